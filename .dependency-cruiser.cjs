@@ -1,0 +1,57 @@
+// The arrows between the rooms of src/ point down this list only; docs/architecture.md says what each room is for.
+const mayImport = {
+  base: [],
+  config: ['base'],
+  proto: ['base'],
+  reapi: ['base', 'proto'],
+  stream: ['base', 'reapi'],
+  store: ['stream', 'reapi', 'proto', 'base', 'config'],
+  scheduler: ['reapi', 'proto', 'base', 'config'],
+  worker: ['store/store', 'stream', 'reapi', 'proto', 'base', 'config'],
+  service: ['store/store', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
+  server: ['base', 'proto'],
+  health: ['base'],
+}
+
+const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
+  name: `${room}-arrows-point-down`,
+  severity: 'error',
+  from: { path: `^src/${room}/` },
+  to: {
+    path: '^src/',
+    pathNot: [`^src/${room}/`, ...allowed.map((target) => `^src/${target}(/|\\.ts$)`)],
+  },
+}))
+
+/** Each dependency is imported by the rooms named here and by no other. */
+const importedBy = {
+  '@grpc/grpc-js': ['server/', 'worker/connection'],
+  '@grpc/reflection': ['server/'],
+  'grpc-health-check': ['server/'],
+  protobufjs: ['proto/'],
+  json5: ['config/'],
+  ajv: ['config/'],
+  'lz4-napi': ['store/compression'],
+  'zstd-napi': ['stream/'],
+  'hash-wasm': ['reapi/'],
+}
+
+const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
+  name: `${name.replace(/\W/g, '-')}-has-one-room`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: rooms.map((room) => `^src/${room}`) },
+  to: { path: `(^|/)node_modules/${name}(/|$)` },
+}))
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    ...roomRules,
+    ...packageRules,
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+  },
+}

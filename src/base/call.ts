@@ -1,0 +1,16 @@
+import { type Log, silentLog } from './log.js'
+
+/** What travels with one RPC (or one piece of background work) through every room. Passed, never ambient. */
+export interface Call {
+  /** Aborted when the client cancelled, its deadline passed, or the work is no longer wanted. */
+  readonly signal: AbortSignal
+  readonly instanceName: string
+  readonly log: Log
+}
+
+/** A call that nobody outside made: start-up, health probes, tests. */
+export const internalCall = (parts: Partial<Call> = {}): Call => ({
+  signal: parts.signal ?? new AbortController().signal,
+  instanceName: parts.instanceName ?? '',
+  log: parts.log ?? silentLog,
+})

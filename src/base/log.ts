@@ -1,0 +1,32 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+export type LogFields = Readonly<Record<string, unknown>>
+
+/** Where a room says what operators should know: one sentence and its values, never an object dump. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+}
+
+const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
+
+const render = (value: unknown): string => {
+  if (value instanceof Error) return JSON.stringify(value.cause instanceof Error ? value.cause.stack : value.stack)
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
+}
+
+/** A log that writes one `key=value` line an event to `write`; `now` gives milliseconds since the epoch. */
+export const textLog = (level: LogLevel, write: (line: string) => void, now: () => number = Date.now): Log => {
+  const at =
+    (of: LogLevel) =>
+    (message: string, fields: LogFields = {}): void => {
+      if (RANK[of] < RANK[level]) return
+      const tail = Object.entries(fields).map(([name, value]) => ` ${name}=${render(value)}`)
+      write(`${new Date(now()).toISOString()} ${of.padEnd(5)} ${message}${tail.join('')}\n`)
+    }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+export const silentLog: Log = textLog('error', () => {})

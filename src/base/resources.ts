@@ -1,0 +1,42 @@
+import type { Log } from './log.js'
+
+export type Stop = () => Promise<void> | void
+
+/** What was started, in order. Closing stops it in reverse, each part with a deadline, whatever the others do. */
+export class Resources {
+  readonly #stops: { readonly name: string; readonly stop: Stop }[] = []
+  readonly #log: Log
+  readonly #deadlineMs: number
+
+  constructor(log: Log, deadlineMs = 30_000) {
+    this.#log = log
+    this.#deadlineMs = deadlineMs
+  }
+
+  add(name: string, stop: Stop): void {
+    this.#stops.push({ name, stop })
+  }
+
+  /** Idempotent: what was closed is forgotten. A part that fails or hangs is logged and does not stop the rest. */
+  async close(): Promise<void> {
+    for (let part = this.#stops.pop(); part !== undefined; part = this.#stops.pop()) {
+      try {
+        await withDeadline(part.stop(), this.#deadlineMs)
+      } catch (error) {
+        this.#log.error('could not stop cleanly', { part: part.name, error })
+      }
+    }
+  }
+}
+
+const withDeadline = async (work: Promise<void> | void, deadlineMs: number): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not stopped after ${deadlineMs} ms`)), deadlineMs)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

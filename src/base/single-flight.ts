@@ -1,0 +1,12 @@
+/** Shares one run of a piece of work among everyone who asks for the same key while it is under way. */
+export class SingleFlight<T> {
+  readonly #flights = new Map<string, Promise<T>>()
+
+  run(key: string, work: () => Promise<T>): Promise<T> {
+    const underWay = this.#flights.get(key)
+    if (underWay !== undefined) return underWay
+    const flight = work().finally(() => this.#flights.delete(key))
+    this.#flights.set(key, flight)
+    return flight
+  }
+}

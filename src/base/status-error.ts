@@ -1,0 +1,73 @@
+/** gRPC status codes by name (google.rpc.Code). */
+export const Code = {
+  OK: 0,
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const
+
+export type CodeName = keyof typeof Code
+export type Code = (typeof Code)[CodeName]
+
+/** An encoded `google.protobuf.Any`, as `google.rpc.Status.details` holds them. */
+export interface ErrorDetail {
+  readonly typeUrl: string
+  readonly value: Uint8Array
+}
+
+export interface StatusErrorOptions {
+  readonly details?: readonly ErrorDetail[]
+  readonly cause?: unknown
+}
+
+/**
+ * The one error of the service: a gRPC status. Thrown where a failure is understood, mapped to the wire at one edge.
+ * The message reaches clients: it says what was attempted, with which value, and what was expected, and names no path
+ * of this machine.
+ */
+export class StatusError extends Error {
+  override readonly name = 'StatusError'
+  readonly code: Code
+  readonly details: readonly ErrorDetail[]
+
+  constructor(code: CodeName | Code, message: string, options: StatusErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = typeof code === 'number' ? code : Code[code]
+    this.details = options.details ?? []
+  }
+
+  /** Turns anything thrown into a StatusError. An abort becomes CANCELLED, everything not understood INTERNAL. */
+  static from(thrown: unknown): StatusError {
+    if (thrown instanceof StatusError) return thrown
+    if (isAbort(thrown)) return new StatusError('CANCELLED', 'the call was cancelled', { cause: thrown })
+    // The text of an error nobody understood may hold paths and secrets: it goes to the log as `cause`, not to a client.
+    return new StatusError('INTERNAL', 'internal error', { cause: thrown })
+  }
+
+  /** The same failure told with more context: the code and details stay, the message gets a prefix. */
+  withPrefix(prefix: string): StatusError {
+    return new StatusError(this.code, `${prefix}: ${this.message}`, { details: this.details, cause: this })
+  }
+}
+
+export const codeName = (code: number): string =>
+  Object.entries(Code).find(([, value]) => value === code)?.[0] ?? `code ${code}`
+
+export const isStatus = (thrown: unknown, code: CodeName): thrown is StatusError =>
+  thrown instanceof StatusError && thrown.code === Code[code]
+
+const isAbort = (thrown: unknown): boolean =>
+  thrown instanceof Error && (thrown.name === 'AbortError' || ('code' in thrown && thrown.code === 'ABORT_ERR'))
