@@ -1,0 +1,64 @@
+import type { HealthProbe, HealthStatus } from '../base/health.js'
+
+/** One element of the health report (interface specification 2.6). `status` has exactly one key. */
+export interface HealthReport {
+  readonly namespace: string
+  readonly component: string
+  readonly status: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+/** Every component that asked to be watched. A report asks all of them at once. */
+export class HealthRegistry {
+  readonly #probes: HealthProbe[] = []
+
+  register(probe: HealthProbe): void {
+    this.#probes.push(probe)
+  }
+
+  /** Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by namespace. */
+  async report(timeoutMs: number): Promise<HealthReport[]> {
+    const reports = await Promise.all(this.#probes.map((probe) => ask(probe, timeoutMs)))
+    return reports.sort((a, b) => (a.namespace < b.namespace ? -1 : 1))
+  }
+}
+
+/** Failed and Timeout mean that the service as a whole is not healthy (specification 2.6). */
+export const isHealthy = (reports: readonly HealthReport[]): boolean =>
+  reports.every(({ status }) => !('Failed' in status || 'Timeout' in status))
+
+const ask = async (probe: HealthProbe, timeoutMs: number): Promise<HealthReport> => {
+  const { namespace, component, structName } = probe
+  const patience = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), timeoutMs)
+  })
+  try {
+    const answer = await Promise.race([check(probe, patience.signal), late])
+    return {
+      namespace,
+      component,
+      status: answer === 'late' ? { Timeout: { struct_name: structName } } : shape(answer),
+    }
+  } finally {
+    clearTimeout(timer)
+    patience.abort()
+  }
+}
+
+const check = async (probe: HealthProbe, signal: AbortSignal): Promise<HealthStatus> => {
+  try {
+    return await probe.check(signal)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { state: 'Failed', structName: probe.structName, message: 'the health check failed', error: reason }
+  }
+}
+
+const shape = (status: HealthStatus): HealthReport['status'] => {
+  const { structName: struct_name, message } = status
+  return {
+    [status.state]:
+      status.state === 'Failed' ? { struct_name, message, error: status.error } : { struct_name, message },
+  }
+}

@@ -1,0 +1,104 @@
+import t from 'tap'
+import { boundedMap } from '../../src/base/bounded-map.js'
+import { ManualClock } from '../../src/base/clock.js'
+import { textLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
+import { SingleFlight } from '../../src/base/single-flight.js'
+import { Code, codeName, isStatus, StatusError } from '../../src/base/status-error.js'
+
+t.test('StatusError', async (t) => {
+  t.test('keeps code and details when told with more context', async (t) => {
+    const detail = { typeUrl: 'type.googleapis.com/x', value: Buffer.from('y') }
+    const error = new StatusError('NOT_FOUND', 'blob a is absent', { details: [detail] }).withPrefix('reading b')
+    t.equal(error.code, Code.NOT_FOUND)
+    t.equal(error.message, 'reading b: blob a is absent')
+    t.strictSame(error.details, [detail])
+    t.ok(isStatus(error, 'NOT_FOUND'))
+  })
+  t.test('an abort becomes CANCELLED, anything unknown INTERNAL without its text', async (t) => {
+    const abort = AbortSignal.abort()
+    t.equal(StatusError.from(abort.reason).code, Code.CANCELLED)
+    const unknown = StatusError.from(new Error('/secret/path'))
+    t.equal(unknown.code, Code.INTERNAL)
+    t.notMatch(unknown.message, /secret/)
+    t.match(unknown.cause, { message: '/secret/path' })
+  })
+  t.equal(codeName(8), 'RESOURCE_EXHAUSTED')
+})
+
+t.test('boundedMap keeps order, respects its limit, and starts nothing after a failure', async (t) => {
+  let running = 0
+  let most = 0
+  const doubled = await boundedMap([1, 2, 3, 4, 5, 6], 2, async (item) => {
+    most = Math.max(most, ++running)
+    await new Promise(setImmediate)
+    running--
+    return item * 2
+  })
+  t.strictSame(doubled, [2, 4, 6, 8, 10, 12])
+  t.equal(most, 2)
+
+  const started: number[] = []
+  await t.rejects(
+    boundedMap([1, 2, 3, 4], 1, async (item) => {
+      started.push(item)
+      if (item === 2) throw new Error('two')
+    }),
+    { message: 'two' },
+  )
+  t.strictSame(started, [1, 2])
+})
+
+t.test('SingleFlight shares what is under way and forgets it afterwards', async (t) => {
+  const flights = new SingleFlight<number>()
+  let runs = 0
+  const work = async (): Promise<number> => {
+    await new Promise(setImmediate)
+    return ++runs
+  }
+  t.strictSame(await Promise.all([flights.run('a', work), flights.run('a', work), flights.run('b', work)]), [1, 1, 2])
+  t.equal(await flights.run('a', work), 3)
+  await t.rejects(flights.run('c', () => Promise.reject(new Error('no'))))
+  t.equal(await flights.run('c', work), 4)
+})
+
+t.test('ManualClock runs due ticks in order and stops those that were stopped', async (t) => {
+  const clock = new ManualClock(1_000)
+  const seen: string[] = []
+  const stop = clock.every(30, () => seen.push(`a${clock.now()}`))
+  clock.every(50, () => seen.push(`b${clock.now()}`))
+  clock.advance(60)
+  stop()
+  clock.advance(60)
+  t.strictSame(seen, ['a1030', 'b1050', 'a1060', 'b1100'])
+})
+
+t.test('Resources stop in reverse, past failures and hangs, once', async (t) => {
+  const lines: string[] = []
+  const resources = new Resources(
+    textLog('info', (line) => lines.push(line)),
+    20,
+  )
+  const stopped: string[] = []
+  resources.add('first', () => void stopped.push('first'))
+  resources.add('hangs', () => new Promise(() => {}))
+  resources.add('fails', () => Promise.reject(new Error('broken')))
+  resources.add('last', async () => void stopped.push('last'))
+  await resources.close()
+  await resources.close()
+  t.strictSame(stopped, ['last', 'first'])
+  t.match(lines.join(''), /part=fails.*broken/)
+  t.match(lines.join(''), /part=hangs.*not stopped after 20 ms/)
+})
+
+t.test('textLog writes one line an event with its values, from its level on', async (t) => {
+  const lines: string[] = []
+  const log = textLog(
+    'warn',
+    (line) => lines.push(line),
+    () => 0,
+  )
+  log.info('hidden')
+  log.warn('disk nearly full', { store: 'CAS', message: 'two words', usedBytes: 7 })
+  t.strictSame(lines, ['1970-01-01T00:00:00.000Z warn  disk nearly full store=CAS message="two words" usedBytes=7\n'])
+})

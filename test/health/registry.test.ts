@@ -1,0 +1,64 @@
+import t from 'tap'
+import type { HealthProbe, HealthStatus } from '../../src/base/health.js'
+import { HealthRegistry, isHealthy } from '../../src/health/registry.js'
+
+const probe = (name: string, check: (signal: AbortSignal) => Promise<HealthStatus>): HealthProbe => ({
+  namespace: `/stores/${name}`,
+  component: `stores/${name}`,
+  structName: 'ProbeStore',
+  check,
+})
+
+const ok = async (): Promise<HealthStatus> => ({ state: 'Ok', structName: 'ProbeStore', message: 'works' })
+
+t.test('a report has one element per component, sorted, in the shape of the specification', async (t) => {
+  const registry = new HealthRegistry()
+  registry.register(probe('b', ok))
+  registry.register(probe('a', async () => ({ state: 'Warning', structName: 'ProbeStore', message: 'nearly full' })))
+  const reports = await registry.report(1_000)
+  t.strictSame(reports, [
+    {
+      namespace: '/stores/a',
+      component: 'stores/a',
+      status: { Warning: { struct_name: 'ProbeStore', message: 'nearly full' } },
+    },
+    { namespace: '/stores/b', component: 'stores/b', status: { Ok: { struct_name: 'ProbeStore', message: 'works' } } },
+  ])
+  t.ok(isHealthy(reports))
+})
+
+t.test('a probe that throws is Failed with its reason, and the whole is not healthy', async (t) => {
+  const registry = new HealthRegistry()
+  registry.register(probe('a', () => Promise.reject(new Error('disk on fire'))))
+  const reports = await registry.report(1_000)
+  t.strictSame(reports[0]?.status, {
+    Failed: { struct_name: 'ProbeStore', message: 'the health check failed', error: 'disk on fire' },
+  })
+  t.notOk(isHealthy(reports))
+})
+
+t.test('a silent probe is Timeout, is told to give up, and does not delay the others', async (t) => {
+  const registry = new HealthRegistry()
+  let isToldToStop = false
+  registry.register(
+    probe('slow', (signal) => {
+      signal.addEventListener('abort', () => {
+        isToldToStop = true
+      })
+      return new Promise(() => {})
+    }),
+  )
+  registry.register(probe('fast', ok))
+  const reports = await registry.report(20)
+  t.strictSame(
+    reports.map(({ status }) => status),
+    [{ Ok: { struct_name: 'ProbeStore', message: 'works' } }, { Timeout: { struct_name: 'ProbeStore' } }],
+  )
+  t.ok(isToldToStop)
+  t.notOk(isHealthy(reports))
+})
+
+t.test('no components: an empty, healthy report', async (t) => {
+  t.strictSame(await new HealthRegistry().report(10), [])
+  t.ok(isHealthy([]))
+})
