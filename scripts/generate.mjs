@@ -1,0 +1,30 @@
+// Writes every generated file of the repository. With --check it writes nothing, lists the files that differ from what
+// their sources say, and exits 1 when there are any.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Each step is a module whose `generate()` resolves to a Map from path (relative to the repository) to text. */
+const steps = ['./generate-protos.mjs', './generate-config.mjs']
+
+const root = new URL('..', import.meta.url)
+const check = process.argv.includes('--check')
+const drifted = []
+
+for (const step of steps.filter((path) => existsSync(new URL(path, import.meta.url)))) {
+  const { generate, ownedDirectory } = await import(step)
+  if (!check && ownedDirectory) rmSync(new URL(ownedDirectory, root), { recursive: true, force: true })
+  for (const [path, text] of await generate()) {
+    const file = new URL(path, root)
+    if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
+    drifted.push(path)
+    if (check) continue
+    mkdirSync(dirname(fileURLToPath(file)), { recursive: true })
+    writeFileSync(file, text)
+  }
+}
+
+if (check && drifted.length > 0) {
+  process.stderr.write(`out of date, run "npm run generate":\n${drifted.map((path) => `  ${path}\n`).join('')}`)
+  process.exit(1)
+}

@@ -1,0 +1,68 @@
+import type protobuf from 'protobufjs/light.js'
+import { StatusError } from '../base/status-error.js'
+import type { Messages } from './generated/messages.js'
+import { root } from './root.js'
+
+/** The wire form of one message type. */
+export interface Codec<In, Out> {
+  /** Full protobuf name, without a leading dot. */
+  readonly typeName: string
+  /**
+   * Canonical form: fields in tag order, fields at their default left out. `message` may be a plain object; what it
+   * holds beyond the type's fields is ignored.
+   */
+  encode(message: In): Buffer
+  /**
+   * Unknown fields are dropped; unset messages are null, repeated fields [], maps {}, scalars their zero. Bytes share
+   * memory with `bytes`. Throws INVALID_ARGUMENT naming the type.
+   */
+  decode(bytes: Uint8Array): Out
+}
+
+export type TypeName = keyof Messages & string
+/** What may be encoded as a message type. */
+export type Input<N extends TypeName> = Messages[N][0]
+/** What decoding a message type gives. */
+export type Output<N extends TypeName> = Messages[N][1]
+
+class ReflectedCodec<In extends object, Out> implements Codec<In, Out> {
+  readonly typeName: string
+  readonly #type: protobuf.Type
+
+  constructor(type: protobuf.Type) {
+    this.typeName = type.fullName.slice(1)
+    this.#type = type
+  }
+
+  encode(message: In): Buffer {
+    const bytes = this.#type.encode(message).finish()
+    return asBuffer(bytes)
+  }
+
+  decode(bytes: Uint8Array): Out {
+    try {
+      return this.#type.decode(asBuffer(bytes)) as Out
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new StatusError('INVALID_ARGUMENT', `the bytes are not a valid ${this.typeName}: ${reason}`, { cause })
+    }
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const codecs = new Map<string, ReflectedCodec<object, unknown>>()
+
+/** The codec of a message type below `protos/`, e.g. `codec('build.bazel.remote.execution.v2.Digest')`. */
+export const codec = <N extends TypeName>(typeName: N): Codec<Input<N>, Output<N>> =>
+  codecByName(typeName) as Codec<Input<N>, Output<N>>
+
+/** As `codec`, for names that are known only at run time. Throws when there is no such message type. */
+export const codecByName = (typeName: string): Codec<object, unknown> => {
+  const known = codecs.get(typeName)
+  if (known !== undefined) return known
+  const made = new ReflectedCodec<object, unknown>(root.lookupType(typeName))
+  codecs.set(typeName, made)
+  return made
+}
