@@ -16,14 +16,17 @@ root.resolveAll()
 const emptyBytes = Buffer.alloc(0)
 
 // protobufjs gives an unset bytes field an empty array, which is no Buffer.
-const giveBuffers = (namespace: protobuf.NamespaceBase): void => {
-  for (const part of namespace.nestedArray) {
-    if (part instanceof protobuf.Type) {
-      for (const field of part.fieldsArray) {
-        if (field.type === 'bytes' && !field.repeated) Object.assign(part.ctor.prototype, { [field.name]: emptyBytes })
-      }
-    }
-    if (part instanceof protobuf.Namespace) giveBuffers(part)
+const giveBuffers = (type: protobuf.Type): void => {
+  const bytesFields = type.fieldsArray.filter((field) => field.type === 'bytes' && Array.isArray(field.defaultValue))
+  for (const { name, repeated } of bytesFields) {
+    if (!repeated) Object.assign(type.ctor.prototype, { [name]: emptyBytes })
   }
 }
-giveBuffers(root)
+
+const eachType = (namespace: protobuf.NamespaceBase, visit: (type: protobuf.Type) => void): void => {
+  for (const part of namespace.nestedArray) {
+    if (part instanceof protobuf.Type) visit(part)
+    if (part instanceof protobuf.Namespace) eachType(part, visit)
+  }
+}
+eachType(root, giveBuffers)
