@@ -1,0 +1,83 @@
+import { posix } from 'node:path'
+import { StatusError } from '../base/status-error.js'
+import type { Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
+
+/** The node properties a worker applies to input files and reports for outputs (ExecutionCapabilities says so). */
+export const SUPPORTED_NODE_PROPERTIES: readonly string[] = ['mtime', 'unix_mode']
+
+/** One output a Command asks for. */
+export interface RequestedOutput {
+  /** As the client wrote it: relative to the working directory, `""` for the working directory itself. */
+  readonly path: string
+  /** Where it is, relative to the input root, without `.` and `..`; `""` is the input root. */
+  readonly rootPath: string
+  /** `any` for output_paths; the legacy fields say what they expect. */
+  readonly kind: 'any' | 'file' | 'directory'
+}
+
+/** Rejects with INVALID_ARGUMENT what no worker could run as it was meant. */
+export const validateCommand = (command: Command): void => {
+  if (command.arguments.length === 0 || command.arguments[0] === '') {
+    throw invalid('Command.arguments is empty, expected the program and its arguments')
+  }
+  for (const argument of command.arguments) rejectNul(argument, 'Command.arguments')
+  for (const { name, value } of command.environmentVariables) {
+    rejectNul(name, 'Command.environment_variables')
+    rejectNul(value, `Command.environment_variables ${quoted(name)}`)
+    if (name === '' || name.includes('=')) {
+      throw invalid(`Command.environment_variables: name ${quoted(name)} is not valid, expected a name without "="`)
+    }
+  }
+  for (const property of command.outputNodeProperties) {
+    if (SUPPORTED_NODE_PROPERTIES.includes(property)) continue
+    const expected = `expected ${SUPPORTED_NODE_PROPERTIES.join(' or ')}`
+    throw invalid(`Command.output_node_properties: ${quoted(property)} is not supported, ${expected}`)
+  }
+  requestedOutputs(command)
+}
+
+/** The working directory relative to the input root, without `.` and `..`; `""` is the input root. */
+export const workingDirectory = (command: Command): string =>
+  insideRoot('', command.workingDirectory, 'Command.working_directory')
+
+/**
+ * What to collect after the run, each path once. The legacy fields count only where output_paths is empty (REAPI
+ * Command.output_paths). Paths that are absolute, end in a slash or leave the input root are INVALID_ARGUMENT.
+ */
+export const requestedOutputs = (command: Command): RequestedOutput[] => {
+  const cwd = workingDirectory(command)
+  if (command.outputPaths.length > 0) {
+    return unique(command.outputPaths).map((path) => requested(cwd, path, 'any', 'Command.output_paths'))
+  }
+  return [
+    ...unique(command.outputFiles).map((path) => requested(cwd, path, 'file', 'Command.output_files')),
+    ...unique(command.outputDirectories).map((path) => requested(cwd, path, 'directory', 'Command.output_directories')),
+  ]
+}
+
+const requested = (cwd: string, path: string, kind: RequestedOutput['kind'], field: string): RequestedOutput => {
+  if (path === '' && kind === 'file') throw invalid(`${field}: "" is not valid, expected the path of a file`)
+  if (path.endsWith('/')) throw invalid(`${field}: ${quoted(path)} is not valid, expected no slash at the end`)
+  return { path, rootPath: insideRoot(cwd, path, field), kind }
+}
+
+const insideRoot = (cwd: string, path: string, field: string): string => {
+  rejectNul(path, field)
+  if (path.startsWith('/')) throw invalid(`${field}: ${quoted(path)} is not valid, expected a relative path`)
+  const normal = posix.join(cwd, path)
+  if (normal === '..' || normal.startsWith('../')) {
+    throw invalid(`${field}: ${quoted(path)} is not valid, expected a path inside the input root`)
+  }
+  if (normal === '.' || normal === './') return ''
+  return normal.endsWith('/') ? normal.slice(0, -1) : normal
+}
+
+const rejectNul = (text: string, field: string): void => {
+  if (text.includes('\0')) throw invalid(`${field}: ${quoted(text)} is not valid, expected no NUL byte`)
+}
+
+const unique = (paths: readonly string[]): readonly string[] => (paths.length < 2 ? paths : [...new Set(paths)])
+
+const quoted = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}...` : text)
+
+const invalid = (message: string): StatusError => new StatusError('INVALID_ARGUMENT', message)
