@@ -1,0 +1,1 @@
+export const configPage = () => '# Configuration\n'

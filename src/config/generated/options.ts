@@ -1,0 +1,522 @@
+// Written by scripts/generate-config.mjs from schema/: change the schema and run npm run generate.
+
+/** The options of every store kind whose code is there, by the key it has in the configuration. */
+export interface StoreOptions {
+  readonly memory: MemoryOptions
+  readonly filesystem: FilesystemOptions
+  readonly fast_slow: FastSlowOptions
+  readonly compression: CompressionOptions
+  readonly verify: VerifyOptions
+  readonly ref_store: RefStoreOptions
+  readonly noop: NoopOptions
+}
+
+export type StoreKind = keyof StoreOptions
+
+/** A store of one kind; `kind` tells which options these are. */
+export type StoreConfig = {
+  [Kind in StoreKind]: { readonly kind: Kind; readonly options: StoreOptions[Kind] }
+}[StoreKind]
+
+/** The options of every scheduler kind whose code is there, by the key it has in the configuration. */
+export interface SchedulerOptions {
+  readonly simple: SimpleSchedulerOptions
+}
+
+export type SchedulerKind = keyof SchedulerOptions
+
+/** A scheduler of one kind; `kind` tells which options these are. */
+export type SchedulerConfig = {
+  [Kind in SchedulerKind]: { readonly kind: Kind; readonly options: SchedulerOptions[Kind] }
+}[SchedulerKind]
+
+/** The options of every worker kind whose code is there, by the key it has in the configuration. */
+export interface WorkerOptions {
+  readonly local: LocalWorkerOptions
+}
+
+export type WorkerKind = keyof WorkerOptions
+
+/** A worker of one kind; `kind` tells which options these are. */
+export type WorkerConfig = {
+  [Kind in WorkerKind]: { readonly kind: Kind; readonly options: WorkerOptions[Kind] }
+}[WorkerKind]
+
+/**
+ * Keeps blobs in the memory of the process; gone after a restart. For small caches and tests: always give it `max_bytes`.
+ */
+export interface MemoryOptions {
+  /**
+   * When entries are dropped; without it nothing is.
+   */
+  readonly eviction_policy: EvictionPolicy
+}
+
+/**
+ * When a store gives up entries. The least recently used go first; without any limit nothing is ever evicted.
+ */
+export interface EvictionPolicy {
+  /**
+   * Most bytes the store keeps; 0 means no limit.
+   */
+  readonly max_bytes: number
+  /**
+   * Once `max_bytes` is passed, eviction goes on until this many bytes below it are free, so that not every later write has to evict.
+   */
+  readonly evict_bytes: number
+  /**
+   * Entries nobody used for this long, in seconds, are dropped; 0 keeps them.
+   */
+  readonly max_seconds: number
+  /**
+   * Most entries the store keeps; 0 means no limit.
+   */
+  readonly max_count: number
+}
+
+/**
+ * Keeps each blob as a file and finds them again after a restart, with their recency. The store for anything bigger than memory, and the only one a worker can link inputs from.
+ */
+export interface FilesystemOptions {
+  /**
+   * Directory of the stored blobs. No other store and no work directory may share it.
+   */
+  readonly content_path: string
+  /**
+   * Directory for blobs being written; emptied at start. Must be on the same file system as `content_path`, because a finished blob is moved there.
+   */
+  readonly temp_path: string
+  /**
+   * Bytes read from a file at a time.
+   */
+  readonly read_buffer_size: number
+  /**
+   * When entries are dropped; without it nothing is.
+   */
+  readonly eviction_policy: EvictionPolicy
+  /**
+   * A file counts as its size rounded up to this many bytes, as the disk sees it.
+   */
+  readonly block_size: number
+  /**
+   * Most files being written at one time; further writers wait. 0 means no limit.
+   */
+  readonly max_concurrent_writes: number
+}
+
+/**
+ * Two tiers: a quick store in front of the one that counts. Uploads go to both, reads fill the fast one, and whether a blob exists is what the slow one says (unless that is `noop`).
+ */
+export interface FastSlowOptions {
+  /**
+   * The quick store in front, which may lose entries.
+   */
+  readonly fast: StoreConfig
+  /**
+   * The authoritative store; `noop` for none.
+   */
+  readonly slow: StoreConfig
+  /**
+   * What reaches the fast store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.
+   */
+  readonly fast_direction: 'both' | 'update' | 'get' | 'read_only'
+  /**
+   * What reaches the slow store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.
+   */
+  readonly slow_direction: 'both' | 'update' | 'get' | 'read_only'
+  /**
+   * Blobs of at least this size are read straight from the slow store and do not fill the fast one; 0 turns this off.
+   */
+  readonly bypass_dedup_threshold_bytes: number
+}
+
+/**
+ * Compresses blobs on the way into its backend. Costs CPU, saves disk or network; other tools cannot read the stored form.
+ */
+export interface CompressionOptions {
+  /**
+   * Where the compressed blobs are kept.
+   */
+  readonly backend: StoreConfig
+  /**
+   * The algorithm and its settings, as an object with exactly one key.
+   */
+  readonly compression_algorithm: CompressionAlgorithm
+}
+
+/**
+ * The algorithm and its settings, as an object with exactly one key.
+ */
+export interface CompressionAlgorithm {
+  /**
+   * LZ4 in independent blocks, so that a range is read without decoding what precedes it.
+   */
+  readonly lz4: Lz4
+}
+
+/**
+ * LZ4 in independent blocks, so that a range is read without decoding what precedes it.
+ */
+export interface Lz4 {
+  /**
+   * Uncompressed bytes in a block.
+   */
+  readonly block_size: number
+  /**
+   * Largest block accepted when reading; 0 means `block_size`. Raise it when blobs were written with larger blocks.
+   */
+  readonly max_decode_block_size: number
+}
+
+/**
+ * Checks blobs against their digest on the way out of a backend that may be damaged. Uploads from clients are always checked, with or without this store.
+ */
+export interface VerifyOptions {
+  /**
+   * The store whose blobs are checked.
+   */
+  readonly backend: StoreConfig
+  /**
+   * Check the length.
+   */
+  readonly verify_size: boolean
+  /**
+   * Check the hash.
+   */
+  readonly verify_hash: boolean
+}
+
+/**
+ * Stands for another named store, so that several places share one.
+ */
+export interface RefStoreOptions {
+  /**
+   * The name of a store in `stores`; it may be defined further down.
+   */
+  readonly name: string
+}
+
+/**
+ * Keeps nothing: uploads vanish, reads find nothing. The slow side of a `fast_slow` that has no second tier.
+ */
+export interface NoopOptions {}
+
+/**
+ * Queues actions in memory and hands them to workers whose properties satisfy them.
+ */
+export interface SimpleSchedulerOptions {
+  /**
+   * The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. An action asking for a property that is not listed is refused.
+   */
+  readonly supported_platform_properties: ReadonlyMap<string, 'minimum' | 'exact' | 'priority' | 'ignore'>
+  /**
+   * Seconds a finished operation can still be asked for with WaitExecution or GetOperation.
+   */
+  readonly retain_completed_for_s: number
+  /**
+   * Seconds an operation goes on without any client listening to it; then it is cancelled.
+   */
+  readonly client_action_timeout_s: number
+  /**
+   * Seconds without a keepalive after which a worker counts as lost and its actions are queued again.
+   */
+  readonly worker_timeout_s: number
+  /**
+   * Seconds without news from the worker that runs an action after which the action is queued again, as a used attempt; 0 turns this off.
+   */
+  readonly max_action_executing_timeout_s: number
+  /**
+   * Seconds a worker has to confirm that it stopped an action; then the worker is removed.
+   */
+  readonly unacknowledged_kill_timeout_s: number
+  /**
+   * How often an action is tried again after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`; one failure more returns the last error. 0 means no retry.
+   */
+  readonly max_job_retries: number
+  /**
+   * Which fitting worker gets an action: the one idle longest spreads the load, the one used last keeps its inputs warm.
+   */
+  readonly allocation_strategy: 'least_recently_used' | 'most_recently_used'
+  /**
+   * Seconds between log lines about actions that no worker matches; 0 or -1 turns them off.
+   */
+  readonly worker_match_logging_interval_s: number
+  /**
+   * Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.
+   */
+  readonly fallback_match_interval_s: number
+  /**
+   * Seconds an action stays queued while no connected worker could ever run it; then the client gets FAILED_PRECONDITION with what was asked and what workers offer. 0 waits for ever.
+   */
+  readonly no_worker_timeout_s: number
+  /**
+   * Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.
+   */
+  readonly max_queued_actions: number
+}
+
+/**
+ * A worker in this process. It talks to the scheduler over the network like any other worker.
+ */
+export interface LocalWorkerOptions {
+  /**
+   * Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.
+   */
+  readonly name: string
+  /**
+   * Where the worker API of the scheduler is.
+   */
+  readonly worker_api_endpoint: WorkerApiEndpoint
+  /**
+   * Longest time in seconds an action may ask for, and what it gets when it asks for none.
+   */
+  readonly max_action_timeout_s: number
+  /**
+   * Seconds the upload of the outputs may take; more counts as a failed attempt.
+   */
+  readonly max_upload_timeout_s: number
+  /**
+   * Seconds to wait for an older directory of the same operation to go away.
+   */
+  readonly max_cleanup_wait_s: number
+  /**
+   * Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.
+   */
+  readonly max_cleanup_backoff_ms: number
+  /**
+   * Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.
+   */
+  readonly max_inflight_tasks: number
+  /**
+   * Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.
+   */
+  readonly timeout_handled_externally: boolean
+  /**
+   * Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.
+   */
+  readonly timeout_message: string
+  /**
+   * Command put before the command line of every action; split into words, no shell.
+   */
+  readonly entrypoint: string
+  /**
+   * The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.
+   */
+  readonly cas_fast_slow_store: string
+  /**
+   * What the worker writes to the action cache.
+   */
+  readonly upload_action_result: UploadActionResult
+  /**
+   * Directory in which actions run; emptied at start. Must be on the same file system as the fast store and belong to this worker alone.
+   */
+  readonly work_directory: string
+  /**
+   * What the worker offers, by property name.
+   */
+  readonly platform_properties: ReadonlyMap<string, {readonly values: readonly string[]} | {readonly query_cmd: string}>
+  /**
+   * Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.
+   */
+  readonly additional_environment: ReadonlyMap<
+    string,
+    | 'from_environment'
+    | 'timeout_millis'
+    | 'side_channel_file'
+    | 'action_directory'
+    | {readonly property: string}
+    | {readonly value: string}
+  >
+}
+
+/**
+ * Where the worker API of the scheduler is.
+ */
+export interface WorkerApiEndpoint {
+  /**
+   * `grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself.
+   */
+  readonly uri: string
+  /**
+   * Seconds; the worker reports that it is alive twice in this time.
+   */
+  readonly timeout: number
+}
+
+/**
+ * Which results a worker stores, and where.
+ */
+export interface UploadActionResult {
+  /**
+   * The action cache. Left out: the execution service stores cacheable results with exit code 0.
+   */
+  readonly ac_store?: string
+  /**
+   * Which results go to the action cache; `success_only` are those with exit code 0 and no error.
+   */
+  readonly upload_ac_results_strategy: 'success_only' | 'never' | 'everything' | 'failures_only'
+  /**
+   * Message of a response with exit code 0; `{digest_function}`, `{action_digest_hash}` and `{action_digest_size}` are filled in.
+   */
+  readonly success_message_template: string
+  /**
+   * Message of any other response, with the same placeholders.
+   */
+  readonly failure_message_template: string
+}
+
+/**
+ * Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.
+ */
+export interface CasServiceOptions {
+  /**
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   */
+  readonly instance_name: string
+  /**
+   * Where its blobs are.
+   */
+  readonly cas_store: string
+}
+
+/**
+ * The action cache of one instance.
+ */
+export interface AcServiceOptions {
+  /**
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   */
+  readonly instance_name: string
+  /**
+   * Where its results are; not the store that holds its blobs.
+   */
+  readonly ac_store: string
+  /**
+   * Refuse UpdateActionResult from clients. Results of executions are stored all the same.
+   */
+  readonly read_only: boolean
+}
+
+/**
+ * What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.
+ */
+export interface CapabilitiesServiceOptions {
+  /**
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   */
+  readonly instance_name: string
+  /**
+   * Announce remote execution. Left out: announced when the instance has `execution`.
+   */
+  readonly remote_execution?: RemoteExecution
+  /**
+   * Announce the compressors clients may use for transfers.
+   */
+  readonly remote_cache_compression: boolean
+}
+
+/**
+ * Announce remote execution. Left out: announced when the instance has `execution`.
+ */
+export interface RemoteExecution {
+  /**
+   * The scheduler whose platform properties are announced.
+   */
+  readonly scheduler: string
+}
+
+/**
+ * Remote execution for one instance.
+ */
+export interface ExecutionServiceOptions {
+  /**
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   */
+  readonly instance_name: string
+  /**
+   * Where its actions and inputs are.
+   */
+  readonly cas_store: string
+  /**
+   * Who runs its actions.
+   */
+  readonly scheduler: string
+}
+
+/**
+ * Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.
+ */
+export interface BytestreamServiceOptions {
+  /**
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   */
+  readonly instance_name: string
+  /**
+   * Where its blobs are.
+   */
+  readonly cas_store: string
+  /**
+   * Most bytes of a blob in one message of a read.
+   */
+  readonly max_bytes_per_stream: number
+  /**
+   * Seconds an interrupted upload can be resumed.
+   */
+  readonly persist_stream_on_disconnect_timeout_s: number
+}
+
+/**
+ * Where workers connect.
+ */
+export interface WorkerApiServiceOptions {
+  /**
+   * The scheduler they work for.
+   */
+  readonly scheduler: string
+}
+
+/**
+ * Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.
+ */
+export interface HealthServiceOptions {
+  /**
+   * Its path; starts with a slash.
+   */
+  readonly path: string
+  /**
+   * Seconds each component has to answer.
+   */
+  readonly timeout_seconds: number
+}
+
+/**
+ * Settings of the whole process.
+ */
+export interface GlobalOptions {
+  /**
+   * Digest function of requests that name none and whose hash fits several.
+   */
+  readonly default_digest_hash_function: 'SHA256' | 'BLAKE3' | 'SHA384' | 'SHA512' | 'SHA1' | 'MD5'
+  /**
+   * Digest functions clients may use.
+   */
+  readonly digest_functions: readonly ('SHA256' | 'BLAKE3' | 'SHA384' | 'SHA512' | 'SHA1' | 'MD5')[]
+  /**
+   * Least important lines that are logged.
+   */
+  readonly log_level: 'debug' | 'info' | 'warn' | 'error'
+}
+
+/**
+ * The address of a server and its transport settings.
+ */
+export interface ListenerOptions {
+  /**
+   * `host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.
+   */
+  readonly socket_address: string
+  /**
+   * Largest message a client may send.
+   */
+  readonly max_decoding_message_size: number
+}
