@@ -1,0 +1,76 @@
+import type { Exam } from './exam.js'
+
+/**
+ * What breaking a requirement means: a broken `must` fails the server, `should` and `de facto` warn, and a `may` only
+ * records what the server chose.
+ */
+export type Level = 'must' | 'should' | 'may' | 'de facto'
+
+/** One row of `fixtures/reapi/checklist.tsv`. */
+export interface Requirement {
+  readonly id: string
+  readonly section: string
+  readonly rpc: string
+  readonly level: Level
+  readonly requirement: string
+  readonly expected: string
+}
+
+/** What a server must offer (or the user must have set) for a check to mean anything. */
+export type Need =
+  | 'cas'
+  | 'bytestream'
+  | 'action-cache'
+  | 'action-cache-update'
+  | 'execution'
+  | 'operations'
+  | 'compressor:zstd'
+  | 'compressor:deflate'
+  | 'compressor:brotli'
+  | 'batch-compressor:zstd'
+  | 'digest-function:SHA1'
+  | 'digest-function:BLAKE3'
+  | 'split-splice'
+  | 'second-instance'
+  | 'read-only-instance'
+  | 'cache-only-instance'
+  | 'tls'
+  | 'fetch'
+  | 'push'
+  | 'logstream'
+  | 'build-events'
+  | 'health'
+  | 'reflection'
+
+export interface Check {
+  /** The requirement it observes. */
+  readonly id: string
+  /** One sentence: what is sent, and what is expected back. */
+  readonly sends: string
+  readonly needs?: readonly Need[]
+  /** For a check that has to wait for a timeout stated in the protocol or the request. Default 10 s. */
+  readonly deadlineMs?: number
+  /**
+   * Throws a Divergence when the server does not meet the requirement. `exam.chose(...)` records what a server picked
+   * where it is free to.
+   */
+  run(exam: Exam): Promise<void>
+}
+
+/** The server answered, and not as the requirement says. */
+export class Divergence extends Error {
+  override readonly name = 'Divergence'
+  readonly expected: string
+  readonly found: string
+
+  constructor(expected: string, found: string) {
+    super(`expected ${expected}; found ${found}`)
+    this.expected = expected
+    this.found = found
+  }
+}
+
+/** This server offers too little for the check, found out only while it ran. */
+export class NotApplicable extends Error {
+  override readonly name = 'NotApplicable'
+}

@@ -1,0 +1,5 @@
+import type { Check } from './check.js'
+import { findMissingBlobsChecks } from './checks/find-missing-blobs.js'
+
+/** Every check, in the order of the protocol's table of requirements. */
+export const checks: readonly Check[] = [...findMissingBlobsChecks]

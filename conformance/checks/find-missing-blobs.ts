@@ -1,0 +1,101 @@
+import type { Check } from '../check.js'
+import { EMPTY_DIGEST } from '../exam.js'
+import * as methods from '../methods.js'
+
+const key = ({ hash, sizeBytes }: { hash: string; sizeBytes: number }): string => `${hash}/${sizeBytes}`
+
+export const findMissingBlobsChecks: readonly Check[] = [
+  {
+    id: 'FMB-01',
+    sends: 'Two stored and two absent digests in one request; exactly the absent two come back.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const stored = await exam.upload(exam.random(10), exam.random(2_000))
+      const absent = [exam.digest(exam.random(11)), exam.digest(exam.random(12))]
+      const missing = await exam.missing([...stored, ...absent].reverse())
+      exam.expectEqual(missing.sort(), absent.map(key).sort(), 'the missing digests')
+    },
+  },
+  {
+    id: 'FMB-02',
+    sends: 'A request in which everything is present, and one that asks nothing; both answers are empty.',
+    needs: ['cas'],
+    run: async (exam) => {
+      exam.expectEqual(await exam.missing(await exam.upload(exam.random(100))), [], 'the missing digests')
+      exam.expectEqual(await exam.missing([]), [], 'the answer to an empty request')
+    },
+  },
+  {
+    id: 'FMB-03',
+    sends: 'One absent digest twice; it is reported at least once, and nothing else is.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const absent = exam.digest(exam.random(20))
+      const missing = await exam.missing([absent, absent])
+      exam.expectEqual([...new Set(missing)], [key(absent)], 'the distinct missing digests')
+      exam.chose(missing.length === 1 ? 'reports a repeated digest once' : 'reports a digest as often as it was asked')
+    },
+  },
+  {
+    id: 'FMB-04',
+    sends: 'The digest of the empty blob beside an absent one; the empty blob is never reported.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const absent = exam.digest(exam.random(21))
+      exam.expectEqual(await exam.missing([EMPTY_DIGEST, absent]), [key(absent)], 'the missing digests')
+    },
+  },
+  {
+    id: 'FMB-05',
+    sends: '10,000 absent digests in one request; all of them come back.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const digests = Array.from({ length: 10_000 }, () => ({ hash: exam.random(32).toString('hex'), sizeBytes: 9 }))
+      exam.expectEqual((await exam.missing(digests)).length, 10_000, 'the number of missing digests')
+    },
+  },
+  {
+    id: 'FMB-06',
+    sends: 'A 63-digit hash among good digests; the whole call fails.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const bad = { hash: 'a'.repeat(63), sizeBytes: 1 }
+      const request = { instanceName: exam.instanceName, blobDigests: [exam.digest(exam.random(5)), bad] }
+      exam.expectCode(await exam.call(methods.findMissingBlobs, request), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'FMB-07',
+    sends: 'An upload on one connection and, as soon as it is answered, the question on another; nothing is missing.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const other = exam.connect()
+      const digests = await exam.upload(exam.random(3_000))
+      exam.expectEqual(await exam.missing(digests, { client: other }), [], 'what the second connection misses')
+    },
+  },
+  {
+    id: 'FMB-10',
+    sends: 'Half of a blob by ByteStream.Write, which then stalls; meanwhile the blob is missing.',
+    needs: ['cas', 'bytestream'],
+    run: async (exam) => {
+      const data = exam.random(100_000)
+      const digest = exam.digest(data)
+      const upload = exam.open(methods.write)
+      await upload.send({ resourceName: exam.uploadName(digest), writeOffset: 0, data: data.subarray(0, 50_000) })
+      exam.expectEqual(await exam.missing([digest]), [key(digest)], 'what is missing during the upload')
+      upload.cancel()
+      await upload.outcome
+      exam.expectEqual(await exam.missing([digest]), [key(digest)], 'what is missing after the upload broke')
+    },
+  },
+  {
+    id: 'FMB-11',
+    sends: 'Only absent digests; absence is an answer, not an error.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const digests = [exam.digest(exam.random(6)), exam.digest(exam.random(7))]
+      exam.expectEqual((await exam.missing(digests)).length, 2, 'the number of missing digests')
+    },
+  },
+]

@@ -1,0 +1,241 @@
+import {
+  type CallOptions,
+  Client as Channel,
+  type ChannelCredentials,
+  type ClientDuplexStream,
+  type ClientOptions,
+  Metadata,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js'
+import { codec } from '../src/proto/codec.js'
+import { type MethodDefinition, serviceDefinition } from '../src/proto/service-definition.js'
+import type { Any, Method } from './methods.js'
+
+const statusCodec = codec('google.rpc.Status')
+const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
+
+/** How one call ended, with everything that came before. */
+export interface Outcome<R> {
+  readonly code: number
+  readonly message: string
+  /** From `grpc-status-details-bin`; `code` there must equal the call's. */
+  readonly details: readonly { readonly typeUrl: string; readonly value: Buffer }[]
+  readonly detailsCode: number | undefined
+  readonly responses: readonly R[]
+  /** Undecodable response messages end the call with this text. */
+  readonly garbage: string | undefined
+  readonly elapsedMs: number
+}
+
+export interface CallSettings {
+  /** The check's own deadline for this call. Default 10 s. */
+  readonly deadlineMs?: number
+  readonly headers?: Readonly<Record<string, string | Buffer>>
+  /** Leave RequestMetadata out, or send these bytes instead of it. */
+  readonly requestMetadata?: 'none' | Buffer
+  /** Stop reading after so many responses and cancel. */
+  readonly maxResponses?: number
+}
+
+export interface Identity {
+  readonly toolName: string
+  readonly invocationId: string
+}
+
+/** A message to send: typed, or raw bytes for what no codec would write. */
+export type Outgoing<Q> = Q | Buffer
+
+/** Calls any method of any gRPC server by its table entry and tells how it ended. Never throws for what a server does. */
+export class Client {
+  readonly #channel: Channel
+  readonly #headers: Readonly<Record<string, string>>
+  readonly #identity: Identity
+
+  constructor(
+    address: string,
+    credentials: ChannelCredentials,
+    options: { headers: Readonly<Record<string, string>>; identity: Identity; channel?: ClientOptions },
+  ) {
+    this.#channel = new Channel(address, credentials, {
+      'grpc.max_receive_message_length': 64 << 20,
+      'grpc.max_send_message_length': 64 << 20,
+      'grpc.use_local_subchannel_pool': 1,
+      ...options.channel,
+    })
+    this.#headers = options.headers
+    this.#identity = options.identity
+  }
+
+  /** Sends the requests (one for a method that takes one), half-closes, and waits for the end of the call. */
+  async call<Q, R>(
+    method: Method<Q, R>,
+    requests: Outgoing<Q> | readonly Outgoing<Q>[],
+    settings: CallSettings = {},
+  ): Promise<Outcome<R>> {
+    const conversation = this.open(method, settings)
+    for (const request of Array.isArray(requests) ? requests : [requests]) {
+      if (conversation.hasEnded) break
+      await conversation.send(request as Outgoing<Q>)
+    }
+    conversation.halfClose()
+    return conversation.outcome
+  }
+
+  /** Opens a call whose messages the check sends and awaits one by one. Every method can be driven this way. */
+  open<Q, R>(method: Method<Q, R>, settings: CallSettings = {}): Conversation<Q, R> {
+    const definition = definitionOf(method)
+    const options: CallOptions = { deadline: Date.now() + (settings.deadlineMs ?? 10_000) }
+    const call = this.#channel.makeBidiStreamRequest<Buffer, Buffer>(
+      definition.path,
+      (bytes) => bytes,
+      (bytes) => bytes,
+      this.#metadata(settings),
+      options,
+    )
+    return new Conversation(definition, call, settings.maxResponses ?? Number.POSITIVE_INFINITY)
+  }
+
+  waitForReady(deadlineMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#channel.waitForReady(Date.now() + deadlineMs, (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  close(): void {
+    this.#channel.close()
+  }
+
+  #metadata(settings: CallSettings): Metadata {
+    const metadata = new Metadata()
+    for (const [name, value] of Object.entries({ ...this.#headers, ...settings.headers })) metadata.set(name, value)
+    if (settings.requestMetadata !== 'none') {
+      const { toolName, invocationId } = this.#identity
+      const bytes =
+        settings.requestMetadata ??
+        requestMetadataCodec.encode({
+          toolDetails: { toolName, toolVersion: '1' },
+          toolInvocationId: invocationId,
+          actionId: 'conformance',
+        })
+      metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', bytes)
+    }
+    return metadata
+  }
+}
+
+/** One open call. Responses queue up until asked for; `outcome` settles when the call has ended. */
+export class Conversation<Q, R> {
+  readonly outcome: Promise<Outcome<R>>
+  hasEnded = false
+  readonly #definition: MethodDefinition
+  readonly #call: ClientDuplexStream<Buffer, Buffer>
+  readonly #responses: R[] = []
+  readonly #waiting: (() => void)[] = []
+  #taken = 0
+  #garbage: string | undefined
+
+  constructor(definition: MethodDefinition, call: ClientDuplexStream<Buffer, Buffer>, maxResponses: number) {
+    this.#definition = definition
+    this.#call = call
+    const startMs = performance.now()
+    call.on('data', (bytes: Buffer) => {
+      this.#take(bytes)
+      if (this.#responses.length >= maxResponses) call.cancel()
+    })
+    // The status event carries the same facts and comes in every case; an unheard error would end the process.
+    call.on('error', (_: ServiceError) => {})
+    this.outcome = new Promise((resolve) => {
+      call.on('status', (status) => {
+        this.hasEnded = true
+        this.#wake()
+        resolve(this.#end(status, performance.now() - startMs))
+      })
+    })
+  }
+
+  /** Resolves when the transport has room for more, or the call has ended. */
+  send(message: Outgoing<Q>): Promise<void> {
+    const bytes = Buffer.isBuffer(message) ? message : this.#definition.request.encode(message as object)
+    if (this.hasEnded || this.#call.write(bytes)) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#call.once('drain', resolve)
+      this.outcome.then(() => resolve())
+    })
+  }
+
+  halfClose(): void {
+    if (!this.hasEnded) this.#call.end()
+  }
+
+  cancel(): void {
+    this.#call.cancel()
+  }
+
+  /** Stops reading, so that flow control reaches the server; `resume` goes on. */
+  pause(): void {
+    this.#call.pause()
+  }
+
+  resume(): void {
+    this.#call.resume()
+  }
+
+  /** The next response, or undefined when the call ended without one. */
+  async next(): Promise<R | undefined> {
+    while (this.#taken >= this.#responses.length && !this.hasEnded) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    }
+    return this.#responses[this.#taken++]
+  }
+
+  #take(bytes: Buffer): void {
+    try {
+      this.#responses.push(this.#definition.response.decode(bytes) as R)
+    } catch (error) {
+      this.#garbage = error instanceof Error ? error.message : String(error)
+      this.#call.cancel()
+    }
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  #end(status: StatusObject, elapsedMs: number): Outcome<R> {
+    const [encoded] = status.metadata.get('grpc-status-details-bin')
+    const details = Buffer.isBuffer(encoded) ? decodeStatus(encoded) : undefined
+    return {
+      code: status.code,
+      message: status.details,
+      details: details?.details ?? [],
+      detailsCode: details?.code,
+      responses: this.#responses,
+      garbage: this.#garbage,
+      elapsedMs,
+    }
+  }
+}
+
+const decodeStatus = (bytes: Buffer): { code: number; details: Outcome<unknown>['details'] } => {
+  try {
+    const status = statusCodec.decode(bytes)
+    return { code: status.code, details: status.details.map(({ typeUrl, value }) => ({ typeUrl, value })) }
+  } catch {
+    // An undecodable trailer is a finding, not a crash: no status has this code.
+    return { code: -1, details: [] }
+  }
+}
+
+const definitions = new Map<string, MethodDefinition>()
+
+const definitionOf = (method: Method<Any, Any>): MethodDefinition => {
+  const key = `${method.service}/${method.name}`
+  const known = definitions.get(key)
+  if (known !== undefined) return known
+  const found = serviceDefinition(method.service).methods.find(({ name }) => name === method.name)
+  if (found === undefined) throw new Error(`no method ${key} in protos/`)
+  definitions.set(key, found)
+  return found
+}

@@ -1,0 +1,235 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { Code, type CodeName, codeName } from '../src/base/status-error.js'
+import { codec, type Input, type Output } from '../src/proto/codec.js'
+import { Divergence, NotApplicable } from './check.js'
+import type { CallSettings, Client, Conversation, Outcome, Outgoing } from './client.js'
+import type { Method } from './methods.js'
+import * as methods from './methods.js'
+
+export type Digest = { readonly hash: string; readonly sizeBytes: number }
+type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
+
+/** Where and as whom the exam is taken. */
+export interface Candidate {
+  readonly client: Client
+  /** Opens a further connection of its own, e.g. to see one client's upload from another. */
+  connect(): Client
+  readonly instanceName: string
+  readonly secondInstanceName: string | undefined
+  readonly readOnlyInstanceName: string | undefined
+  readonly cacheOnlyInstanceName: string | undefined
+  readonly capabilities: Capabilities
+  /** Platform properties every action carries. */
+  readonly properties: readonly { readonly name: string; readonly value: string }[]
+}
+
+export interface TranscriptLine {
+  readonly method: string
+  readonly sent: string
+  readonly came: string
+}
+
+/** One check's sitting: calls with the candidate's settings, fresh content, expectations, and a record of it all. */
+export class Exam {
+  readonly candidate: Candidate
+  readonly transcript: TranscriptLine[] = []
+  readonly choices: string[] = []
+  readonly #clients: Client[] = []
+
+  constructor(candidate: Candidate) {
+    this.candidate = candidate
+  }
+
+  get instanceName(): string {
+    return this.candidate.instanceName
+  }
+
+  get capabilities(): Capabilities {
+    return this.candidate.capabilities
+  }
+
+  /** What the server picked where the protocol leaves it free. */
+  chose(what: string): void {
+    this.choices.push(what)
+  }
+
+  notApplicable(reason: string): never {
+    throw new NotApplicable(reason)
+  }
+
+  async call<Q, R>(
+    method: Method<Q, R>,
+    requests: Outgoing<Q> | readonly Outgoing<Q>[],
+    settings: CallSettings & { readonly client?: Client } = {},
+  ): Promise<Outcome<R>> {
+    const outcome = await (settings.client ?? this.candidate.client).call(method, requests, settings)
+    const [first] = Array.isArray(requests) ? requests : [requests]
+    this.#record(method, first, outcome)
+    return outcome
+  }
+
+  open<Q, R>(method: Method<Q, R>, settings: CallSettings & { readonly client?: Client } = {}): Conversation<Q, R> {
+    const conversation = (settings.client ?? this.candidate.client).open(method, settings)
+    conversation.outcome.then((outcome) => this.#record(method, '(interactive)', outcome))
+    return conversation
+  }
+
+  /** A connection of its own, closed after the check. */
+  connect(): Client {
+    const client = this.candidate.connect()
+    this.#clients.push(client)
+    return client
+  }
+
+  close(): void {
+    for (const client of this.#clients) client.close()
+  }
+
+  // Content
+
+  /** Fresh bytes: no run of the suite ever meets what an earlier one left. */
+  random(sizeBytes: number): Buffer {
+    return randomBytes(sizeBytes)
+  }
+
+  uuid(): string {
+    return randomUUID()
+  }
+
+  digest(bytes: Uint8Array): Digest {
+    return digestOf(bytes)
+  }
+
+  /** Stores blobs (BatchUpdateBlobs, ByteStream for large ones) and gives their digests. Anything but OK diverges. */
+  async upload(...blobs: readonly Uint8Array[]): Promise<Digest[]> {
+    const digests = blobs.map(digestOf)
+    const small = blobs.filter(({ length }) => length <= 1 << 20)
+    for (let at = 0; at < small.length; at += 3) {
+      const requests = small.slice(at, at + 3).map((data) => ({ digest: digestOf(data), data }))
+      const outcome = await this.call(methods.batchUpdateBlobs, { instanceName: this.instanceName, requests })
+      this.expectCode(outcome, 'OK')
+      for (const { status } of outcome.responses[0]?.responses ?? []) {
+        this.expect((status?.code ?? 0) === 0, 'each uploaded blob to be stored', status?.message ?? '')
+      }
+    }
+    for (const data of blobs) {
+      if (data.length > 1 << 20) this.expectCode(await this.write(data), 'OK')
+    }
+    return digests
+  }
+
+  message<N extends Parameters<typeof codec>[0]>(name: N, message: Input<N>): Buffer {
+    return codec(name).encode(message)
+  }
+
+  // ByteStream
+
+  /** `{instance/}uploads/{uuid}/{form}/{hash}/{size}`; `form` is `blobs` or `compressed-blobs/{compressor}`. */
+  uploadName(digest: Digest, options: { uuid?: string; form?: string; instanceName?: string } = {}): string {
+    const { uuid = randomUUID(), form = 'blobs', instanceName = this.instanceName } = options
+    return `${prefix(instanceName)}uploads/${uuid}/${form}/${digest.hash}/${digest.sizeBytes}`
+  }
+
+  readName(digest: Digest, options: { form?: string; instanceName?: string } = {}): string {
+    const { form = 'blobs', instanceName = this.instanceName } = options
+    return `${prefix(instanceName)}${form}/${digest.hash}/${digest.sizeBytes}`
+  }
+
+  /** Uploads `data` in chunks under `resourceName` (made up when absent). */
+  write(
+    data: Uint8Array,
+    options: CallSettings & {
+      readonly resourceName?: string
+      readonly chunkBytes?: number
+      readonly finish?: boolean
+      readonly client?: Client
+    } = {},
+  ): Promise<Outcome<Output<'google.bytestream.WriteResponse'>>> {
+    const { chunkBytes = 256 << 10, finish = true } = options
+    const resourceName = options.resourceName ?? this.uploadName(digestOf(data))
+    const requests: Input<'google.bytestream.WriteRequest'>[] = []
+    for (let at = 0; at === 0 || at < data.length; at += chunkBytes) {
+      const chunk = data.subarray(at, at + chunkBytes)
+      const finishWrite = finish && at + chunk.length >= data.length
+      requests.push({ resourceName: at === 0 ? resourceName : '', writeOffset: at, data: chunk, finishWrite })
+    }
+    return this.call(methods.write, requests, options)
+  }
+
+  /** Reads a blob; the data of all responses in one buffer. */
+  async read(
+    resourceName: string,
+    options: CallSettings & { readonly offset?: number; readonly limit?: number; readonly client?: Client } = {},
+  ): Promise<Outcome<Output<'google.bytestream.ReadResponse'>> & { readonly data: Buffer }> {
+    const { offset = 0, limit = 0 } = options
+    const outcome = await this.call(methods.read, { resourceName, readOffset: offset, readLimit: limit }, options)
+    return { ...outcome, data: Buffer.concat(outcome.responses.map(({ data }) => data)) }
+  }
+
+  async missing(digests: readonly Digest[], options: { client?: Client } = {}): Promise<string[]> {
+    const request = { instanceName: this.instanceName, blobDigests: digests }
+    const outcome = await this.call(methods.findMissingBlobs, request, options)
+    this.expectCode(outcome, 'OK')
+    return (outcome.responses[0]?.missingBlobDigests ?? []).map(({ hash, sizeBytes }) => `${hash}/${sizeBytes}`)
+  }
+
+  // Expectations
+
+  expect(holds: boolean, expected: string, found: string): asserts holds {
+    if (!holds) throw new Divergence(expected, found)
+  }
+
+  expectEqual(found: unknown, expected: unknown, what: string): void {
+    const [a, b] = [show(found), show(expected)]
+    if (a !== b) throw new Divergence(`${what} to be ${b}`, a)
+  }
+
+  expectBytes(found: Uint8Array, expected: Uint8Array, what: string): void {
+    if (Buffer.compare(found, expected) === 0) return
+    throw new Divergence(`${what} to be the ${expected.length} bytes sent`, `${found.length} bytes that differ`)
+  }
+
+  /** One of these codes; the code that came is returned, so that a check can record the choice. */
+  expectCode(outcome: Outcome<unknown>, ...codes: readonly CodeName[]): CodeName {
+    const came = codeName(outcome.code) as CodeName
+    if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
+    if (codes.some((name) => Code[name] === outcome.code)) return came
+    throw new Divergence(
+      codes.join(' or '),
+      `${came}${outcome.message === '' ? '' : ` (${outcome.message.slice(0, 300)})`}`,
+    )
+  }
+
+  #record(method: { readonly service: string; readonly name: string }, sent: unknown, outcome: Outcome<unknown>): void {
+    if (this.transcript.length >= 40) return
+    const last = outcome.responses.at(-1)
+    this.transcript.push({
+      method: `${method.service}/${method.name}`,
+      sent: show(sent),
+      came: `${codeName(outcome.code)} ${outcome.message.slice(0, 300)} ${last === undefined ? '' : show(last)}`.trim(),
+    })
+  }
+}
+
+const prefix = (instanceName: string): string => (instanceName === '' ? '' : `${instanceName}/`)
+
+export const digestOf = (bytes: Uint8Array): Digest => ({
+  hash: createHash('sha256').update(bytes).digest('hex'),
+  sizeBytes: bytes.length,
+})
+
+export const EMPTY_DIGEST: Digest = digestOf(new Uint8Array())
+
+/** A value as one short line; bytes are told by their length. */
+export const show = (value: unknown): string => {
+  const text =
+    JSON.stringify(value, (_, inner: unknown) => {
+      if (inner instanceof Uint8Array) return `<${inner.length} bytes>`
+      if (isBufferJson(inner)) return `<${inner.data.length} bytes>`
+      return inner
+    }) ?? String(value)
+  return text.length > 600 ? `${text.slice(0, 600)}...` : text
+}
+
+const isBufferJson = (value: unknown): value is { data: number[] } =>
+  typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value
