@@ -31,8 +31,14 @@ export interface Store {
   /** Whether this component works now. Leaves nothing behind in a cache. */
   health(call: Call): Promise<HealthStatus>
 
+  /** True of a store that takes every write and has nothing to read: what it says about absence means nothing. */
+  readonly keepsNothing?: boolean | undefined
+
+  /** True when its writer already fails on bytes that are not those of the digest, so that nobody need hash them again. */
+  readonly checksUploads?: boolean | undefined
+
   /** Present when blobs are files of this machine that an action's input root can link to. */
-  readonly files?: BlobFiles
+  readonly files?: BlobFiles | undefined
 }
 
 /** Blobs as files: what the worker needs to build an input root without copying. */
@@ -48,6 +54,13 @@ export interface BlobFiles {
    * blob is not here. Where linking is impossible (another device, too many links) it copies.
    */
   link(digest: Digest, destination: string, isExecutable: boolean): Promise<void>
+
+  /**
+   * Fetches a blob that is not here from the store behind, without passing its bytes to the caller; once for all who ask
+   * at a time. Rejects with NOT_FOUND when nobody has it, which a store with none behind says of every absent blob.
+   * Extend the lease afterwards: until then the blob may be evicted again.
+   */
+  populate(digest: Digest, call: Call): Promise<void>
 }
 
 export interface BlobLease {

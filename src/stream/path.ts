@@ -1,4 +1,5 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
+import { StatusError } from '../base/status-error.js'
 
 /** The stages of one download, source first. Whoever obtains it runs it or discards it. */
 export type ReadPath = readonly [Readable, ...Duplex[]]
@@ -15,7 +16,20 @@ export interface Range {
   readonly limit: number
 }
 
+/**
+ * The high-water mark of a byte stage: how much may wait in it. 256 KiB reads files four times as fast as Node's default
+ * (2,426 against 605 MB/s), and a path of five stages still stays below 2 MiB.
+ */
+export const STAGE_BYTES = 256 * 1024
+
 export const WHOLE: Range = { offset: 0, limit: Number.POSITIVE_INFINITY }
+
+/** Whether a range asks for all of a blob of that size. */
+export const isWhole = (range: Range, sizeBytes: number): boolean => range.offset === 0 && range.limit >= sizeBytes
+
+/** What a reader answers when the offset lies behind the last byte; `key` names the blob. */
+export const pastEnd = (key: string, offset: number, sizeBytes: number): StatusError =>
+  new StatusError('OUT_OF_RANGE', `cannot read blob ${key} from byte ${offset}: it has ${sizeBytes} bytes`)
 
 /** Gives a path up without running it, so that every stage frees what it holds. */
 export const discard = (path: ReadPath | WritePath): void => {

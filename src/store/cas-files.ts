@@ -1,0 +1,35 @@
+import { writeFile } from 'node:fs/promises'
+import type { Call } from '../base/call.js'
+import type { Digest } from '../reapi/digest.js'
+import type { BlobFiles, BlobLease } from './store.js'
+
+/** Blobs as files, among them the empty blob, which no store keeps. */
+export class CasFiles implements BlobFiles {
+  readonly #files: BlobFiles
+
+  constructor(files: BlobFiles) {
+    this.#files = files
+  }
+
+  lease(digests: readonly Digest[]): BlobLease {
+    const lease = this.#files.lease(withoutEmpty(digests))
+    return {
+      missing: lease.missing,
+      extend: (more) => lease.extend(withoutEmpty(more)),
+      release: () => lease.release(),
+    }
+  }
+
+  async link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
+    if (digest.isEmpty) await writeFile(destination, '', { flag: 'wx', mode: isExecutable ? 0o555 : 0o444 })
+    else await this.#files.link(digest, destination, isExecutable)
+  }
+
+  async populate(digest: Digest, call: Call): Promise<void> {
+    if (!digest.isEmpty) await this.#files.populate(digest, call)
+  }
+}
+
+/** The digests a store has to be asked for; the same array when there is nothing to leave out. */
+export const withoutEmpty = (digests: readonly Digest[]): readonly Digest[] =>
+  digests.some(({ isEmpty }) => isEmpty) ? digests.filter(({ isEmpty }) => !isEmpty) : digests

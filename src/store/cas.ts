@@ -1,0 +1,54 @@
+import { Readable } from 'node:stream'
+import type { Call } from '../base/call.js'
+import type { HealthStatus } from '../base/health.js'
+import type { Digest } from '../reapi/digest.js'
+import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
+import { Verify } from '../stream/verify.js'
+import { CasFiles, withoutEmpty } from './cas-files.js'
+import { Drain } from './drain.js'
+import type { BlobFiles, Store } from './store.js'
+
+/**
+ * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always
+ * present and never stored (REAPI asks for that), and every upload is checked against its digest, at the client's fault.
+ */
+export const asCas = (store: Store): Store => new Cas(store)
+
+class Cas implements Store {
+  readonly checksUploads = true
+  readonly files: BlobFiles | undefined
+  readonly #backend: Store
+
+  constructor(backend: Store) {
+    this.#backend = backend
+    this.files = backend.files && new CasFiles(backend.files)
+  }
+
+  get keepsNothing(): boolean {
+    return this.#backend.keepsNothing === true
+  }
+
+  async findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
+    return this.#backend.findMissing(withoutEmpty(digests), call)
+  }
+
+  async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {
+    if (!digest.isEmpty) return this.#backend.reader(digest, range, call)
+    if (range.offset > 0) throw pastEnd(digest.key, range.offset, 0)
+    return [Readable.from([], { objectMode: false })]
+  }
+
+  async writer(digest: Digest, call: Call): Promise<WritePath> {
+    if (digest.isEmpty) return [new Verify(digest, { fault: 'client' }), new Drain()]
+    const path = await this.#backend.writer(digest, call)
+    return this.#backend.checksUploads === true ? path : [new Verify(digest, { fault: 'client' }), ...path]
+  }
+
+  async remove(digest: Digest, call: Call): Promise<void> {
+    if (!digest.isEmpty) await this.#backend.remove(digest, call)
+  }
+
+  health(call: Call): Promise<HealthStatus> {
+    return this.#backend.health(call)
+  }
+}

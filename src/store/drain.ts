@@ -1,0 +1,13 @@
+import { Writable } from 'node:stream'
+import { STAGE_BYTES } from '../stream/path.js'
+
+/** A sink that reads off and forgets. */
+export class Drain extends Writable {
+  constructor() {
+    super({ highWaterMark: STAGE_BYTES })
+  }
+
+  override _write(_chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    callback()
+  }
+}

@@ -1,0 +1,59 @@
+import type { Call } from '../base/call.js'
+import type { HealthStatus } from '../base/health.js'
+import type { VerifyOptions } from '../config/config.js'
+import type { Digest } from '../reapi/digest.js'
+import { isWhole, type Range, type ReadPath, type WritePath } from '../stream/path.js'
+import { Verify } from '../stream/verify.js'
+import type { StoreKind } from './kind.js'
+import type { Store } from './store.js'
+
+/**
+ * Checks blobs against their digest on both ways. What the backend returns wrong is removed there before the reader
+ * hears of it, so that the next reader finds a miss. A part of a blob cannot be checked and passes as it is.
+ *
+ * For a CAS on a backend that may be damaged or shared with others; never for an action cache, whose digests do not
+ * describe the bytes.
+ */
+class VerifyStore implements Store {
+  readonly checksUploads: boolean
+  readonly #backend: Store
+  readonly #checks: { readonly checksSize: boolean; readonly checksHash: boolean }
+
+  constructor(backend: Store, { verify_size: checksSize, verify_hash: checksHash }: VerifyOptions) {
+    this.#backend = backend
+    this.#checks = { checksSize, checksHash }
+    this.checksUploads = checksSize && checksHash
+  }
+
+  get files(): Store['files'] {
+    return this.#backend.files
+  }
+
+  findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
+    return this.#backend.findMissing(digests, call)
+  }
+
+  async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {
+    const path = await this.#backend.reader(digest, range, call)
+    if (!isWhole(range, digest.sizeBytes)) return path
+    const repair = () => this.remove(digest, call)
+    return [...path, new Verify(digest, { ...this.#checks, fault: 'backend', repair })]
+  }
+
+  async writer(digest: Digest, call: Call): Promise<WritePath> {
+    const path = await this.#backend.writer(digest, call)
+    return [new Verify(digest, { ...this.#checks, fault: 'client' }), ...path]
+  }
+
+  remove(digest: Digest, call: Call): Promise<void> {
+    return this.#backend.remove(digest, call)
+  }
+
+  async health(call: Call): Promise<HealthStatus> {
+    return { ...(await this.#backend.health(call)), structName: VerifyStore.name }
+  }
+}
+
+export const verify: StoreKind<VerifyOptions> = {
+  build: async (options, context) => new VerifyStore(await context.child(options.backend, 'backend'), options),
+}

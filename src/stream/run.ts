@@ -1,0 +1,45 @@
+import { pipeline } from 'node:stream/promises'
+import { StatusError } from '../base/status-error.js'
+import { cancellation, join, shareable } from './join.js'
+import type { Path, ReadPath, WritePath } from './path.js'
+
+/**
+ * Moves a whole transfer, however long. Rejects with a StatusError after every stage was destroyed; an abort is
+ * CANCELLED (or the signal's reason when that is a StatusError).
+ */
+export const run = async (path: Path, signal: AbortSignal): Promise<void> => {
+  shareable(signal)
+  try {
+    await pipeline(path, { signal })
+  } catch (error) {
+    throw signal.aborted && !(error instanceof StatusError) ? cancellation(signal) : StatusError.from(error)
+  }
+}
+
+/** Reads a path into memory. More than `maxBytes` is RESOURCE_EXHAUSTED, noticed before they are kept. */
+export const collect = async (
+  path: ReadPath,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  const last = path[path.length - 1] ?? path[0]
+  last.on('data', (chunk: Buffer) => {
+    sizeBytes += chunk.length
+    if (sizeBytes <= maxBytes) chunks.push(chunk)
+    else
+      last.destroy(new StatusError('RESOURCE_EXHAUSTED', `the blob is larger than the ${maxBytes} bytes allowed here`))
+  })
+  await join(path, signal)
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, sizeBytes)
+}
+
+/** Writes bytes at hand to a path. Resolves when they are committed; rejects when every stage has been destroyed. */
+export const deliver = async (bytes: Uint8Array, path: WritePath, signal: AbortSignal): Promise<void> => {
+  const done = join(path, signal)
+  const first: WritePath[0] = path[0]
+  if (bytes.length === 0) first.end()
+  else first.end(bytes)
+  await done
+}
