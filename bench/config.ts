@@ -1,0 +1,57 @@
+const CAS_BYTES = 40 * 10 ** 9
+
+const serving = (dataPath: string, cas: object): object => ({
+  stores: [
+    { name: 'CAS', fast_slow: { fast: cas, slow: { noop: {} } } },
+    { name: 'AC', filesystem: { content_path: `${dataPath}/ac/content`, temp_path: `${dataPath}/ac/temp` } },
+  ],
+  schedulers: [{ name: 'MAIN', simple: {} }],
+  workers: [
+    {
+      local: {
+        worker_api_endpoint: { uri: 'grpc://127.0.0.1:0' },
+        cas_fast_slow_store: 'CAS',
+        upload_action_result: { ac_store: 'AC' },
+        work_directory: `${dataPath}/work`,
+        platform_properties: {},
+      },
+    },
+  ],
+  servers: [
+    {
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: {
+        cas: [{ instance_name: '', cas_store: 'CAS' }],
+        ac: [{ instance_name: '', ac_store: 'AC' }],
+        execution: [{ instance_name: '', cas_store: 'CAS', scheduler: 'MAIN' }],
+      },
+    },
+  ],
+})
+
+const filesystem = (dataPath: string): object => ({
+  filesystem: {
+    content_path: `${dataPath}/cas/content`,
+    temp_path: `${dataPath}/cas/temp`,
+    eviction_policy: { max_bytes: CAS_BYTES },
+  },
+})
+
+/** What a user starts with: everything in one process, blobs and results on disk. */
+export const benchConfig = (dataPath: string): object => serving(dataPath, filesystem(dataPath))
+
+/** A cache without execution over any CAS. */
+const cacheOnly = (cas: object): object => ({
+  stores: [{ name: 'CAS', ...cas }],
+  servers: [
+    {
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: { cas: [{ instance_name: '', cas_store: 'CAS' }] },
+    },
+  ],
+})
+
+export const filesystemCache = (dataPath: string): object => cacheOnly(filesystem(dataPath))
+
+export const lz4Cache = (dataPath: string): object =>
+  cacheOnly({ compression: { compression_algorithm: { lz4: {} }, backend: filesystem(dataPath) } })

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { systemClock } from '../src/base/clock.js'
+import { Digest } from '../src/reapi/digest.js'
+import { digestFunctions } from '../src/reapi/digest-function.js'
+import { ABSENT, BlobIndex } from '../src/store/index/blob-index.js'
+
+/** Prints what the blob index costs at 1,000,000 blobs: node --import tsx bench/index.ts, or the compiled file. */
+const BLOBS = 1_000_000
+const ASKED = 10_000
+
+const digestAt = (number: number): Digest =>
+  Digest.parse(
+    { hash: createHash('sha256').update(String(number)).digest('hex'), sizeBytes: 4096 },
+    digestFunctions.SHA256,
+  )
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+const limits = { maxBytes: 0, evictBytes: 0, maxCount: 0, maxSeconds: 0 }
+const index = new BlobIndex({ limits, clock: systemClock, blockSizeBytes: 4096 })
+
+let worstMs = 0
+let insertMs = 0
+for (let number = 0; number < BLOBS; number += 1000) {
+  const lot = Array.from({ length: 1000 }, (_, offset) => digestAt(number + offset))
+  for (const digest of lot) {
+    const startMs = performance.now()
+    index.insert(digest, digest.sizeBytes)
+    const tookMs = performance.now() - startMs
+    insertMs += tookMs
+    worstMs = Math.max(worstMs, tookMs)
+  }
+}
+console.log(`insert of ${BLOBS}: ${((insertMs * 1e6) / BLOBS).toFixed(0)} ns each, worst ${worstMs.toFixed(2)} ms`)
+console.log(`memory: ${(index.allocatedBytes / index.count).toFixed(1)} bytes a blob`)
+
+const measure = (name: string, first: number, step: number): void => {
+  const rounds: number[] = []
+  for (let round = 0; round < 15; round++) {
+    const lot = Array.from({ length: ASKED }, (_, at) => digestAt(first + (at + round * ASKED) * step))
+    const startMs = performance.now()
+    let missing = 0
+    for (const digest of lot) if (index.use(digest) === ABSENT) missing++
+    rounds.push(performance.now() - startMs)
+    if (missing !== 0 && missing !== ASKED) throw new Error(`${missing} of ${ASKED} missing`)
+  }
+  console.log(
+    `FindMissing of ${ASKED} ${name}: median ${median(rounds).toFixed(2)} ms, worst ${Math.max(...rounds).toFixed(2)} ms`,
+  )
+}
+measure('present', 0, 6)
+measure('absent', BLOBS, 1)
+
+const evictStartMs = performance.now()
+for (let evicted = 0; evicted < 100_000; evicted++) {
+  const [oldest = ABSENT] = index.slots()
+  index.remove(oldest)
+}
+console.log(`removal of the oldest 100,000: ${(performance.now() - evictStartMs).toFixed(0)} ms`)
