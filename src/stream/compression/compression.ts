@@ -1,0 +1,49 @@
+import type { Duplex } from 'node:stream'
+import {
+  brotliCompressSync,
+  constants,
+  createBrotliCompress,
+  createBrotliDecompress,
+  createDeflateRaw,
+  createInflateRaw,
+  deflateRawSync,
+} from 'node:zlib'
+import type { Compressor, CompressorName } from '../../reapi/compressor.js'
+import { STAGE_BYTES } from '../path.js'
+import { ZlibDecode } from './zlib-decode.js'
+import { ZstdCompress, ZstdDecompress, zstdCompress } from './zstd.js'
+
+/** One of REAPI's compressors as stages. Decoders fail with INVALID_ARGUMENT: what they read comes from clients. */
+export interface Compression {
+  compress(): Duplex
+  /** It reads ahead of its reader by a bounded number of bytes only, whatever the ratio of the compressed bytes. */
+  decompress(): Duplex
+  compressBytes(bytes: Uint8Array): Buffer
+}
+
+// Measured on a binary: deflate level 1 at 106 MB/s to 38 %, 6 at 36 MB/s to 34 %; brotli quality 1 at 158 MB/s to 35 %, 5
+// at 32 MB/s to 26 %. Node's defaults (6 and 11) would make the CPU the slowest part of every network.
+const deflate = { level: 1, chunkSize: 128 * 1024 }
+const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 }, chunkSize: 128 * 1024 }
+const out = { chunkSize: 128 * 1024, highWaterMark: STAGE_BYTES }
+
+const compressions: Readonly<Record<CompressorName, Compression>> = {
+  ZSTD: {
+    compress: () => new ZstdCompress(),
+    decompress: () => new ZstdDecompress(),
+    compressBytes: zstdCompress,
+  },
+  // Raw DEFLATE (RFC 1951), without the header of zlib or gzip, as REAPI has it.
+  DEFLATE: {
+    compress: () => createDeflateRaw(deflate),
+    decompress: () => new ZlibDecode('raw deflate', createInflateRaw(out)),
+    compressBytes: (bytes) => deflateRawSync(bytes, deflate),
+  },
+  BROTLI: {
+    compress: () => createBrotliCompress(brotli),
+    decompress: () => new ZlibDecode('brotli', createBrotliDecompress(out)),
+    compressBytes: (bytes) => brotliCompressSync(bytes, brotli),
+  },
+}
+
+export const compressionOf = (compressor: Compressor): Compression => compressions[compressor.name]

@@ -1,0 +1,148 @@
+import { Transform, type TransformCallback } from 'node:stream'
+import binding from 'zstd-napi/binding.js'
+import { StatusError } from '../../base/status-error.js'
+import { STAGE_BYTES } from '../path.js'
+import { ContextPool } from './zstd-context.js'
+
+// Level 1 compresses a binary at 314 MB/s to 34 %, level 3 at 208 MB/s to 29 %: a cache in the same building wants the first.
+const LEVEL = 1
+const OUT_BYTES = 128 * 1024
+// What is left of an output buffer is used on, unless it is so small that calls would outnumber the bytes.
+const LEAST_OUT_BYTES = 16 * 1024
+// A context that decoded more may hold a window of that size (up to 128 MiB): it is left to the garbage collector.
+const MAX_POOLED_BYTES = 8 * 1024 * 1024
+
+const compressors = new ContextPool(() => {
+  const context = new binding.CCtx()
+  context.setParameter(binding.CParameter.compressionLevel, LEVEL)
+  return context
+})
+const decompressors = new ContextPool(() => new binding.DCtx())
+
+/** Bytes in, one zstd frame out. */
+export class ZstdCompress extends Transform {
+  readonly #context = compressors.take()
+  #out: Buffer = Buffer.allocUnsafe(OUT_BYTES)
+
+  constructor() {
+    super({ highWaterMark: STAGE_BYTES })
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    this.#compress(chunk, binding.EndDirective.continue, callback)
+  }
+
+  override _flush(callback: TransformCallback): void {
+    this.#compress(Buffer.alloc(0), binding.EndDirective.end, callback)
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    compressors.give(this.#context)
+    callback(error)
+  }
+
+  #compress(chunk: Buffer, directive: number, callback: TransformCallback): void {
+    let rest = chunk
+    try {
+      for (;;) {
+        const [left, produced, consumed] = this.#context.compressStream2(this.#out, rest, directive)
+        this.#push(produced)
+        rest = rest.subarray(consumed)
+        if (rest.length === 0 && (directive === binding.EndDirective.continue || left === 0)) break
+      }
+      callback()
+    } catch (cause) {
+      callback(new StatusError('INTERNAL', 'could not compress with zstd', { cause }))
+    }
+  }
+
+  #push(produced: number): void {
+    if (produced === 0) return
+    this.push(this.#out.subarray(0, produced))
+    this.#out = remainder(this.#out, produced)
+  }
+}
+
+/**
+ * Any number of zstd frames in, of any level, with or without content size, skippable ones among them; their content
+ * out. It makes no more than its reader takes: a few KiB that stand for gigabytes cost no memory, so that Verify behind
+ * it is all the bound there need be.
+ */
+export class ZstdDecompress extends Transform {
+  readonly #context = decompressors.take()
+  #out: Buffer = Buffer.allocUnsafe(OUT_BYTES)
+  #input: Buffer = Buffer.alloc(0)
+  #callback: TransformCallback | undefined
+  #isInsideFrame = false
+  #producedBytes = 0
+
+  constructor() {
+    super({ highWaterMark: STAGE_BYTES })
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    this.#input = chunk
+    this.#callback = callback
+    this.#decompress()
+  }
+
+  override _read(sizeBytes: number): void {
+    if (this.#callback === undefined) super._read(sizeBytes)
+    else this.#decompress()
+  }
+
+  override _flush(callback: TransformCallback): void {
+    callback(this.#isInsideFrame ? invalid('they end inside a frame') : null)
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#callback = undefined
+    if (this.#producedBytes <= MAX_POOLED_BYTES) decompressors.give(this.#context)
+    callback(error)
+  }
+
+  #decompress(): void {
+    try {
+      while (this.#callback !== undefined) {
+        const roomBytes = this.#out.length
+        const [left, produced, consumed] = this.#context.decompressStream(this.#out, this.#input)
+        this.#input = this.#input.subarray(consumed)
+        this.#isInsideFrame = left !== 0
+        const isDone = this.#input.length === 0 && (left === 0 || produced < roomBytes)
+        const isFull = produced > 0 && !this.#push(produced)
+        if (isDone) this.#finishInput(null)
+        else if (isFull) return
+      }
+    } catch (cause) {
+      this.#finishInput(invalid(cause instanceof Error ? cause.message : String(cause), cause))
+    }
+  }
+
+  #push(produced: number): boolean {
+    const chunk = this.#out.subarray(0, produced)
+    this.#out = remainder(this.#out, produced)
+    this.#producedBytes += produced
+    return this.push(chunk)
+  }
+
+  #finishInput(error: StatusError | null): void {
+    const callback = this.#callback
+    this.#callback = undefined
+    callback?.(error)
+  }
+}
+
+/** One frame, for bytes at hand. */
+export const zstdCompress = (bytes: Uint8Array): Buffer => {
+  const context = compressors.take()
+  const out = Buffer.allocUnsafe(binding.compressBound(bytes.length))
+  const sizeBytes = context.compress2(out, bytes)
+  compressors.give(context)
+  return out.subarray(0, sizeBytes)
+}
+
+const remainder = (out: Buffer, produced: number): Buffer =>
+  out.length - produced < LEAST_OUT_BYTES ? Buffer.allocUnsafe(OUT_BYTES) : out.subarray(produced)
+
+const invalid = (reason: string, cause?: unknown): StatusError =>
+  new StatusError('INVALID_ARGUMENT', `the bytes sent are not valid zstd: ${reason}`, { cause })

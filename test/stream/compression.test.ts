@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { brotliCompressSync, constants, deflateRawSync, deflateSync } from 'node:zlib'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import binding from 'zstd-napi/binding.js'
+import { isStatus, StatusError } from '../../src/base/status-error.js'
+import { compressors } from '../../src/reapi/compressor.js'
+import { compressionOf } from '../../src/stream/compression/compression.js'
+import { collect, deliver } from '../../src/stream/run.js'
+
+const signal = new AbortController().signal
+const limits = { maxBytes: 64 * 1024 * 1024, signal }
+
+const inChunks = (bytes: Buffer, chunkBytes: number): Readable => {
+  const chunks: Buffer[] = []
+  for (let at = 0; at < bytes.length; at += chunkBytes) chunks.push(bytes.subarray(at, at + chunkBytes))
+  return Readable.from(chunks, { objectMode: false })
+}
+
+const named = (name: string) => {
+  const compressor = compressors.find((candidate) => candidate.name === name)
+  if (compressor === undefined) throw new Error(name)
+  return compressionOf(compressor)
+}
+
+const decode = (name: string, bytes: Buffer, chunkBytes = 64 * 1024): Promise<Buffer> =>
+  collect([inChunks(bytes, chunkBytes), named(name).decompress()], limits)
+
+const refused = async (t: Test, name: string, bytes: Buffer, title: string): Promise<void> => {
+  for (const chunkBytes of [1, 7, 64 * 1024]) {
+    const reason = await decode(name, bytes, chunkBytes).then(
+      () => 'accepted',
+      (error: unknown) => (isStatus(error, 'INVALID_ARGUMENT') ? error.message : String(error)),
+    )
+    t.match(reason, /^the bytes sent are not valid/, `${name}: ${title}, chunks of ${chunkBytes}`)
+  }
+}
+
+const zstdFrame = (bytes: Buffer, set: (context: InstanceType<typeof binding.CCtx>) => void = () => {}): Buffer => {
+  const context = new binding.CCtx()
+  set(context)
+  const out = Buffer.alloc(binding.compressBound(bytes.length))
+  return out.subarray(0, context.compress2(out, bytes))
+}
+
+t.test('what was compressed comes back, by stage and at once, in chunks of any size', async (t) => {
+  const blobs = [Buffer.alloc(0), Buffer.from('a'), randomBytes(300_000), Buffer.alloc(3_000_000, 'text ')]
+  for (const { name } of compressors) {
+    for (const blob of blobs) {
+      const staged = await collect([inChunks(blob, 100_000), named(name).compress()], limits)
+      const atOnce = named(name).compressBytes(blob)
+      for (const compressed of [staged, Buffer.from(atOnce)]) {
+        t.ok((await decode(name, compressed)).equals(blob), `${name} of ${blob.length} bytes`)
+        t.ok((await decode(name, compressed, 997)).equals(blob), `${name} of ${blob.length} bytes in small chunks`)
+      }
+    }
+  }
+})
+
+t.test('any bytes survive any chunking', async () => {
+  const cases = [fc.constantFrom(...compressors), fc.uint8Array({ maxLength: 2000 }), fc.integer({ min: 1, max: 64 })]
+  await fc.assert(
+    fc.asyncProperty(
+      ...(cases as [fc.Arbitrary<(typeof compressors)[number]>, fc.Arbitrary<Uint8Array>, fc.Arbitrary<number>]),
+      async (compressor, bytes, chunkBytes) => {
+        const { compress, decompress } = compressionOf(compressor)
+        const back = await collect([inChunks(Buffer.from(bytes), chunkBytes), compress(), decompress()], limits)
+        return back.equals(bytes)
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+t.test('CMP-06: zstd of several frames, without content size, with skippable frames, of any level', async (t) => {
+  const a = Buffer.alloc(200_000, 'one ')
+  const b = randomBytes(100_000)
+  const skippable = Buffer.concat([Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0]), Buffer.from('xyz')])
+  const sizeless = (context: InstanceType<typeof binding.CCtx>) =>
+    context.setParameter(binding.CParameter.contentSizeFlag, 0)
+  const level = (value: number) => (context: InstanceType<typeof binding.CCtx>) =>
+    context.setParameter(binding.CParameter.compressionLevel, value)
+  const frames = [zstdFrame(a, sizeless), skippable, zstdFrame(b, level(19)), zstdFrame(Buffer.alloc(0)), skippable]
+  for (const chunkBytes of [1, 1000, 1_000_000]) {
+    const back = await decode('ZSTD', Buffer.concat(frames), chunkBytes)
+    t.ok(back.equals(Buffer.concat([a, b])), `in chunks of ${chunkBytes}`)
+  }
+  t.ok((await decode('ZSTD', zstdFrame(a, level(22)))).equals(a), 'the highest level')
+  t.equal((await decode('ZSTD', Buffer.alloc(0))).length, 0, 'no frame at all is no bytes')
+})
+
+t.test('CMP-07, BUB-11: truncated, corrupt, and followed by garbage', async (t) => {
+  const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])
+  const whole = {
+    ZSTD: zstdFrame(blob, (context) => context.setParameter(binding.CParameter.checksumFlag, 1)),
+    DEFLATE: deflateRawSync(blob),
+    BROTLI: brotliCompressSync(blob),
+  }
+  for (const [name, bytes] of Object.entries(whole)) {
+    await refused(t, name, bytes.subarray(0, bytes.length - 4), 'cut at the end')
+    await refused(t, name, bytes.subarray(0, 20), 'cut early')
+    await refused(t, name, Buffer.concat([bytes, Buffer.from('garbage')]), 'trailing garbage')
+    await refused(t, name, Buffer.from('this is no compressed data at all, whatever it claims'), 'garbage')
+  }
+  const flipped = Buffer.from(whole.ZSTD)
+  flipped[3000] = (flipped[3000] ?? 0) ^ 0xff
+  await refused(t, 'ZSTD', flipped, 'a flipped byte under a checksum')
+})
+
+t.test('CMP-17: deflate is raw: the header of zlib is refused', async (t) => {
+  await refused(t, 'DEFLATE', deflateSync(Buffer.from('hello')), 'zlib header')
+})
+
+t.test('CMP-08, BUB-12: a decoder makes no more than its reader takes', async (t) => {
+  const zeros = Buffer.alloc(64 * 1024 * 1024)
+  const bombs = {
+    ZSTD: zstdFrame(zeros),
+    DEFLATE: deflateRawSync(zeros, { level: 9 }),
+    BROTLI: brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  }
+  for (const [name, bytes] of Object.entries(bombs)) {
+    const decoder = named(name).decompress()
+    decoder.write(bytes)
+    await new Promise((resolve) => decoder.once('readable', resolve))
+    // Whatever is done in the background is done once nothing is scheduled any more.
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    t.ok(decoder.readableLength <= 1024 * 1024, `${name}: ${decoder.readableLength} bytes wait for a reader`)
+    decoder.destroy()
+    const error = await collect([inChunks(bytes, 1_000_000), named(name).decompress()], { maxBytes: 10, signal }).catch(
+      (thrown: unknown) => thrown,
+    )
+    t.ok(error instanceof StatusError && isStatus(error, 'RESOURCE_EXHAUSTED'), `${name}: stops at the first bytes`)
+  }
+})
+
+t.test('an abandoned or failed stage leaves the next one whole', async (t) => {
+  const blob = Buffer.alloc(1_000_000, 'more text ')
+  for (const { name } of compressors) {
+    for (let round = 0; round < 12; round++) {
+      const compress = named(name).compress()
+      compress.write(blob.subarray(0, 100 + round))
+      compress.destroy()
+      const decompress = named(name).decompress()
+      const failure = deliver(Buffer.from('garbage garbage garbage'), [decompress], signal).catch(() => 'failed')
+      decompress.resume()
+      t.equal(await failure, 'failed')
+    }
+    const back = await collect([inChunks(blob, 50_000), named(name).compress(), named(name).decompress()], limits)
+    t.ok(back.equals(blob), name)
+  }
+})
