@@ -1,0 +1,168 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { commandEnvironment, type EnvironmentSource } from '../../src/worker/environment.js'
+import { type CommandRun, runCommand } from '../../src/worker/run-command.js'
+
+const setUp = (t: Test) => {
+  const directory = t.testdir({ root: {} })
+  const cwd = join(directory, 'root')
+  let runs = 0
+  return {
+    cwd,
+    run: async (argv: readonly string[], parts: Partial<CommandRun> = {}) => {
+      const stdoutPath = join(directory, `stdout${++runs}`)
+      const stderrPath = join(directory, `stderr${runs}`)
+      const exit = await runCommand({
+        argv,
+        cwd,
+        environment: {},
+        stdoutPath,
+        stderrPath,
+        timeoutMs: 60_000,
+        signal: new AbortController().signal,
+        ...parts,
+      })
+      return { ...exit, stdout: readFileSync(stdoutPath, 'utf8'), stderr: readFileSync(stderrPath, 'utf8') }
+    },
+  }
+}
+
+const sh = (script: string): string[] => ['/bin/sh', '-c', script]
+
+const script = (path: string, text: string): void => {
+  writeFileSync(path, text)
+  chmodSync(path, 0o755)
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    // A zombie that nobody reaps is dead for our purpose.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+t.test('CMD-01 arguments run without a shell, the program is found in three ways', async (t) => {
+  const { run, cwd } = setUp(t)
+  t.match(await run(['/bin/echo', '$HOME', '*', 'a b']), { exitCode: 0, end: 'exited', stdout: '$HOME * a b\n' })
+  mkdirSync(join(cwd, 'tools'))
+  script(join(cwd, 'tools/hello'), '#!/bin/sh\necho hello $1\n')
+  t.match(await run(['tools/hello', 'you']), { exitCode: 0, stdout: 'hello you\n' }, 'relative to the cwd')
+  t.match(await run(['hello'], { environment: { PATH: `/nosuch:${cwd}/tools` } }), { stdout: 'hello \n' }, 'in PATH')
+  t.match(await run(['hello'], { environment: { PATH: 'tools' } }), { stdout: 'hello \n' }, 'in a relative PATH')
+  t.match(await run(['hello']), { exitCode: 127 }, "not in this process's PATH")
+})
+
+t.test('CMD-02 the environment is what was declared', async (t) => {
+  const { run } = setUp(t)
+  process.env['REMEXEC_TEST_SECRET'] = 'secret'
+  // The test runner adds its own variables to whatever a test spawns.
+  const variables = async (environment: Record<string, string>) =>
+    (await run(['/usr/bin/env'], { environment })).stdout
+      .split('\n')
+      .filter((line) => !/^(_TAPJS|NODE_OPTIONS)/.test(line))
+  t.same(await variables({}), [''])
+  t.same(await variables({ A: '1', B: 'x y' }), ['A=1', 'B=x y', ''])
+})
+
+t.test('CMD-02 declared variables win over configured ones', async (t) => {
+  process.env['REMEXEC_TEST_HOME'] = 'here'
+  const additional = new Map<string, EnvironmentSource>([
+    ['REMEXEC_TEST_HOME', 'from_environment'],
+    ['REMEXEC_TEST_ABSENT', 'from_environment'],
+    ['T', 'timeout_millis'],
+    ['S', 'side_channel_file'],
+    ['D', 'action_directory'],
+    ['P', { property: 'Pool' }],
+    ['Q', { property: 'other' }],
+    ['V', { value: 'literal' }],
+    ['A', { value: 'lost' }],
+  ])
+  const command = { environmentVariables: [{ name: 'A', value: 'declared' }] }
+  const facts = {
+    timeoutMs: 5000,
+    sideChannelPath: '/w/s',
+    actionDirectory: '/w',
+    properties: [{ name: 'Pool', value: 'big' }],
+  }
+  t.same(
+    { ...commandEnvironment(command, additional, facts) },
+    { REMEXEC_TEST_HOME: 'here', T: '5000', S: '/w/s', D: '/w', P: 'big', V: 'literal', A: 'declared' },
+  )
+})
+
+t.test('EXE-23 the exit code is that of the command', async (t) => {
+  const { run } = setUp(t)
+  t.match(await run(sh('echo out; echo err >&2; exit 3')), { exitCode: 3, stdout: 'out\n', stderr: 'err\n' })
+})
+
+t.test('EXE-24 killed by signal n gives 128+n', async (t) => {
+  const { run } = setUp(t)
+  t.match(await run(sh('kill -9 $$')), { exitCode: 137, end: 'exited' })
+  t.match(await run(sh('kill -TERM $$')), { exitCode: 143, end: 'exited' })
+  t.match(await run(sh('kill -SEGV $$')), { exitCode: 139, end: 'exited' })
+})
+
+t.test('EXE-25 a program that cannot be started is a result', async (t) => {
+  const { run, cwd } = setUp(t)
+  writeFileSync(join(cwd, 'plain'), 'text')
+  script(join(cwd, 'orphan'), '#!/nosuch/interpreter\n')
+  t.match(await run(['./nosuch']), { exitCode: 127, stderr: /cannot run "\.\/nosuch": there is no such program/ })
+  t.match(await run(['nosuch']), { exitCode: 127 })
+  t.match(await run(['./orphan']), { exitCode: 127 })
+  t.match(await run(['./plain/x']), { exitCode: 127 })
+  t.match(await run(['./plain']), { exitCode: 126, stderr: /not an executable file/ })
+  t.match(await run([cwd]), { exitCode: 126 })
+  t.match(await run(['/bin/echo', 'x'.repeat(1 << 18)]), { exitCode: 126, stderr: /too long for this machine/ })
+})
+
+t.test('CMD-24 stdin is empty', async (t) => {
+  const { run } = setUp(t)
+  t.match(await run(['/bin/cat']), { exitCode: 0, stdout: '' })
+})
+
+t.test('CMD-24 background children are killed when the command ends', async (t) => {
+  const { run } = setUp(t)
+  const { stdout, durationMs } = await run(sh('sleep 1000 & echo $!; (sleep 1000 & echo $!); exit 0'))
+  const pids = stdout.trim().split('\n').map(Number)
+  t.equal(pids.length, 2)
+  t.ok(durationMs < 30_000)
+  for (const pid of pids) t.notOk(isAlive(pid))
+})
+
+t.test('EXE-26 a timeout kills the whole group and keeps what was printed', async (t) => {
+  const { run } = setUp(t)
+  const exit = await run(sh('echo before; sleep 1000 & echo $!; trap "" TERM INT; wait; sleep 1000'), {
+    timeoutMs: 300,
+  })
+  t.match(exit, { end: 'timed out', exitCode: 137, stdout: /^before\n/ })
+  t.ok(exit.durationMs >= 299 && exit.durationMs < 30_000)
+  t.notOk(isAlive(Number(exit.stdout.trim().split('\n')[1])))
+})
+
+t.test('an abort kills the command', async (t) => {
+  const { run, cwd } = setUp(t)
+  const controller = new AbortController()
+  const watcher = watch(cwd)
+  const started = once(watcher, 'change').then(() => controller.abort())
+  t.match(await run(sh('touch started; sleep 1000'), { signal: controller.signal }), { end: 'killed', exitCode: 137 })
+  await started
+  watcher.close()
+  t.match(await run(sh('touch late; sleep 1000'), { signal: controller.signal }), { end: 'killed' })
+})
+
+t.test('failures of the worker are not results of the action', async (t) => {
+  const { run, cwd } = setUp(t)
+  await t.rejects(run(['/bin/true'], { stderrPath: join(cwd, 'nosuch/stderr') }), { code: 'ENOENT' })
+  await t.rejects(run(['/bin/true'], { stdoutPath: cwd }), { code: 'EEXIST' })
+})
+
+t.test('EXE-41 output of any size goes to the file', async (t) => {
+  const { run } = setUp(t)
+  const { stdout, exitCode } = await run(sh('head -c 10000000 /dev/zero'))
+  t.equal(exitCode, 0)
+  t.equal(stdout.length, 10_000_000)
+})
