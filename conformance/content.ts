@@ -1,0 +1,21 @@
+import { brotliCompressSync, deflateRawSync } from 'node:zlib'
+import { compress } from 'zstd-napi'
+
+// Compressed content for checks: well-formed frames, and the hostile kinds.
+
+export const zstdFrame = (bytes: Uint8Array, level = 3): Buffer => compress(bytes, { compressionLevel: level })
+
+/** A frame of a few KiB that expands to `sizeBytes` zeros. */
+export const zstdBomb = (sizeBytes: number): Buffer => compress(Buffer.alloc(sizeBytes), { compressionLevel: 1 })
+
+/** A frame that decoders must skip (RFC 8878 section 3.1.2). */
+export const zstdSkippable = (payload: Uint8Array): Buffer => {
+  const head = Buffer.alloc(8)
+  head.writeUInt32LE(0x184d2a50)
+  head.writeUInt32LE(payload.length, 4)
+  return Buffer.concat([head, payload])
+}
+
+export const rawDeflate = (bytes: Uint8Array): Buffer => deflateRawSync(bytes)
+
+export const brotli = (bytes: Uint8Array): Buffer => brotliCompressSync(bytes)
