@@ -51,8 +51,8 @@ t.test('CMD-01 arguments run without a shell, the program is found in three ways
   mkdirSync(join(cwd, 'tools'))
   script(join(cwd, 'tools/hello'), '#!/bin/sh\necho hello $1\n')
   t.match(await run(['tools/hello', 'you']), { exitCode: 0, stdout: 'hello you\n' }, 'relative to the cwd')
-  t.match(await run(['hello'], { environment: { PATH: `/nosuch:${cwd}/tools` } }), { stdout: 'hello \n' }, 'in PATH')
-  t.match(await run(['hello'], { environment: { PATH: 'tools' } }), { stdout: 'hello \n' }, 'in a relative PATH')
+  t.match(await run(['hello'], { environment: { PATH: `/nosuch:${cwd}/tools` } }), { stdout: 'hello\n' }, 'in PATH')
+  t.match(await run(['hello'], { environment: { PATH: 'tools' } }), { stdout: 'hello\n' }, 'in a relative PATH')
   t.match(await run(['hello']), { exitCode: 127 }, "not in this process's PATH")
 })
 
