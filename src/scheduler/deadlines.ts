@@ -1,0 +1,39 @@
+import { Heap } from './heap.js'
+
+/** One thing that happens when its time has come, unless it is set again or cleared before. */
+export class Deadline {
+  heapIndex = -1
+  dueMs = 0
+  onDue: () => void
+
+  constructor(onDue: () => void = () => {}) {
+    this.onDue = onDue
+  }
+}
+
+/** The deadlines of a state machine: O(log n) to set and clear, and passing time costs only what falls due. */
+export class Deadlines {
+  readonly #heap = new Heap<Deadline>((a, b) => a.dueMs < b.dueMs)
+
+  get size(): number {
+    return this.#heap.size
+  }
+
+  set(deadline: Deadline, dueMs: number): void {
+    this.clear(deadline)
+    deadline.dueMs = dueMs
+    this.#heap.add(deadline)
+  }
+
+  clear(deadline: Deadline): void {
+    if (deadline.heapIndex >= 0) this.#heap.remove(deadline)
+  }
+
+  /** Runs what is due, earliest first. One that sets itself again must choose a later moment than `nowMs`. */
+  expire(nowMs: number): void {
+    for (let first = this.#heap.first; first !== undefined && first.dueMs <= nowMs; first = this.#heap.first) {
+      this.#heap.remove(first)
+      first.onDue()
+    }
+  }
+}

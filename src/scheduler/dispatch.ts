@@ -1,0 +1,174 @@
+import { StatusError } from '../base/status-error.js'
+import type { Context } from './context.js'
+import { hasRoom, preferred, release, reserve } from './pool.js'
+import { Queue } from './queue.js'
+import { Attempt, type Execution, type Worker } from './state.js'
+import { Unmatched } from './unmatched.js'
+
+/** Told when an execution goes on: its stage changed, or it failed for good. */
+export interface Progressed {
+  onStage(execution: Execution): void
+  onFailed(execution: Execution, error: StatusError): void
+}
+
+/** The workers' half: which execution runs where, and what happens when that goes wrong. */
+export class Dispatch {
+  readonly queue = new Queue()
+  readonly attempts = new Map<string, Attempt>()
+  readonly #unmatched: Unmatched
+  readonly #context: Context
+  readonly #progressed: Progressed
+  readonly #onOverdueKill: (worker: Worker, error: StatusError) => void
+  #uses = 0
+
+  constructor(
+    context: Context,
+    progressed: Progressed,
+    workers: () => Iterable<Worker>,
+    onOverdueKill: (worker: Worker, error: StatusError) => void,
+  ) {
+    this.#context = context
+    this.#progressed = progressed
+    this.#onOverdueKill = onOverdueKill
+    this.#unmatched = new Unmatched(context, workers, (execution, error) => {
+      this.#leaveQueue(execution)
+      progressed.onFailed(execution, error)
+    })
+  }
+
+  /** Starts an execution, or queues it when no worker that can run it has room. */
+  submit(execution: Execution): void {
+    const { requirement } = execution
+    if (this.queue.bucketOf(requirement) === undefined) {
+      const worker = this.#choose(this.queue.capable(requirement), execution)
+      if (worker !== undefined) {
+        this.#start(execution, worker)
+        return
+      }
+    }
+    execution.state = 'queued'
+    execution.waitingSinceMs = this.#context.nowMs
+    const opened = this.queue.add(execution)
+    if (opened?.capable.size === 0) this.#unmatched.began(opened)
+    this.#progressed.onStage(execution)
+  }
+
+  /** Nobody wants the execution any more. */
+  withdraw(execution: Execution): void {
+    if (execution.state === 'queued') this.#leaveQueue(execution)
+    if (execution.attempt !== undefined) this.kill(execution.attempt)
+    execution.state = 'done'
+  }
+
+  /** Gives a worker what it has room for. */
+  feed(worker: Worker): void {
+    for (let next = this.queue.bestFor(worker); next !== undefined; next = this.queue.bestFor(worker)) {
+      this.#start(next, worker)
+    }
+  }
+
+  /** A worker may be given attempts from now on. */
+  admit(worker: Worker): void {
+    for (const bucket of this.queue.addWorker(worker)) this.#unmatched.ended(bucket)
+  }
+
+  /** A worker is given no more attempts. */
+  dismiss(worker: Worker): void {
+    for (const bucket of this.queue.removeWorker(worker)) this.#unmatched.began(bucket)
+  }
+
+  /** Takes an attempt that ended off the books, without giving back what it reserved. */
+  close(attempt: Attempt): void {
+    this.attempts.delete(attempt.id)
+    attempt.worker.attempts.delete(attempt)
+    this.#context.deadlines.clear(attempt.deadline)
+    if (attempt.execution?.attempt === attempt) attempt.execution.attempt = undefined
+  }
+
+  /** An execution's attempt came to nothing: the execution is tried again, or fails with the last error. */
+  failed(execution: Execution, worker: Worker, error: StatusError): void {
+    const { settings } = this.#context
+    execution.attempt = undefined
+    execution.failures++
+    execution.failedOn.add(worker.id)
+    if (execution.failures > settings.maxJobRetries) {
+      const tries = `${execution.failures} of ${settings.maxJobRetries + 1} tries failed, the last one`
+      this.#progressed.onFailed(execution, error.withPrefix(tries))
+      return
+    }
+    this.#context.log('info', `${execution.id} is queued again: ${error.message}`)
+    this.submit(execution)
+  }
+
+  /** Ends an execution that is neither queued nor running with an error. */
+  giveUp(execution: Execution, error: StatusError): void {
+    this.#progressed.onFailed(execution, error)
+  }
+
+  /** Detaches an attempt from its execution and has its worker stop it; it holds its place until that is confirmed. */
+  kill(attempt: Attempt): void {
+    const { settings, deadlines, nowMs } = this.#context
+    if (attempt.execution !== undefined) attempt.execution.attempt = undefined
+    attempt.execution = undefined
+    if (attempt.worker.isConnected) this.sendKill(attempt.worker, attempt.id)
+    attempt.deadline.onDue = () => {
+      const seconds = settings.unacknowledgedKillTimeoutMs / 1000
+      const message = `worker ${attempt.worker.id} did not confirm a kill within ${seconds} s`
+      this.#onOverdueKill(attempt.worker, new StatusError('UNAVAILABLE', message))
+    }
+    deadlines.set(attempt.deadline, nowMs + settings.unacknowledgedKillTimeoutMs)
+  }
+
+  sendKill(worker: Worker, attemptId: string): void {
+    this.#context.emit({ kind: 'kill', workerId: worker.id, attemptId })
+  }
+
+  /** Lets an attempt stay in its present stage for `max_action_executing_timeout_s` from now on. */
+  watchProgress(attempt: Attempt): void {
+    const { settings, deadlines, nowMs } = this.#context
+    const limitMs = settings.maxActionExecutingTimeoutMs
+    if (limitMs === undefined || attempt.execution === undefined) return
+    attempt.deadline.onDue = () => {
+      const { execution, worker } = attempt
+      this.kill(attempt)
+      const limit = `${limitMs / 1000} s (max_action_executing_timeout_s)`
+      const error = new StatusError('DEADLINE_EXCEEDED', `no progress on worker ${worker.id} within ${limit}`)
+      if (execution !== undefined) this.failed(execution, worker, error)
+    }
+    deadlines.set(attempt.deadline, nowMs + limitMs)
+  }
+
+  #start(execution: Execution, worker: Worker): void {
+    this.#leaveQueue(execution)
+    const { first, request, queuedMs } = execution
+    const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
+    const attempt = new Attempt(attemptId, worker, execution)
+    this.attempts.set(attemptId, attempt)
+    reserve(attempt)
+    worker.lastUsed = ++this.#uses
+    execution.attempt = attempt
+    execution.state = 'executing'
+    this.watchProgress(attempt)
+    const { name: operationName, instanceName, actionDigest } = first
+    const { properties } = request
+    const start = { attemptId, operationName, instanceName, actionDigest, properties, queuedMs }
+    this.#context.emit({ kind: 'start', workerId: worker.id, start })
+    this.#progressed.onStage(execution)
+  }
+
+  #leaveQueue(execution: Execution): void {
+    const closed = this.queue.remove(execution)
+    if (closed !== undefined) this.#unmatched.ended(closed)
+  }
+
+  #choose(capable: Iterable<Worker>, execution: Execution): Worker | undefined {
+    const withRoom = [...capable].filter((worker) => hasRoom(worker, execution.requirement))
+    return preferred(withRoom, execution.failedOn, this.#context.settings.allocationStrategy)
+  }
+}
+
+/** Gives back what an attempt reserved and lets its worker go on. */
+export const releaseAndFeed = (dispatch: Dispatch, attempt: Attempt): void => {
+  release(attempt)
+  dispatch.feed(attempt.worker)
+}

@@ -1,0 +1,30 @@
+import { describeRequirement, type Requirement } from './requirement.js'
+import type { Worker } from './state.js'
+
+/** Why none of these workers could ever run something: what was asked, and what they offer under those names. */
+export const explainMismatch = (requirement: Requirement, workers: readonly Worker[]): string => {
+  const asked = `asked for ${describeRequirement(requirement)}`
+  if (workers.length === 0) return `${asked}; no worker is connected`
+  const lacking: string[] = []
+  for (const { name, value } of requirement.exact) {
+    const offered = offers(workers, name)
+    if (!offered.has(value)) lacking.push(`${name}=${value} is offered by none (${name}: ${listed(offered)})`)
+  }
+  for (const [name, amount] of requirement.minimum) {
+    const most = Math.max(...workers.map((worker) => worker.total.get(name) ?? -1))
+    if (most < amount) lacking.push(`${name}>=${amount} is offered by none (${name}: ${most < 0 ? 'nothing' : most})`)
+  }
+  for (const name of requirement.present)
+    if (offers(workers, name).size === 0) lacking.push(`${name} is offered by none`)
+  const reason = lacking.length > 0 ? lacking.join(', ') : 'no single worker offers all of it'
+  return `${asked}; of ${workers.length} connected workers ${reason}`
+}
+
+const offers = (workers: readonly Worker[], name: string): ReadonlySet<string> =>
+  new Set(workers.flatMap((worker) => worker.offer.properties.get(name) ?? []))
+
+const listed = (values: ReadonlySet<string>): string => {
+  if (values.size === 0) return 'nothing'
+  const shown = [...values].slice(0, 10)
+  return values.size > shown.length ? `${shown.join(', ')}, and ${values.size - shown.length} more` : shown.join(', ')
+}

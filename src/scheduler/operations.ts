@@ -1,0 +1,123 @@
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
+import type { Context } from './context.js'
+import { Operation, type OperationState, type Outcome, type Stage } from './state.js'
+
+/** The clients' half: operations by name, who listens to them, and how long they are kept. */
+export class Operations {
+  readonly #byName = new Map<string, Operation>()
+  /** Finished ones, oldest first. */
+  readonly #retained = new Set<Operation>()
+  readonly #context: Context
+  readonly #onUnattended: (operation: Operation, error: StatusError) => void
+
+  /** `onUnattended` must complete the operation with the error. */
+  constructor(context: Context, onUnattended: (operation: Operation, error: StatusError) => void) {
+    this.#context = context
+    this.#onUnattended = onUnattended
+  }
+
+  open(name: string, instanceName: string, actionDigest: Digest): void {
+    if (this.#byName.has(name)) throw new Error(`operation ${name} exists already`)
+    const operation = new Operation(name, instanceName, actionDigest)
+    this.#byName.set(name, operation)
+    this.#awaitClient(operation)
+    this.#publish(operation)
+  }
+
+  /** An operation somebody may ask for. */
+  get(name: string): Operation | undefined {
+    const operation = this.#byName.get(name)
+    return operation?.isHidden === true ? undefined : operation
+  }
+
+  /** An operation that must be unfinished: events of the service that opened it. */
+  unfinished(name: string): Operation | undefined {
+    const operation = this.#byName.get(name)
+    return operation?.outcome === undefined ? operation : undefined
+  }
+
+  *all(): Iterable<Operation> {
+    for (const operation of this.#byName.values()) if (!operation.isHidden) yield operation
+  }
+
+  attach(name: string): void {
+    const operation = this.#byName.get(name)
+    if (operation === undefined) return
+    operation.clients++
+    if (operation.outcome === undefined) this.#context.deadlines.clear(operation.deadline)
+  }
+
+  detach(name: string): void {
+    const operation = this.#byName.get(name)
+    if (operation === undefined) return
+    operation.clients--
+    if (operation.clients === 0 && operation.outcome === undefined) this.#awaitClient(operation)
+  }
+
+  /** Somebody asked for it without staying: as good as a client that came and went. */
+  touch(operation: Operation): void {
+    if (operation.clients === 0 && operation.outcome === undefined) this.#awaitClient(operation)
+  }
+
+  advance(operation: Operation, stage: Stage): void {
+    if (operation.stage === stage) return
+    operation.stage = stage
+    this.#publish(operation)
+  }
+
+  complete(operation: Operation, outcome: Outcome): void {
+    const { settings, deadlines, nowMs } = this.#context
+    operation.outcome = outcome
+    operation.execution = undefined
+    operation.stage = 'COMPLETED'
+    this.#publish(operation)
+    deadlines.clear(operation.deadline)
+    if (operation.isHidden) {
+      this.forget(operation)
+      return
+    }
+    this.#retained.add(operation)
+    operation.deadline.onDue = () => this.forget(operation)
+    deadlines.set(operation.deadline, nowMs + settings.retainCompletedForMs)
+    for (const oldest of this.#retained) {
+      if (this.#retained.size <= settings.maxRetainedOperations) break
+      this.forget(oldest)
+    }
+  }
+
+  /** Deleting does not cancel: an unfinished operation goes on, and is forgotten when it completes. */
+  delete(operation: Operation): void {
+    operation.isHidden = true
+    if (operation.outcome !== undefined) this.forget(operation)
+  }
+
+  forget(operation: Operation): void {
+    this.#byName.delete(operation.name)
+    this.#retained.delete(operation)
+    this.#context.deadlines.clear(operation.deadline)
+    this.#context.emit({ kind: 'forget', operationName: operation.name })
+  }
+
+  #awaitClient(operation: Operation): void {
+    const { settings, deadlines, nowMs } = this.#context
+    const seconds = settings.clientActionTimeoutMs / 1000
+    operation.deadline.onDue = () => {
+      const message = `no client listened to ${operation.name} for ${seconds} s (client_action_timeout_s)`
+      this.#onUnattended(operation, new StatusError('DEADLINE_EXCEEDED', message))
+    }
+    deadlines.set(operation.deadline, nowMs + settings.clientActionTimeoutMs)
+  }
+
+  #publish(operation: Operation): void {
+    this.#context.emit({ kind: 'publish', state: stateOf(operation) })
+  }
+}
+
+export const stateOf = ({ name, instanceName, actionDigest, stage, outcome }: Operation): OperationState => ({
+  name,
+  instanceName,
+  actionDigest,
+  stage,
+  outcome,
+})

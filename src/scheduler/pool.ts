@@ -1,0 +1,74 @@
+import { StatusError } from '../base/status-error.js'
+import { amountOf, type MatchKind, type Requirement } from './requirement.js'
+import { type Attempt, Worker, type WorkerOffer } from './state.js'
+
+/** A worker as it connects. INVALID_ARGUMENT when what it offers under a `minimum` property is no whole number. */
+export const newWorker = (
+  id: string,
+  offer: WorkerOffer,
+  declared: ReadonlyMap<string, MatchKind>,
+  nowMs: number,
+): Worker => {
+  const total = new Map<string, number>()
+  for (const [name, values] of offer.properties) {
+    if (declared.get(name) !== 'minimum') continue
+    if (values.length === 0) throw new StatusError('INVALID_ARGUMENT', `worker property ${name} has no value`)
+    total.set(name, Math.max(...values.map((value) => amountOf(name, value))))
+  }
+  return new Worker(id, offer, total, nowMs)
+}
+
+/** Whether the worker could run this if it had nothing else to do. */
+export const isCapable = (worker: Worker, { exact, minimum, present }: Requirement): boolean => {
+  if (worker.isDraining) return false
+  for (const { name, value } of exact) if (!worker.offer.properties.get(name)?.includes(value)) return false
+  for (const [name, amount] of minimum) if ((worker.total.get(name) ?? -1) < amount) return false
+  return present.every((name) => worker.offer.properties.has(name))
+}
+
+/** Whether a capable worker can start this now. */
+export const hasRoom = (worker: Worker, { minimum }: Requirement): boolean => {
+  if (!worker.isConnected || worker.isPaused || worker.inflight >= worker.offer.maxInflightAttempts) return false
+  for (const [name, amount] of minimum) if ((worker.left.get(name) ?? -1) < amount) return false
+  return true
+}
+
+/** Books an attempt on its worker. What it brought along from before may exceed what is left. */
+export const reserve = (attempt: Attempt): void => {
+  const { worker, requirement } = attempt
+  worker.attempts.add(attempt)
+  if (attempt.hasReleased) return
+  worker.inflight++
+  for (const [name, amount] of requirement?.minimum ?? []) {
+    worker.left.set(name, (worker.left.get(name) ?? 0) - amount)
+  }
+}
+
+/** Gives back what an attempt reserved, once. */
+export const release = (attempt: Attempt): void => {
+  if (attempt.hasReleased) return
+  attempt.hasReleased = true
+  attempt.worker.inflight--
+  for (const [name, amount] of attempt.requirement?.minimum ?? []) {
+    attempt.worker.left.set(name, (attempt.worker.left.get(name) ?? 0) + amount)
+  }
+}
+
+/** Of several workers with room, the one the strategy prefers; one that failed this action before comes last. */
+export const preferred = (
+  candidates: Iterable<Worker>,
+  failedOn: ReadonlySet<string>,
+  strategy: 'least_recently_used' | 'most_recently_used',
+): Worker | undefined => {
+  const sign = strategy === 'least_recently_used' ? 1 : -1
+  let best: Worker | undefined
+  for (const worker of candidates) {
+    if (best === undefined) {
+      best = worker
+      continue
+    }
+    const failures = Number(failedOn.has(worker.id)) - Number(failedOn.has(best.id))
+    if (failures < 0 || (failures === 0 && sign * (worker.lastUsed - best.lastUsed) < 0)) best = worker
+  }
+  return best
+}

@@ -1,0 +1,264 @@
+import { StatusError } from '../base/status-error.js'
+import { retryInfo } from '../proto/error-details.js'
+import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../reapi/digest.js'
+import type { PlatformProperty } from '../reapi/platform.js'
+import { Context } from './context.js'
+import { Dispatch } from './dispatch.js'
+import { Operations, stateOf } from './operations.js'
+import { requirementOf } from './requirement.js'
+import type { SimpleSettings } from './settings.js'
+import {
+  type ActionRequest,
+  type Command,
+  Execution,
+  type Operation,
+  type OperationState,
+  type Outcome,
+  type WorkerOffer,
+} from './state.js'
+import { Workers } from './workers.js'
+
+const QUEUE_FULL_RETRY_MS = 1_000
+
+/**
+ * The scheduler `simple`: a state machine without I/O, timers or randomness. Each method is an event at a time; its
+ * answer is what must be done about it, in order. Names and ids come in. What is deferred happens in `tick`.
+ */
+export class SimpleScheduler {
+  readonly #context: Context
+  readonly #operations: Operations
+  readonly #dispatch: Dispatch
+  readonly #workers: Workers
+  readonly #executions = new Map<string, Execution>()
+  readonly #inFlight = new Map<string, Execution>()
+  #matchedMs = 0
+  #sequence = 0
+
+  constructor(settings: SimpleSettings) {
+    this.#context = new Context(settings)
+    this.#operations = new Operations(this.#context, (operation, error) => this.#leave(operation, error))
+    this.#dispatch = new Dispatch(
+      this.#context,
+      {
+        onStage: (execution) => {
+          const stage = execution.state === 'queued' ? 'QUEUED' : 'EXECUTING'
+          for (const operation of execution.operations) this.#operations.advance(operation, stage)
+        },
+        onFailed: (execution, error) => this.#finish(execution, { error }),
+      },
+      () => this.#workers.all,
+      (worker, error) => this.#workers.evict(worker, error),
+    )
+    this.#workers = new Workers(this.#context, this.#dispatch)
+  }
+
+  /** INVALID_ARGUMENT when these properties can never be matched here. */
+  checkPlatform(properties: readonly PlatformProperty[]): void {
+    requirementOf(properties, this.#context.settings.supportedPlatformProperties)
+  }
+
+  get(name: string): OperationState | undefined {
+    const operation = this.#operations.get(name)
+    return operation && stateOf(operation)
+  }
+
+  /** Every operation that may be asked for, oldest first. */
+  *operations(): Iterable<OperationState> {
+    for (const operation of this.#operations.all()) yield stateOf(operation)
+  }
+
+  get workers(): { readonly connected: number; readonly running: number; readonly queued: number } {
+    return { ...this.#workers.count, queued: this.#dispatch.queue.size }
+  }
+
+  /** A client's operation begins, with the cache check. `name` ends in a slash and an id of its own. */
+  open(nowMs: number, name: string, instanceName: string, actionDigest: Digest): Command[] {
+    return this.#event(nowMs, () => this.#operations.open(name, instanceName, actionDigest))
+  }
+
+  /** The operation ended without being queued. */
+  complete(nowMs: number, name: string, outcome: Outcome): Command[] {
+    return this.#event(nowMs, () => {
+      const operation = this.#operations.unfinished(name)
+      if (operation !== undefined) this.#operations.complete(operation, outcome)
+    })
+  }
+
+  /** The operation needs a run. RESOURCE_EXHAUSTED when the queue is full, UNAVAILABLE while draining. */
+  enqueue(nowMs: number, name: string, request: ActionRequest): Command[] {
+    return this.#event(nowMs, () => {
+      const operation = this.#operations.unfinished(name)
+      if (operation === undefined) {
+        this.#context.emit({ kind: 'abandon', executionId: name })
+        return
+      }
+      const requirement = requirementOf(request.properties, this.#context.settings.supportedPlatformProperties)
+      const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
+      const shared = execution.sharingKey === undefined ? undefined : this.#inFlight.get(execution.sharingKey)
+      if (shared !== undefined) {
+        this.#join(operation, shared, request.priority)
+        return
+      }
+      this.#checkRoom()
+      if (execution.sharingKey !== undefined) this.#inFlight.set(execution.sharingKey, execution)
+      this.#executions.set(execution.id, execution)
+      operation.execution = execution
+      execution.operations.add(operation)
+      this.#dispatch.submit(execution)
+    })
+  }
+
+  /** What was to be done with a result before clients see it is done. */
+  settled(nowMs: number, executionId: string, outcome: Outcome): Command[] {
+    return this.#event(nowMs, () => {
+      const execution = this.#executions.get(executionId)
+      if (execution?.state === 'settling') this.#finish(execution, outcome)
+    })
+  }
+
+  clientAttached(nowMs: number, name: string): Command[] {
+    return this.#event(nowMs, () => this.#operations.attach(name))
+  }
+
+  clientDetached(nowMs: number, name: string): Command[] {
+    return this.#event(nowMs, () => this.#operations.detach(name))
+  }
+
+  /** A client asked for the operation without staying. */
+  touched(nowMs: number, name: string): Command[] {
+    return this.#onOperation(nowMs, name, (operation) => this.#operations.touch(operation))
+  }
+
+  /** The client wants no result: its operation ends, and the run too when no other client waits for it. */
+  cancel(nowMs: number, name: string): Command[] {
+    return this.#onOperation(nowMs, name, (operation) => {
+      if (operation.outcome !== undefined) return
+      this.#leave(operation, new StatusError('CANCELLED', `${operation.name} was cancelled`))
+    })
+  }
+
+  /** Nobody may ask for the operation any more. An unfinished one is not cancelled. */
+  delete(nowMs: number, name: string): Command[] {
+    return this.#onOperation(nowMs, name, (operation) => this.#operations.delete(operation))
+  }
+
+  /**
+   * A worker connected, again or for the first time. Attempts it names and we still wait for go on; others it is told to
+   * kill. INVALID_ARGUMENT when an amount it offers is no whole number.
+   */
+  workerConnected(nowMs: number, workerId: string, offer: WorkerOffer, attemptIds: readonly string[]): Command[] {
+    return this.#event(nowMs, () => this.#workers.connected(workerId, offer, attemptIds))
+  }
+
+  workerDisconnected(nowMs: number, workerId: string): Command[] {
+    return this.#event(nowMs, () => this.#workers.disconnected(workerId))
+  }
+
+  keepAlive(nowMs: number, workerId: string): Command[] {
+    return this.#event(nowMs, () => this.#workers.heard(workerId))
+  }
+
+  /** `stage` counts up: fetching inputs 1, running 2, uploading outputs 3. */
+  progress(nowMs: number, workerId: string, attemptId: string, stage: number): Command[] {
+    return this.#event(nowMs, () => this.#workers.progress(workerId, attemptId, stage))
+  }
+
+  /** The final result of an attempt. */
+  report(nowMs: number, workerId: string, attemptId: string, response: ExecuteResponse): Command[] {
+    return this.#event(nowMs, () => this.#workers.report(workerId, attemptId, response))
+  }
+
+  /** The worker could not run the attempt: a failure that counts. */
+  workerError(nowMs: number, workerId: string, attemptId: string, error: StatusError): Command[] {
+    return this.#event(nowMs, () => this.#workers.failed(workerId, attemptId, error))
+  }
+
+  /** The worker does not want the attempt now: it goes elsewhere, and the worker gets a pause. */
+  refuse(nowMs: number, workerId: string, attemptId: string, error: StatusError): Command[] {
+    return this.#event(nowMs, () => this.#workers.refused(workerId, attemptId, error))
+  }
+
+  goingAway(nowMs: number, workerId: string): Command[] {
+    return this.#event(nowMs, () => this.#workers.goingAway(workerId))
+  }
+
+  /** Nothing is started any more; what runs may end. */
+  drain(nowMs: number): Command[] {
+    return this.#event(nowMs, () => this.#workers.drain())
+  }
+
+  /** Time passed. */
+  tick(nowMs: number): Command[] {
+    return this.#event(nowMs, () => {
+      this.#context.deadlines.expire(nowMs)
+      const intervalMs = this.#context.settings.fallbackMatchIntervalMs
+      if (intervalMs === undefined || nowMs < this.#matchedMs + intervalMs) return
+      this.#matchedMs = nowMs
+      for (const worker of this.#workers.all) this.#dispatch.feed(worker)
+    })
+  }
+
+  /** The parts, for tests of what must hold between them. */
+  inspect(): { readonly executions: Iterable<Execution>; readonly dispatch: Dispatch; readonly workers: Workers } {
+    return { executions: this.#executions.values(), dispatch: this.#dispatch, workers: this.#workers }
+  }
+
+  #join(operation: Operation, execution: Execution, priority: number): void {
+    this.#context.emit({ kind: 'abandon', executionId: operation.name })
+    operation.execution = execution
+    execution.operations.add(operation)
+    if (priority < execution.priority) {
+      execution.priority = priority
+      if (execution.state === 'queued') this.#dispatch.queue.raised(execution)
+    }
+    this.#operations.advance(operation, execution.state === 'queued' ? 'QUEUED' : 'EXECUTING')
+  }
+
+  #checkRoom(): void {
+    const { maxQueuedActions } = this.#context.settings
+    const details = [retryInfo(QUEUE_FULL_RETRY_MS)]
+    if (this.#workers.isDraining) {
+      throw new StatusError('UNAVAILABLE', 'the scheduler is shutting down and queues no actions', { details })
+    }
+    if (this.#dispatch.queue.size < maxQueuedActions) return
+    const message = `the queue is full: ${maxQueuedActions} actions wait (max_queued_actions)`
+    throw new StatusError('RESOURCE_EXHAUSTED', message, { details })
+  }
+
+  /** One operation ends without a result; its execution too when it was the last. */
+  #leave(operation: Operation, error: StatusError): void {
+    const { execution } = operation
+    this.#operations.complete(operation, { error })
+    if (execution === undefined) return
+    execution.operations.delete(operation)
+    if (execution.operations.size > 0) return
+    this.#dispatch.withdraw(execution)
+    this.#forget(execution)
+  }
+
+  #finish(execution: Execution, outcome: Outcome): void {
+    execution.state = 'done'
+    this.#forget(execution)
+    for (const operation of execution.operations) this.#operations.complete(operation, outcome)
+  }
+
+  #forget(execution: Execution): void {
+    this.#executions.delete(execution.id)
+    if (execution.sharingKey !== undefined) this.#inFlight.delete(execution.sharingKey)
+    this.#context.emit({ kind: 'abandon', executionId: execution.id })
+  }
+
+  #onOperation(nowMs: number, name: string, event: (operation: Operation) => void): Command[] {
+    return this.#event(nowMs, () => {
+      const operation = this.#operations.get(name)
+      if (operation !== undefined) event(operation)
+    })
+  }
+
+  #event(nowMs: number, event: () => void): Command[] {
+    this.#context.nowMs = nowMs
+    event()
+    return this.#context.take()
+  }
+}

@@ -1,0 +1,168 @@
+import type { StatusError } from '../base/status-error.js'
+import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../reapi/digest.js'
+import type { PlatformProperty } from '../reapi/platform.js'
+import { Deadline } from './deadlines.js'
+import type { Requirement } from './requirement.js'
+
+export type Stage = 'CACHE_CHECK' | 'QUEUED' | 'EXECUTING' | 'COMPLETED'
+
+/** How an operation ended: with what a worker or the action cache answered, or with an error of ours. */
+export type Outcome = { readonly response: ExecuteResponse } | { readonly error: StatusError }
+
+/** What a client sees of its operation. `outcome` is there exactly when the stage is COMPLETED. */
+export interface OperationState {
+  readonly name: string
+  readonly instanceName: string
+  readonly actionDigest: Digest
+  readonly stage: Stage
+  readonly outcome: Outcome | undefined
+}
+
+/** What is queued: one action and what it needs. */
+export interface ActionRequest {
+  readonly properties: readonly PlatformProperty[]
+  /** Lower runs sooner; 0 is usual. */
+  readonly priority: number
+  /** May run once for everyone who asks for the same action at the same time. */
+  readonly isShareable: boolean
+}
+
+/** What the machine wants done. Whoever applies commands does so in order. */
+export type Command =
+  | { readonly kind: 'publish'; readonly state: OperationState }
+  | { readonly kind: 'forget'; readonly operationName: string }
+  | { readonly kind: 'settle'; readonly executionId: string; readonly response: ExecuteResponse }
+  | { readonly kind: 'abandon'; readonly executionId: string }
+  | { readonly kind: 'start'; readonly workerId: string; readonly start: StartAttempt }
+  | { readonly kind: 'kill'; readonly workerId: string; readonly attemptId: string }
+  | { readonly kind: 'acknowledge'; readonly workerId: string; readonly attemptId: string }
+  | { readonly kind: 'drain'; readonly workerId: string }
+  | { readonly kind: 'evict'; readonly workerId: string; readonly error: StatusError }
+  | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string }
+
+export interface StartAttempt {
+  readonly attemptId: string
+  /** The operation that asked first, for logs and directory names. */
+  readonly operationName: string
+  readonly instanceName: string
+  readonly actionDigest: Digest
+  readonly properties: readonly PlatformProperty[]
+  readonly queuedMs: number
+}
+
+/** One client's request. It lives on for a while after it completed. */
+export class Operation {
+  readonly name: string
+  readonly instanceName: string
+  readonly actionDigest: Digest
+  stage: Stage = 'CACHE_CHECK'
+  outcome: Outcome | undefined
+  execution: Execution | undefined
+  /** Streams that show this operation now. */
+  clients = 0
+  /** Deleted by its client: it goes on, but nobody can ask for it. */
+  isHidden = false
+  /** While unfinished: nobody listens; when finished: forget it. */
+  readonly deadline = new Deadline()
+
+  constructor(name: string, instanceName: string, actionDigest: Digest) {
+    this.name = name
+    this.instanceName = instanceName
+    this.actionDigest = actionDigest
+  }
+}
+
+/** What one or more operations wait for: an action on its way through queue and workers. */
+export class Execution {
+  heapIndex = -1
+  readonly id: string
+  /** Identical actions join the execution under this key; undefined: nobody may join. */
+  readonly sharingKey: string | undefined
+  readonly request: ActionRequest
+  readonly requirement: Requirement
+  readonly first: Operation
+  readonly operations = new Set<Operation>()
+  priority: number
+  /** Order of arrival: kept when it is queued again. */
+  readonly sequence: number
+  readonly queuedMs: number
+  /** Since when it is in the queue, this time. */
+  waitingSinceMs: number
+  state: 'queued' | 'executing' | 'settling' | 'done' = 'queued'
+  attempt: Attempt | undefined
+  attempts = 0
+  failures = 0
+  readonly failedOn = new Set<string>()
+  refusedSinceMs: number | undefined
+
+  constructor(first: Operation, request: ActionRequest, requirement: Requirement, sequence: number, nowMs: number) {
+    this.id = first.name
+    this.first = first
+    this.request = request
+    this.requirement = requirement
+    this.priority = request.priority
+    this.sequence = sequence
+    this.queuedMs = nowMs
+    this.waitingSinceMs = nowMs
+    this.sharingKey = request.isShareable ? JSON.stringify([first.instanceName, first.actionDigest.key]) : undefined
+  }
+}
+
+/** One run of an execution on one worker. Without an execution it is being killed, or nobody here knows it. */
+export class Attempt {
+  readonly id: string
+  /** Replaced when the worker connects anew. */
+  worker: Worker
+  execution: Execution | undefined
+  /** What it reserves on its worker; undefined when a worker brought it along from before our time. */
+  readonly requirement: Requirement | undefined
+  /** The command has ended and what it reserved is free again. */
+  hasReleased = false
+  progress = 0
+  /** While it is an execution's: stuck; else: the kill was not confirmed. */
+  readonly deadline = new Deadline()
+
+  constructor(id: string, worker: Worker, execution?: Execution) {
+    this.id = id
+    this.worker = worker
+    this.execution = execution
+    this.requirement = execution?.requirement
+  }
+}
+
+export interface WorkerOffer {
+  readonly name: string
+  /** Every value satisfies `exact`; of a `minimum` property the largest counts. */
+  readonly properties: ReadonlyMap<string, readonly string[]>
+  /** Infinity for no limit. */
+  readonly maxInflightAttempts: number
+}
+
+export class Worker {
+  readonly id: string
+  readonly offer: WorkerOffer
+  /** What is left of each `minimum` property. */
+  readonly left: Map<string, number>
+  readonly total: ReadonlyMap<string, number>
+  readonly attempts: Set<Attempt>
+  /** Attempts that hold a place: those that have not released it. */
+  inflight = 0
+  isConnected = true
+  /** Takes nothing new, for good. */
+  isDraining = false
+  isPaused = false
+  heardMs: number
+  lastUsed = 0
+  readonly liveness = new Deadline()
+  readonly pause = new Deadline()
+
+  constructor(id: string, offer: WorkerOffer, total: ReadonlyMap<string, number>, nowMs: number) {
+    this.id = id
+    this.offer = offer
+    this.total = total
+    this.left = new Map(total)
+    this.attempts = new Set()
+    this.heardMs = nowMs
+  }
+}

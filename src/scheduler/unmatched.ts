@@ -1,0 +1,69 @@
+import { StatusError } from '../base/status-error.js'
+import type { Context } from './context.js'
+import { explainMismatch } from './explain.js'
+import type { Bucket } from './queue.js'
+import type { Execution, Worker } from './state.js'
+
+/** Buckets that no worker can serve: says so in the log, and gives up on executions that waited too long for one. */
+export class Unmatched {
+  readonly #context: Context
+  readonly #workers: () => Iterable<Worker>
+  readonly #onGivenUp: (execution: Execution, error: StatusError) => void
+
+  /** `onGivenUp` must take the execution out of the queue. */
+  constructor(
+    context: Context,
+    workers: () => Iterable<Worker>,
+    onGivenUp: (execution: Execution, error: StatusError) => void,
+  ) {
+    this.#context = context
+    this.#workers = workers
+    this.#onGivenUp = onGivenUp
+  }
+
+  /** The bucket has no capable worker from now on. */
+  began(bucket: Bucket): void {
+    const { settings, deadlines, nowMs } = this.#context
+    bucket.unmatchedSinceMs = nowMs
+    bucket.logAgain.onDue = () => this.#log(bucket)
+    this.#log(bucket)
+    if (settings.noWorkerTimeoutMs === undefined) return
+    bucket.giveUp.onDue = () => this.#giveUp(bucket, settings.noWorkerTimeoutMs ?? 0)
+    deadlines.set(bucket.giveUp, nowMs + settings.noWorkerTimeoutMs)
+  }
+
+  /** A worker for the bucket came, or nothing waits in it any more. */
+  ended(bucket: Bucket): void {
+    bucket.unmatchedSinceMs = undefined
+    this.#context.deadlines.clear(bucket.giveUp)
+    this.#context.deadlines.clear(bucket.logAgain)
+  }
+
+  #log(bucket: Bucket): void {
+    const { settings, deadlines, nowMs } = this.#context
+    const waiting = bucket.waiting.size === 1 ? '1 action waits' : `${bucket.waiting.size} actions wait`
+    this.#context.log('warn', `No workers available: ${waiting}, ${this.#explain(bucket)}`)
+    const intervalMs = settings.workerMatchLoggingIntervalMs
+    if (intervalMs !== undefined) deadlines.set(bucket.logAgain, nowMs + intervalMs)
+  }
+
+  /** Executions come into a bucket in the order of `waitingSinceMs`: only those at its front can be due. */
+  #giveUp(bucket: Bucket, timeoutMs: number): void {
+    const { deadlines, nowMs } = this.#context
+    const message = `no worker for this action within ${timeoutMs / 1000} s (no_worker_timeout_s): ${this.#explain(bucket)}`
+    const sinceMs = bucket.unmatchedSinceMs ?? nowMs
+    for (const execution of bucket.arrivals) {
+      const dueMs = Math.max(execution.waitingSinceMs, sinceMs) + timeoutMs
+      if (dueMs > nowMs) {
+        deadlines.set(bucket.giveUp, dueMs)
+        return
+      }
+      this.#onGivenUp(execution, new StatusError('FAILED_PRECONDITION', message))
+    }
+  }
+
+  #explain(bucket: Bucket): string {
+    const workers = [...this.#workers()].filter((worker) => !worker.isDraining)
+    return explainMismatch(bucket.requirement, workers)
+  }
+}

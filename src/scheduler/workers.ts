@@ -1,0 +1,216 @@
+import { StatusError } from '../base/status-error.js'
+import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Context } from './context.js'
+import { type Dispatch, releaseAndFeed } from './dispatch.js'
+import { newWorker, reserve } from './pool.js'
+import { Attempt, type Worker, type WorkerOffer } from './state.js'
+
+/** Progress.Stage of the worker protocol. */
+const RUNNING = 2
+const UPLOADING_OUTPUTS = 3
+const PAUSE_MS = 1_000
+/** How long an action may be refused from worker to worker where `no_worker_timeout_s` sets no limit. */
+const REFUSALS_MS = 60_000
+
+/** Workers by id: how they come and go, and what they say about their attempts. */
+export class Workers {
+  readonly #byId = new Map<string, Worker>()
+  readonly #context: Context
+  readonly #dispatch: Dispatch
+  #isDraining = false
+
+  constructor(context: Context, dispatch: Dispatch) {
+    this.#context = context
+    this.#dispatch = dispatch
+  }
+
+  get all(): Iterable<Worker> {
+    return this.#byId.values()
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
+  }
+
+  get count(): { readonly connected: number; readonly running: number } {
+    let connected = 0
+    for (const worker of this.#byId.values()) connected += Number(worker.isConnected)
+    return { connected, running: this.#dispatch.attempts.size }
+  }
+
+  connected(workerId: string, offer: WorkerOffer, attemptIds: readonly string[]): void {
+    const { settings, nowMs } = this.#context
+    const worker = newWorker(workerId, offer, settings.supportedPlatformProperties, nowMs)
+    const before = this.#byId.get(workerId)
+    this.#byId.set(workerId, worker)
+    this.#awaitNews(worker)
+    worker.isDraining = this.#isDraining
+    worker.isPaused = true
+    if (this.#isDraining) this.#context.emit({ kind: 'drain', workerId })
+    else this.#dispatch.admit(worker)
+    if (before !== undefined) this.#retire(before)
+    for (const attemptId of new Set(attemptIds)) this.#adopt(worker, before, attemptId)
+    if (before !== undefined) {
+      worker.lastUsed = before.lastUsed
+      this.#lose(before, new StatusError('UNAVAILABLE', `worker ${workerId} came back without this attempt`))
+    }
+    worker.isPaused = false
+    this.#dispatch.feed(worker)
+  }
+
+  disconnected(workerId: string): void {
+    const worker = this.#byId.get(workerId)
+    if (worker === undefined) return
+    worker.isConnected = false
+    if (worker.attempts.size === 0) this.#remove(worker)
+    else this.heard(workerId)
+  }
+
+  heard(workerId: string): void {
+    const worker = this.#byId.get(workerId)
+    if (worker !== undefined) worker.heardMs = this.#context.nowMs
+  }
+
+  goingAway(workerId: string): void {
+    const worker = this.#byId.get(workerId)
+    if (worker === undefined) return
+    this.heard(workerId)
+    worker.isDraining = true
+    this.#dispatch.dismiss(worker)
+  }
+
+  drain(): void {
+    this.#isDraining = true
+    for (const worker of this.#byId.values()) {
+      this.goingAway(worker.id)
+      this.#context.emit({ kind: 'drain', workerId: worker.id })
+    }
+  }
+
+  evict(worker: Worker, error: StatusError): void {
+    this.#context.log('warn', error.message)
+    this.#context.emit({ kind: 'evict', workerId: worker.id, error })
+    this.#remove(worker)
+    this.#lose(worker, error)
+  }
+
+  progress(workerId: string, attemptId: string, stage: number): void {
+    this.heard(workerId)
+    const attempt = this.#attemptOf(workerId, attemptId)
+    const worker = this.#byId.get(workerId)
+    if (attempt === undefined) {
+      if (worker !== undefined) this.#dispatch.sendKill(worker, attemptId)
+      return
+    }
+    if (stage <= attempt.progress || stage > UPLOADING_OUTPUTS) return
+    attempt.progress = stage
+    this.#dispatch.watchProgress(attempt)
+    if (stage >= RUNNING && attempt.execution !== undefined) attempt.execution.refusedSinceMs = undefined
+    if (stage === UPLOADING_OUTPUTS) releaseAndFeed(this.#dispatch, attempt)
+  }
+
+  report(workerId: string, attemptId: string, response: ExecuteResponse): void {
+    this.#end(workerId, attemptId, ({ execution }) => {
+      if (execution === undefined) return
+      execution.state = 'settling'
+      this.#context.emit({ kind: 'settle', executionId: execution.id, response })
+    })
+  }
+
+  failed(workerId: string, attemptId: string, error: StatusError): void {
+    this.#end(workerId, attemptId, ({ execution, worker }) => {
+      if (execution !== undefined) this.#dispatch.failed(execution, worker, error.withPrefix(`worker ${workerId}`))
+    })
+  }
+
+  refused(workerId: string, attemptId: string, error: StatusError): void {
+    this.#end(workerId, attemptId, ({ execution, worker }) => {
+      this.#pause(worker)
+      if (execution === undefined) return
+      const { settings, nowMs } = this.#context
+      execution.refusedSinceMs ??= nowMs
+      const limitMs = settings.noWorkerTimeoutMs ?? REFUSALS_MS
+      const prefix = `workers refused this action for ${limitMs / 1000} s, the last one (${workerId})`
+      if (nowMs - execution.refusedSinceMs < limitMs) this.#dispatch.submit(execution)
+      else this.#dispatch.giveUp(execution, error.withPrefix(prefix))
+    })
+  }
+
+  /**
+   * An attempt ended on its worker, whatever came of it. `then` runs before its place is given back, so that an
+   * execution that is tried again looks at the other workers first, and then waits its turn for this one.
+   */
+  #end(workerId: string, attemptId: string, then: (attempt: Attempt) => void): void {
+    this.heard(workerId)
+    if (this.#byId.has(workerId)) this.#context.emit({ kind: 'acknowledge', workerId, attemptId })
+    const attempt = this.#attemptOf(workerId, attemptId)
+    if (attempt === undefined) return
+    this.#dispatch.close(attempt)
+    then(attempt)
+    releaseAndFeed(this.#dispatch, attempt)
+    if (!attempt.worker.isConnected && attempt.worker.attempts.size === 0) this.#remove(attempt.worker)
+  }
+
+  #attemptOf(workerId: string, attemptId: string): Attempt | undefined {
+    const attempt = this.#dispatch.attempts.get(attemptId)
+    return attempt?.worker.id === workerId ? attempt : undefined
+  }
+
+  /** Takes over an attempt that a worker says it runs. */
+  #adopt(worker: Worker, before: Worker | undefined, attemptId: string): void {
+    const known = this.#dispatch.attempts.get(attemptId)
+    if (known === undefined) {
+      const stranger = new Attempt(attemptId, worker)
+      this.#dispatch.attempts.set(attemptId, stranger)
+      reserve(stranger)
+      this.#dispatch.kill(stranger)
+    } else if (before !== undefined && known.worker === before) {
+      before.attempts.delete(known)
+      known.worker = worker
+      reserve(known)
+      if (known.execution === undefined) this.#dispatch.sendKill(worker, attemptId)
+    } else this.#dispatch.sendKill(worker, attemptId)
+  }
+
+  /** Fails what still runs on a worker that is gone. */
+  #lose(worker: Worker, error: StatusError): void {
+    for (const attempt of [...worker.attempts]) {
+      const { execution } = attempt
+      this.#dispatch.close(attempt)
+      if (execution !== undefined) this.#dispatch.failed(execution, worker, error)
+    }
+  }
+
+  #remove(worker: Worker): void {
+    this.#byId.delete(worker.id)
+    this.#retire(worker)
+  }
+
+  #retire(worker: Worker): void {
+    this.#dispatch.dismiss(worker)
+    this.#context.deadlines.clear(worker.liveness)
+    this.#context.deadlines.clear(worker.pause)
+  }
+
+  #pause(worker: Worker): void {
+    worker.isPaused = true
+    worker.pause.onDue = () => {
+      worker.isPaused = false
+      this.#dispatch.feed(worker)
+    }
+    this.#context.deadlines.set(worker.pause, this.#context.nowMs + PAUSE_MS)
+  }
+
+  #awaitNews(worker: Worker): void {
+    const { workerTimeoutMs } = this.#context.settings
+    worker.liveness.onDue = () => {
+      if (this.#context.nowMs - worker.heardMs < workerTimeoutMs) {
+        this.#awaitNews(worker)
+        return
+      }
+      const message = `worker ${worker.id} is lost: not heard of for ${workerTimeoutMs / 1000} s (worker_timeout_s)`
+      this.evict(worker, new StatusError('UNAVAILABLE', message))
+    }
+    this.#context.deadlines.set(worker.liveness, worker.heardMs + workerTimeoutMs)
+  }
+}
