@@ -200,8 +200,9 @@ export class SimpleScheduler {
   }
 
   /** The parts, for tests of what must hold between them. */
-  inspect(): { readonly executions: Iterable<Execution>; readonly dispatch: Dispatch; readonly workers: Workers } {
-    return { executions: this.#executions.values(), dispatch: this.#dispatch, workers: this.#workers }
+  inspect() {
+    const { deadlines } = this.#context
+    return { executions: this.#executions.values(), dispatch: this.#dispatch, workers: this.#workers, deadlines }
   }
 
   #join(operation: Operation, execution: Execution, priority: number): void {

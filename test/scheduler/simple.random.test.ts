@@ -1,0 +1,335 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { StatusError } from '../../src/base/status-error.js'
+import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import type { MatchKind } from '../../src/scheduler/requirement.js'
+import { defaultSettings, type SimpleSettings } from '../../src/scheduler/settings.js'
+import { SimpleScheduler } from '../../src/scheduler/simple.js'
+import type { Command, WorkerOffer } from '../../src/scheduler/state.js'
+
+const declared = new Map<string, MatchKind>([
+  ['os', 'exact'],
+  ['cpu', 'minimum'],
+  ['pool', 'priority'],
+  ['label', 'ignore'],
+])
+
+const settings: SimpleSettings = {
+  ...defaultSettings,
+  supportedPlatformProperties: declared,
+  workerTimeoutMs: 50,
+  clientActionTimeoutMs: 400,
+  maxActionExecutingTimeoutMs: 120,
+  unacknowledgedKillTimeoutMs: 80,
+  maxJobRetries: 2,
+  retainCompletedForMs: 300,
+  noWorkerTimeoutMs: 200,
+  maxQueuedActions: 6,
+  maxRetainedOperations: 8,
+  fallbackMatchIntervalMs: undefined,
+}
+
+const response: ExecuteResponse = { result: null, cachedResult: false, status: null, serverLogs: {}, message: '' }
+const error = new StatusError('INTERNAL', 'disk on fire')
+
+const requests: readonly (readonly [string, string][])[] = [
+  [],
+  [['os', 'linux']],
+  [['os', 'mac']],
+  [['cpu', '1']],
+  [
+    ['os', 'linux'],
+    ['cpu', '3'],
+  ],
+  [
+    ['cpu', '2'],
+    ['cpu', '1'],
+    ['pool', 'x'],
+    ['label', 'y'],
+  ],
+]
+
+const offers: readonly WorkerOffer[] = [
+  { name: 'a', properties: new Map([['os', ['linux']]]), maxInflightAttempts: 2 },
+  {
+    name: 'b',
+    properties: new Map([
+      ['os', ['linux', 'mac']],
+      ['cpu', ['4']],
+    ]),
+    maxInflightAttempts: Number.POSITIVE_INFINITY,
+  },
+  {
+    name: 'c',
+    properties: new Map([
+      ['cpu', ['2', '3']],
+      ['pool', ['z']],
+      ['other', ['q']],
+    ]),
+    maxInflightAttempts: 3,
+  },
+]
+
+/** What the world outside the machine knows: applies commands and refuses those that make no sense. */
+class World {
+  readonly machine = new SimpleScheduler(settings)
+  nowMs = 1_000
+  /** Attempts each connected worker holds, until acknowledged. */
+  readonly connected = new Map<string, Set<string>>()
+  /** Attempts of workers whose stream is gone. */
+  readonly away = new Map<string, Set<string>>()
+  readonly offerOf = new Map<string, WorkerOffer>()
+  readonly stageOf = new Map<string, string>()
+  readonly completed = new Set<string>()
+  readonly settling = new Set<string>()
+  readonly requestOf = new Map<string, readonly [string, string][]>()
+  readonly names: string[] = []
+  readonly attached: string[] = []
+  readonly starts = new Set<string>()
+  isDraining = false
+
+  apply(commands: readonly Command[]): void {
+    for (const command of commands) this.#apply(command)
+  }
+
+  #apply(command: Command): void {
+    if (command.kind === 'start') this.#start(command)
+    if (command.kind === 'kill') assert(this.connected.has(command.workerId), 'kill goes to a connected worker')
+    if (command.kind === 'acknowledge') this.connected.get(command.workerId)?.delete(command.attemptId)
+    if (command.kind === 'evict') {
+      this.connected.delete(command.workerId)
+      this.away.delete(command.workerId)
+    }
+    if (command.kind === 'settle') {
+      assert(!this.settling.has(command.executionId), 'settled once')
+      this.settling.add(command.executionId)
+    }
+    if (command.kind === 'publish') {
+      const { name, stage, outcome } = command.state
+      assert(!this.completed.has(name), `${name} is published after it completed`)
+      assert((stage === 'COMPLETED') === (outcome !== undefined), 'an outcome exactly with COMPLETED')
+      assert(this.stageOf.get(name) !== stage, 'published only when something changed')
+      this.stageOf.set(name, stage)
+      if (stage === 'COMPLETED') this.completed.add(name)
+    }
+  }
+
+  #start(command: Extract<Command, { kind: 'start' }>): void {
+    const { workerId, start } = command
+    const held = this.connected.get(workerId)
+    assert(held !== undefined, 'an attempt starts on a connected worker')
+    assert(!this.starts.has(start.attemptId), 'an attempt starts once')
+    assert(!this.isDraining, 'nothing starts while draining')
+    this.starts.add(start.attemptId)
+    held?.add(start.attemptId)
+    const offer = this.offerOf.get(workerId)?.properties
+    for (const { name, value } of start.properties) {
+      const values = offer?.get(name)
+      if (name === 'os') assert(values?.includes(value) === true, `${name}=${value} is offered`)
+      if (name === 'pool') assert(values !== undefined, 'pool is offered')
+      if (name === 'cpu') assert(Math.max(...(values ?? []).map(Number)) >= Number(value), 'enough cpu')
+    }
+  }
+}
+
+const assert = (holds: boolean, claim: string): void => {
+  if (!holds) throw new Error(claim)
+}
+
+type Event = readonly [kind: string, a: number, b: number]
+
+const pick = <T>(items: Iterable<T>, n: number): T | undefined => {
+  const all = [...items]
+  return all.length === 0 ? undefined : all[n % all.length]
+}
+
+const events: Record<string, (world: World, a: number, b: number) => void> = {
+  enqueue: (world, a, b) => {
+    const name = `operations/${world.names.length}`
+    const properties = requests[a % requests.length] ?? []
+    world.names.push(name)
+    world.requestOf.set(name, properties)
+    const digest = Digest.of(Buffer.from([a % requests.length, b % 2]), digestFunctions.SHA256)
+    world.apply(world.machine.open(world.nowMs, name, '', digest))
+    if (a % 4 > 0) {
+      world.apply(world.machine.clientAttached(world.nowMs, name))
+      world.attached.push(name)
+    }
+    const request = {
+      properties: properties.map(([property, value]) => ({ name: property, value })),
+      priority: b % 3,
+      isShareable: b % 5 > 0,
+    }
+    try {
+      world.apply(world.machine.enqueue(world.nowMs, name, request))
+    } catch (thrown) {
+      world.apply(world.machine.complete(world.nowMs, name, { error: StatusError.from(thrown) }))
+    }
+  },
+  cancel: (world, a) => world.apply(world.machine.cancel(world.nowMs, world.names[a % world.names.length] ?? '')),
+  delete: (world, a) => world.apply(world.machine.delete(world.nowMs, world.names[a % world.names.length] ?? '')),
+  touch: (world, a) => world.apply(world.machine.touched(world.nowMs, world.names[a % world.names.length] ?? '')),
+  detach: (world, a) => {
+    const [name] = world.attached.splice(a % (world.attached.length || 1), 1)
+    if (name !== undefined) world.apply(world.machine.clientDetached(world.nowMs, name))
+  },
+  connect: (world, a, b) => {
+    const offer = offers[a % offers.length]
+    if (offer === undefined) return
+    const id = `${offer.name}-${b % 2}`
+    const held = [...(world.connected.get(id) ?? world.away.get(id) ?? [])]
+    const named = b % 7 === 0 ? held.slice(1) : b % 11 === 0 ? [...held, `stranger-${a}-${b}`] : held
+    world.connected.set(id, new Set(named))
+    world.away.delete(id)
+    world.offerOf.set(id, offer)
+    world.apply(world.machine.workerConnected(world.nowMs, id, offer, named))
+  },
+  disconnect: (world, a) => {
+    const id = pick(world.connected.keys(), a)
+    if (id === undefined) return
+    world.away.set(id, world.connected.get(id) ?? new Set())
+    world.connected.delete(id)
+    world.apply(world.machine.workerDisconnected(world.nowMs, id))
+  },
+  keepAlive: (world) => {
+    for (const id of world.connected.keys()) world.apply(world.machine.keepAlive(world.nowMs, id))
+  },
+  progress: (world, a, b) =>
+    onAttempt(world, a, b, (id, attempt) => world.machine.progress(world.nowMs, id, attempt, 1 + (b % 3))),
+  report: (world, a, b) =>
+    onAttempt(world, a, b, (id, attempt) => world.machine.report(world.nowMs, id, attempt, response)),
+  workerError: (world, a, b) =>
+    onAttempt(world, a, b, (id, attempt) => world.machine.workerError(world.nowMs, id, attempt, error)),
+  refuse: (world, a, b) =>
+    onAttempt(world, a, b, (id, attempt) => world.machine.refuse(world.nowMs, id, attempt, error)),
+  lateReport: (world, a, b) => {
+    const attempt = pick(world.starts, b)
+    const id = pick(world.connected.keys(), a)
+    if (attempt === undefined || id === undefined || world.connected.get(id)?.has(attempt) === true) return
+    world.apply(world.machine.report(world.nowMs, id, attempt, response))
+  },
+  goAway: (world, a) => {
+    const id = pick(world.connected.keys(), a)
+    if (id !== undefined && a % 5 === 0) world.apply(world.machine.goingAway(world.nowMs, id))
+  },
+  settle: (world, a) => {
+    const id = pick(world.settling, a)
+    if (id === undefined) return
+    world.settling.delete(id)
+    world.apply(world.machine.settled(world.nowMs, id, { response }))
+  },
+  tick: (world, a) => {
+    world.nowMs += a % 60
+    world.apply(world.machine.tick(world.nowMs))
+  },
+  drain: (world, a) => {
+    if (a % 40 !== 0) return
+    world.isDraining = true
+    world.apply(world.machine.drain(world.nowMs))
+  },
+}
+
+const onAttempt = (world: World, a: number, b: number, event: (id: string, attempt: string) => Command[]): void => {
+  const id = pick(world.connected.keys(), a)
+  const attempt = pick(world.connected.get(id ?? '') ?? [], b)
+  if (id !== undefined && attempt !== undefined) world.apply(event(id, attempt))
+}
+
+const checkInvariants = (world: World): void => {
+  const { executions, dispatch, workers } = world.machine.inspect()
+  const current = new Set<string>()
+  let waiting = 0
+  for (const execution of executions) {
+    const isQueued = dispatch.queue.bucketOf(execution.requirement)?.arrivals.has(execution) === true
+    waiting += Number(isQueued)
+    assert(isQueued === (execution.state === 'queued'), `${execution.state} and in the queue: ${isQueued}`)
+    assert(
+      (execution.attempt !== undefined) === (execution.state === 'executing'),
+      'an attempt exactly while executing',
+    )
+    if (execution.attempt !== undefined) {
+      assert(dispatch.attempts.get(execution.attempt.id) === execution.attempt, 'the attempt is known')
+      assert(execution.attempt.execution === execution, 'the attempt knows its execution')
+      current.add(execution.attempt.id)
+    }
+    assert(execution.failures <= settings.maxJobRetries, 'no more failures than retries')
+    assert(execution.operations.size > 0, 'somebody waits for it')
+    for (const operation of execution.operations) {
+      assert(operation.execution === execution && operation.outcome === undefined, 'its operations are unfinished')
+      const stage = execution.state === 'queued' ? 'QUEUED' : 'EXECUTING'
+      assert(world.stageOf.get(operation.name) === stage, `${operation.name} is shown as ${stage}`)
+    }
+    if (execution.state === 'settling') assert(world.settling.has(execution.id), 'somebody settles it')
+  }
+  assert(waiting === dispatch.queue.size, 'the queue counts what waits')
+  const known = new Set(workers.all)
+  for (const attempt of dispatch.attempts.values()) {
+    assert(known.has(attempt.worker) && attempt.worker.attempts.has(attempt), 'an attempt is on a known worker')
+    if (attempt.execution !== undefined)
+      assert(current.has(attempt.id), 'an attempt of an execution is its current one')
+  }
+  for (const worker of known) {
+    const holding = [...worker.attempts].filter(({ hasReleased }) => !hasReleased)
+    assert(worker.inflight === holding.length, 'places are counted')
+    for (const [name, total] of worker.total) {
+      const used = holding.reduce((sum, { requirement }) => sum + (requirement?.minimum.get(name) ?? 0), 0)
+      assert(worker.left.get(name) === total - used, `${name} is given back`)
+      assert(used <= total, `${name} is not promised twice`)
+    }
+    const own = holding.filter(({ requirement }) => requirement !== undefined)
+    assert(own.length <= worker.offer.maxInflightAttempts, 'no more attempts than places')
+    assert(worker.isConnected === world.connected.has(worker.id), 'knows who is connected')
+    const couldStart = dispatch.queue.bestFor(worker)
+    assert(couldStart === undefined, 'nothing waits that a worker has room for')
+  }
+  for (const bucket of dispatch.queue.buckets) {
+    assert(bucket.waiting.size === bucket.arrivals.size && bucket.waiting.size > 0, 'a bucket holds what waits')
+    assert((bucket.capable.size === 0) === (bucket.unmatchedSinceMs !== undefined), 'knows that nobody can serve it')
+  }
+}
+
+const checkEnd = (world: World): void => {
+  for (const id of [...world.connected.keys()]) world.apply(world.machine.workerDisconnected(world.nowMs, id))
+  world.connected.clear()
+  for (const name of world.attached) world.apply(world.machine.clientDetached(world.nowMs, name))
+  for (let step = 0; step < 40; step++) {
+    world.nowMs += 100
+    world.apply(world.machine.tick(world.nowMs))
+    for (const id of world.settling) world.apply(world.machine.settled(world.nowMs, id, { response }))
+    world.settling.clear()
+  }
+  for (const name of world.names) assert(world.completed.has(name), `${name} completed`)
+  const { executions, dispatch, workers, deadlines } = world.machine.inspect()
+  const left = {
+    executions: [...executions].length,
+    attempts: dispatch.attempts.size,
+    workers: [...workers.all].length,
+  }
+  const rest = { ...left, deadlines: deadlines.size, operations: [...world.machine.operations()].length }
+  for (const [what, count] of Object.entries(rest)) assert(count === 0, `${count} ${what} are left over`)
+}
+
+const eventArbitrary: fc.Arbitrary<Event> = fc.tuple(
+  fc.oneof(
+    { weight: 6, arbitrary: fc.constant('enqueue') },
+    { weight: 4, arbitrary: fc.constantFrom('connect', 'report', 'settle', 'keepAlive') },
+    { weight: 8, arbitrary: fc.constantFrom(...Object.keys(events)) },
+  ),
+  fc.nat(200),
+  fc.nat(200),
+)
+
+t.test('whatever happens in whatever order, the parts agree and everything ends exactly once', (t) => {
+  const property = fc.property(fc.array(eventArbitrary, { minLength: 5, maxLength: 120, size: 'max' }), (sequence) => {
+    const world = new World()
+    for (const [kind, a, b] of sequence) {
+      events[kind]?.(world, a, b)
+      checkInvariants(world)
+    }
+    checkEnd(world)
+  })
+  fc.assert(property, { numRuns: Number(process.env['REMEXEC_RUNS'] ?? 400), seed: 20_260_101 })
+  t.end()
+})
