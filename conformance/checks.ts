@@ -1,6 +1,15 @@
 import type { Check } from './check.js'
 import { batchUpdateBlobsChecks } from './checks/batch-update-blobs.js'
+import { byteStreamReadChecks } from './checks/bytestream-read.js'
+import { byteStreamWriteChecks } from './checks/bytestream-write.js'
 import { findMissingBlobsChecks } from './checks/find-missing-blobs.js'
+import { queryWriteStatusChecks } from './checks/query-write-status.js'
 
 /** Every check, in the order of the protocol's table of requirements. */
-export const checks: readonly Check[] = [...findMissingBlobsChecks, ...batchUpdateBlobsChecks]
+export const checks: readonly Check[] = [
+  ...findMissingBlobsChecks,
+  ...batchUpdateBlobsChecks,
+  ...byteStreamWriteChecks,
+  ...queryWriteStatusChecks,
+  ...byteStreamReadChecks,
+]

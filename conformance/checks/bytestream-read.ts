@@ -1,0 +1,155 @@
+import type { Check } from '../check.js'
+import { EMPTY_DIGEST, type Exam } from '../exam.js'
+
+const needs = ['bytestream', 'cas'] as const
+const SIZE = 300_000
+
+/** Fresh content that is stored, with the name to read it under. */
+const stored = async (exam: Exam): Promise<{ data: Buffer; name: string }> => {
+  const data = exam.random(SIZE)
+  const [digest] = await exam.upload(data)
+  return { data, name: exam.readName(digest ?? EMPTY_DIGEST) }
+}
+
+export const byteStreamReadChecks: readonly Check[] = [
+  {
+    id: 'BSR-01',
+    sends: 'A download of a stored blob; all bytes come in order.',
+    needs,
+    run: async (exam) => {
+      const { data, name } = await stored(exam)
+      const outcome = await exam.read(name)
+      exam.expectCode(outcome, 'OK')
+      exam.expectBytes(outcome.data, data, 'the download')
+    },
+  },
+  {
+    id: 'BSR-02',
+    sends: 'A download of an absent blob; NOT_FOUND before any data.',
+    needs,
+    run: async (exam) => {
+      const outcome = await exam.read(exam.readName(exam.digest(exam.random(10))))
+      exam.expectCode(outcome, 'NOT_FOUND')
+      exam.expectEqual(outcome.data.length, 0, 'the number of bytes before the error')
+    },
+  },
+  {
+    id: 'BSR-03',
+    sends: 'Downloads from offset 1, from the middle and from the last byte; each gives the rest.',
+    needs,
+    run: async (exam) => {
+      const { data, name } = await stored(exam)
+      for (const offset of [1, SIZE / 2, SIZE - 1]) {
+        const outcome = await exam.read(name, { offset })
+        exam.expectCode(outcome, 'OK')
+        exam.expectBytes(outcome.data, data.subarray(offset), `the download from ${offset}`)
+      }
+    },
+  },
+  {
+    id: 'BSR-04',
+    sends: 'A download from the offset that is the size; OK without bytes.',
+    needs,
+    run: async (exam) => {
+      const outcome = await exam.read((await stored(exam)).name, { offset: SIZE })
+      exam.expectCode(outcome, 'OK')
+      exam.expectEqual(outcome.data.length, 0, 'the number of bytes')
+    },
+  },
+  {
+    id: 'BSR-05',
+    sends: 'Downloads from offset -1 and from one past the size; OUT_OF_RANGE.',
+    needs,
+    run: async (exam) => {
+      const { name } = await stored(exam)
+      for (const offset of [-1, SIZE + 1]) exam.expectCode(await exam.read(name, { offset }), 'OUT_OF_RANGE')
+    },
+  },
+  {
+    id: 'BSR-06',
+    sends: 'Downloads limited to 1 byte, to all, to more than there is, and from an offset; each gives just that.',
+    needs,
+    run: async (exam) => {
+      const { data, name } = await stored(exam)
+      const ranges = [
+        [0, 1],
+        [0, SIZE],
+        [0, SIZE + 10],
+        [SIZE - 10, 20],
+        [100, 100_000],
+      ] as const
+      for (const [offset, limit] of ranges) {
+        const outcome = await exam.read(name, { offset, limit })
+        exam.expectCode(outcome, 'OK')
+        exam.expectBytes(outcome.data, data.subarray(offset, offset + limit), `${limit} bytes from ${offset}`)
+      }
+    },
+  },
+  {
+    id: 'BSR-07',
+    sends: 'A download with a limit of -1; refused.',
+    needs,
+    run: async (exam) => {
+      exam.expectCode(await exam.read((await stored(exam)).name, { limit: -1 }), 'INVALID_ARGUMENT', 'OUT_OF_RANGE')
+    },
+  },
+  {
+    id: 'BSR-09',
+    sends: 'A download of the empty blob; OK without bytes.',
+    needs,
+    run: async (exam) => {
+      const outcome = await exam.read(exam.readName(EMPTY_DIGEST))
+      exam.expectCode(outcome, 'OK')
+      exam.expectEqual(outcome.data.length, 0, 'the number of bytes')
+    },
+  },
+  {
+    id: 'BSR-10',
+    sends: 'Names without blobs/, without a size, with a bad size, and of an upload; each is INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      const digest = exam.digest(exam.random(10))
+      const prefix = exam.instanceName === '' ? '' : `${exam.instanceName}/`
+      const names = ['', 'blobs', `blobs/${digest.hash}`, `blobs/${digest.hash}/ten`, `blobs/${digest.hash}/-1`]
+      names.push(`${digest.hash}/10`, `blobs/xyz/10`)
+      for (const name of [...names.map((name) => `${prefix}${name}`), exam.uploadName(digest)]) {
+        exam.expectCode(await exam.read(name), 'INVALID_ARGUMENT')
+      }
+    },
+  },
+  {
+    id: 'BSR-11',
+    sends: 'The right hash with a size one too large; refused, never served.',
+    needs,
+    run: async (exam) => {
+      const [digest] = await exam.upload(exam.random(500))
+      const name = exam.readName({ hash: digest?.hash ?? '', sizeBytes: 501 })
+      exam.expectCode(await exam.read(name), 'NOT_FOUND', 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'BSR-12',
+    sends: 'A download of 10 MiB; no response message carries more than 4 MiB.',
+    needs,
+    run: async (exam: Exam) => {
+      const data = exam.random(10 << 20)
+      await exam.upload(data)
+      const outcome = await exam.read(exam.readName(exam.digest(data)))
+      exam.expectCode(outcome, 'OK')
+      const largest = Math.max(...outcome.responses.map((response) => response.data.length))
+      exam.expect(largest <= (4 << 20) - 16, 'messages of at most 4 MiB', `${largest} bytes of data in one`)
+      exam.chose(`sends chunks of up to ${largest} bytes`)
+    },
+  },
+  {
+    id: 'BSR-16',
+    sends: 'A download; whether the server sends messages without data.',
+    needs,
+    run: async (exam) => {
+      const outcome = await exam.read((await stored(exam)).name)
+      exam.expectCode(outcome, 'OK')
+      const empty = outcome.responses.filter((response) => response.data.length === 0).length
+      exam.chose(empty === 0 ? 'sends no empty messages' : `sends ${empty} empty messages`)
+    },
+  },
+]

@@ -1,0 +1,356 @@
+import type { Output } from '../../src/proto/codec.js'
+import type { Check } from '../check.js'
+import type { Outcome } from '../client.js'
+import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
+import * as methods from '../methods.js'
+
+type Written = Outcome<Output<'google.bytestream.WriteResponse'>>
+
+const needs = ['bytestream', 'cas'] as const
+
+const expectCommitted = (exam: Exam, outcome: Written, sizeBytes: number): void => {
+  exam.expectCode(outcome, 'OK')
+  exam.expectEqual(outcome.responses[0]?.committedSize, sizeBytes, 'committed_size')
+}
+
+const expectPresent = async (exam: Exam, digest: Digest): Promise<void> =>
+  exam.expectEqual(await exam.missing([digest]), [], 'what is missing afterwards')
+
+const expectAbsent = async (exam: Exam, digest: Digest): Promise<void> =>
+  exam.expectEqual((await exam.missing([digest])).length, 1, 'the number of missing blobs afterwards')
+
+/** Sends these messages as they are. */
+const send = (
+  exam: Exam,
+  messages: readonly {
+    readonly resourceName?: string
+    readonly writeOffset: number
+    readonly data: Uint8Array
+    readonly finishWrite?: boolean
+  }[],
+): Promise<Written> => exam.call(methods.write, messages)
+
+const EMPTY = Buffer.alloc(0)
+
+export const byteStreamWriteChecks: readonly Check[] = [
+  {
+    id: 'BSW-01',
+    sends: 'A blob of 300 KiB under uploads/{uuid}/blobs/{hash}/{size}; it is committed whole.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(300 << 10)
+      expectCommitted(exam, await exam.write(data), data.length)
+      await expectPresent(exam, exam.digest(data))
+    },
+  },
+  {
+    id: 'BSW-02',
+    sends: 'A name with further segments behind the size; they are ignored.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(1_000)
+      const resourceName = `${exam.uploadName(exam.digest(data))}/some/file.txt`
+      expectCommitted(exam, await exam.write(data, { resourceName }), data.length)
+      await expectPresent(exam, exam.digest(data))
+    },
+  },
+  {
+    id: 'BSW-04',
+    sends: 'One upload that names itself in the first message only, and one that does so in each; both are committed.',
+    needs,
+    run: async (exam) => {
+      const once = exam.random(3_000)
+      expectCommitted(exam, await exam.write(once, { chunkBytes: 1_000 }), once.length)
+      const data = exam.random(3_000)
+      const resourceName = exam.uploadName(exam.digest(data))
+      const messages = [0, 1_000, 2_000].map((at) => ({
+        resourceName,
+        writeOffset: at,
+        data: data.subarray(at, at + 1_000),
+        finishWrite: at === 2_000,
+      }))
+      expectCommitted(exam, await send(exam, messages), data.length)
+    },
+  },
+  {
+    id: 'BSW-05',
+    sends: 'A second message under another name; INVALID_ARGUMENT, and nothing is stored.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(2_000)
+      const digest = exam.digest(data)
+      const outcome = await send(exam, [
+        { resourceName: exam.uploadName(digest), writeOffset: 0, data: data.subarray(0, 1_000) },
+        { resourceName: exam.uploadName(digest), writeOffset: 1_000, data: data.subarray(1_000), finishWrite: true },
+      ])
+      exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      await expectAbsent(exam, digest)
+    },
+  },
+  {
+    id: 'BSW-06',
+    sends: 'Names that are empty, lack a part, or hold something else than a size; each is INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(10)
+      const { hash } = exam.digest(data)
+      const prefix = exam.instanceName === '' ? '' : `${exam.instanceName}/`
+      const names = ['', 'uploads', `uploads/${exam.uuid()}/blobs/${hash}`, `uploads/blobs/${hash}/10`]
+      names.push(`uploads/${exam.uuid()}/blobs/${hash}/ten`, `uploads/${exam.uuid()}/blobs/${hash}/-10`)
+      names.push(`uploads/${exam.uuid()}/${hash}/10`, `uploads/${exam.uuid()}/blobs/xyz/10`)
+      for (const name of names) {
+        const resourceName = name === '' ? '' : `${prefix}${name}`
+        const outcome = await send(exam, [{ resourceName, writeOffset: 0, data, finishWrite: true }])
+        exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      }
+    },
+  },
+  {
+    id: 'BSW-07',
+    sends: 'A second message that leaves a gap, and one that overlaps; each is INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      for (const writeOffset of [1_001, 999]) {
+        const data = exam.random(2_000)
+        const digest = exam.digest(data)
+        const outcome = await send(exam, [
+          { resourceName: exam.uploadName(digest), writeOffset: 0, data: data.subarray(0, 1_000) },
+          { writeOffset, data: data.subarray(1_000), finishWrite: true },
+        ])
+        exam.expectCode(outcome, 'INVALID_ARGUMENT')
+        await expectAbsent(exam, digest)
+      }
+    },
+  },
+  {
+    id: 'BSW-08',
+    sends: 'A new upload that starts at offset 5; refused.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(100)
+      const resourceName = exam.uploadName(exam.digest(data))
+      const outcome = await send(exam, [{ resourceName, writeOffset: 5, data: data.subarray(5), finishWrite: true }])
+      exam.expectCode(outcome, 'INVALID_ARGUMENT', 'OUT_OF_RANGE')
+      await expectAbsent(exam, exam.digest(data))
+    },
+  },
+  {
+    id: 'BSW-09',
+    sends: 'All bytes but no finish_write before the end of the stream; the blob is not committed.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(1_000)
+      const outcome = await exam.write(data, { finish: false })
+      const code = exam.expectCode(outcome, 'OK', 'INVALID_ARGUMENT')
+      exam.chose(`answers ${code} to an upload without finish_write`)
+      await expectAbsent(exam, exam.digest(data))
+    },
+  },
+  {
+    id: 'BSW-10',
+    sends: 'A message after the one that finished the blob; INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(1_000)
+      const resourceName = exam.uploadName(exam.digest(data))
+      const outcome = await send(exam, [
+        { resourceName, writeOffset: 0, data, finishWrite: true },
+        { resourceName, writeOffset: data.length, data: exam.random(10), finishWrite: true },
+      ])
+      // An answer given at the finishing message, before the extra one came, is correct as well.
+      const code = exam.expectCode(outcome, 'INVALID_ARGUMENT', 'OK')
+      exam.chose(`answers ${code} when more follows finish_write`)
+    },
+  },
+  {
+    id: 'BSW-11',
+    sends: 'Other bytes than the digest says, too few, and too many; INVALID_ARGUMENT, and nothing is stored.',
+    needs,
+    run: async (exam) => {
+      const digest = exam.digest(exam.random(5_000))
+      for (const sizeBytes of [5_000, 4_999, 5_001]) {
+        const outcome = await exam.write(exam.random(sizeBytes), { resourceName: exam.uploadName(digest) })
+        exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      }
+      await expectAbsent(exam, digest)
+    },
+  },
+  {
+    id: 'BSW-12',
+    sends: 'Uploads of 1 byte, 64 KiB and 2 MiB; committed_size is the size each time.',
+    needs,
+    run: async (exam) => {
+      for (const sizeBytes of [1, 64 << 10, 2 << 20]) {
+        expectCommitted(exam, await exam.write(exam.random(sizeBytes)), sizeBytes)
+      }
+    },
+  },
+  {
+    id: 'BSW-13',
+    sends: 'The first chunk of a 4 MiB blob that is present already, then silence; OK at once with the full size.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(4 << 20)
+      expectCommitted(exam, await exam.write(data), data.length)
+      const upload = exam.open(methods.write, { deadlineMs: 5_000 })
+      const resourceName = exam.uploadName(exam.digest(data))
+      await upload.send({ resourceName, writeOffset: 0, data: data.subarray(0, 1_000) })
+      expectCommitted(exam, await upload.outcome, data.length)
+    },
+  },
+  {
+    id: 'BSW-14',
+    sends: 'A present blob of 16 MiB from a client that keeps sending whatever comes back; the client sees OK.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(16 << 20)
+      expectCommitted(exam, await exam.write(data), data.length)
+      expectCommitted(exam, await exam.write(data, { chunkBytes: 16 << 10 }), data.length)
+    },
+  },
+  {
+    id: 'BSW-15',
+    sends: 'Half a blob on one stream, the whole on another, then the rest on the first; both end OK.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(200_000)
+      const slow = exam.open(methods.write)
+      const resourceName = exam.uploadName(exam.digest(data))
+      await slow.send({ resourceName, writeOffset: 0, data: data.subarray(0, 100_000) })
+      expectCommitted(exam, await exam.write(data), data.length)
+      await slow.send({ writeOffset: 100_000, data: data.subarray(100_000), finishWrite: true })
+      slow.halfClose()
+      expectCommitted(exam, await slow.outcome, data.length)
+    },
+  },
+  {
+    id: 'BSW-16',
+    sends: 'Ten different blobs at once under one uuid; all are committed.',
+    needs,
+    run: async (exam) => {
+      const uuid = exam.uuid()
+      const blobs = Array.from({ length: 10 }, () => exam.random(50_000))
+      const outcomes = await Promise.all(
+        blobs.map((data) => exam.write(data, { resourceName: exam.uploadName(exam.digest(data), { uuid }) })),
+      )
+      for (const outcome of outcomes) expectCommitted(exam, outcome, 50_000)
+    },
+  },
+  {
+    id: 'BSW-17',
+    sends: 'Empty messages first, in the middle, and as the finishing one; the blob is committed.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(1_000)
+      const resourceName = exam.uploadName(exam.digest(data))
+      const outcome = await send(exam, [
+        { resourceName, writeOffset: 0, data: EMPTY },
+        { writeOffset: 0, data: data.subarray(0, 500) },
+        { writeOffset: 500, data: EMPTY },
+        { writeOffset: 500, data: data.subarray(500) },
+        { writeOffset: 1_000, data: EMPTY, finishWrite: true },
+      ])
+      expectCommitted(exam, outcome, data.length)
+    },
+  },
+  {
+    id: 'BSW-18',
+    sends: 'The empty blob as one message without data; OK, committed_size 0.',
+    needs,
+    run: async (exam) => {
+      const resourceName = exam.uploadName(EMPTY_DIGEST)
+      const outcome = await send(exam, [{ resourceName, writeOffset: 0, data: EMPTY, finishWrite: true }])
+      expectCommitted(exam, outcome, 0)
+    },
+  },
+  {
+    id: 'BSW-19',
+    sends: 'Chunks of 1 byte, 16 KiB, 1 MiB and of the announced batch limit; all uploads are committed.',
+    needs,
+    run: async (exam) => {
+      const limit = exam.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20
+      const largest = Math.min(limit, 8 << 20)
+      const cases = [
+        [1, 200],
+        [16 << 10, 100 << 10],
+        [1 << 20, 3 << 20],
+        [largest, largest + 1],
+      ] as const
+      for (const [chunkBytes, sizeBytes] of cases) {
+        expectCommitted(exam, await exam.write(exam.random(sizeBytes), { chunkBytes }), sizeBytes)
+      }
+    },
+  },
+  {
+    id: 'BSW-20',
+    sends: 'A blob of 64 MiB, far above any message limit; committed.',
+    needs,
+    deadlineMs: 30_000,
+    run: async (exam) => {
+      const data = exam.random(64 << 20)
+      expectCommitted(exam, await exam.write(data, { deadlineMs: 30_000 }), data.length)
+    },
+  },
+  {
+    id: 'BSW-21',
+    sends: 'A name whose size is above max_cas_blob_size_bytes; refused.',
+    needs,
+    run: async (exam) => {
+      const most = exam.capabilities.cacheCapabilities?.maxCasBlobSizeBytes ?? 0
+      if (most === 0) exam.notApplicable('the server announces no largest blob')
+      const resourceName = exam.uploadName({ hash: exam.digest(exam.random(1)).hash, sizeBytes: most + 1 })
+      const outcome = await send(exam, [{ resourceName, writeOffset: 0, data: exam.random(10), finishWrite: true }])
+      exam.expectCode(outcome, 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'BSW-23',
+    sends: 'An upload and, at its OK, a question and a download on another connection; both find the blob.',
+    needs,
+    run: async (exam) => {
+      const client = exam.connect()
+      const data = exam.random(100_000)
+      expectCommitted(exam, await exam.write(data), data.length)
+      exam.expectEqual(await exam.missing([exam.digest(data)], { client }), [], 'what the other connection misses')
+      const outcome = await exam.read(exam.readName(exam.digest(data)), { client })
+      exam.expectCode(outcome, 'OK')
+      exam.expectBytes(outcome.data, data, 'the download')
+    },
+  },
+  {
+    id: 'BSW-24',
+    sends: 'A download name as the name of an upload; INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(100)
+      exam.expectCode(await exam.write(data, { resourceName: exam.readName(exam.digest(data)) }), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'BSW-25',
+    sends: 'A stream without any message; INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      exam.expectCode(await exam.call(methods.write, []), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'BSW-26',
+    sends: 'Twenty uploads of one blob that break off, then a whole one; it is committed.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(300_000)
+      const digest = exam.digest(data)
+      const resourceName = exam.uploadName(digest)
+      for (let broken = 0; broken < 20; broken++) {
+        const upload = exam.open(methods.write)
+        const name = broken % 2 === 0 ? resourceName : exam.uploadName(digest)
+        await upload.send({ resourceName: name, writeOffset: 0, data: data.subarray(0, 100_000) })
+        upload.cancel()
+        await upload.outcome
+      }
+      await expectAbsent(exam, digest)
+      expectCommitted(exam, await exam.write(data), data.length)
+    },
+  },
+]
