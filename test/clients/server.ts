@@ -1,0 +1,62 @@
+/** The server as `npm start` runs it: the built program in a process of its own, with the default configuration. */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import { root } from './scratch.js'
+
+export interface Server {
+  /** As clients want it: `grpc://127.0.0.1:PORT`. */
+  readonly uri: string
+  /** Everything it logged so far. */
+  readonly log: () => string
+  /** Asks it to stop as a service manager does, and gives the exit code. */
+  readonly stop: () => Promise<number | null>
+}
+
+const startLimitMs = 30_000
+
+/** Starts a server that keeps its data in `dataFolder`, on a port of the system's choice. */
+export const startServer = async (t: Test, dataFolder: string): Promise<Server> => {
+  const program = join(root, 'dist', 'cli.js')
+  if (!existsSync(program)) throw new Error('dist/cli.js is missing: npm run build makes it')
+  const child = spawn(process.execPath, [program, join(root, 'fixtures', 'configs', 'default.json5')], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], REMEXEC_DATA: dataFolder, REMEXEC_LISTEN: '127.0.0.1:0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  exited.then(() => process.removeListener('exit', kill))
+  t.teardown(async () => {
+    kill()
+    await exited
+  })
+
+  const uri = await new Promise<string>((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`the server ${why}:\n${log}`))
+    const limit = setTimeout(fail, startLimitMs, `names no address after ${startLimitMs} ms`)
+    child.once('error', reject)
+    child.once('close', (code) => fail(`ended with ${code}`))
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on('line', (line) => {
+        log += `${line}\n`
+        const address = /grpc:\/\/[\w.:[\]-]+/.exec(line)
+        if (!address) return
+        clearTimeout(limit)
+        resolve(address[0])
+      })
+    }
+  })
+  return {
+    uri,
+    log: () => log,
+    stop: () => {
+      child.kill('SIGTERM')
+      return exited
+    },
+  }
+}
