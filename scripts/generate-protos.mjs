@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import protobuf from 'protobufjs'
 import pbjs from 'protobufjs-cli/pbjs.js'
+import { jsonName } from './json-name.mjs'
 
 const protosDirectory = fileURLToPath(new URL('../protos', import.meta.url))
 
@@ -26,9 +27,7 @@ const toJson = (files) =>
     })
   })
 
-/** The JSON name protoc would give; protobufjs keeps an underscore before a digit and the Any it ships as it is. */
-const jsonName = (protoName) => protoName.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase())
-
+// protobufjs leaves the types it ships (Any) with the names of their protos.
 const withJsonNames = (node) => {
   for (const child of Object.values(node.nested ?? {})) withJsonNames(child)
   if (node.fields === undefined) return node

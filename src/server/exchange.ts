@@ -1,0 +1,170 @@
+import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
+import type { Log } from '../base/log.js'
+import { Code, codeName, StatusError } from '../base/status-error.js'
+import type { MethodDefinition } from '../proto/service-definition.js'
+import { RequestStream } from './request-stream.js'
+import { ResponseStream } from './response-stream.js'
+import { requestFields, WireCall } from './rpc-call.js'
+import { OK, type WireStatus, wireStatus } from './status.js'
+
+/** Where messages of the client go, one for each `startRead`. */
+interface Receiver {
+  message(bytes: Buffer): void
+  halfClosed(): void
+}
+
+const serverFaults = new Set<number>([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
+
+/** One RPC between the client and a handler: its messages, its end, its line in the log. */
+export class Exchange {
+  readonly #method: MethodDefinition
+  readonly #wire: ServerInterceptingCallInterface
+  readonly #metadata: Metadata
+  readonly #log: Log
+  readonly #abort = new AbortController()
+  readonly #startedMs = performance.now()
+  readonly #peer: string
+  #receiver: Receiver | undefined
+  #responses: ResponseStream | undefined
+  #cancelled: StatusError | undefined
+  #cancelledCode: number = Code.CANCELLED
+  #ended = false
+
+  constructor(method: MethodDefinition, wire: ServerInterceptingCallInterface, metadata: Metadata, log: Log) {
+    this.#method = method
+    this.#wire = wire
+    this.#metadata = metadata
+    this.#log = log
+    this.#peer = wire.getPeer()
+  }
+
+  call(request?: unknown): WireCall {
+    return new WireCall(
+      { peer: this.#peer, metadata: this.#metadata, signal: this.#abort.signal, log: this.#log },
+      request,
+    )
+  }
+
+  /** The request of a call that has exactly one. */
+  request(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      let received: Buffer | undefined
+      this.#receiver = {
+        message: (bytes) => {
+          if (received !== undefined) reject(this.#miscounted('more than one'))
+          received = bytes
+          this.#wire.startRead()
+        },
+        halfClosed: () => {
+          if (received === undefined) reject(this.#miscounted('no'))
+          else resolve(received)
+        },
+      }
+      this.#abort.signal.addEventListener('abort', () => reject(this.#abort.signal.reason), { once: true })
+      this.#wire.startRead()
+    }).then((bytes) => this.#method.request.decode(bytes as Buffer))
+  }
+
+  requests(): RequestStream {
+    const stream = new RequestStream(
+      (bytes) => this.#method.request.decode(bytes),
+      () => this.#wire.startRead(),
+    )
+    this.#receiver = stream
+    this.#abort.signal.addEventListener('abort', () => stream.destroy(this.#cancelled), { once: true })
+    return stream
+  }
+
+  responses(): ResponseStream {
+    const stream = new ResponseStream(
+      (message) => this.#encode(message),
+      (bytes, sent) => this.#wire.sendMessage(bytes, sent),
+    )
+    this.#responses = stream
+    this.#abort.signal.addEventListener('abort', () => stream.destroy(this.#cancelled), { once: true })
+    return stream
+  }
+
+  /** The response of a call that has exactly one, and with it the end of the call. */
+  respond(message: unknown): void {
+    const bytes = this.#encode(message)
+    this.#wire.sendMessage(bytes, () => {})
+    this.#end(OK)
+  }
+
+  /** Ends the call well once everything written to `responses` was handed to the transport. */
+  async finish(): Promise<void> {
+    const responses = this.#responses
+    if (responses !== undefined) await finishedWriting(responses)
+    this.#end(OK)
+  }
+
+  /** Ends the call with what was thrown. */
+  fail(thrown: unknown): void {
+    const error = StatusError.from(thrown)
+    this.#end(wireStatus(error), error)
+  }
+
+  received(bytes: Buffer): void {
+    this.#receiver?.message(bytes)
+  }
+
+  halfClosed(): void {
+    this.#receiver?.halfClosed()
+  }
+
+  /** grpc-js reports this after every call, also after one that ended well: then there is nothing left to cancel. */
+  cancel(): void {
+    if (this.#ended || this.#cancelled !== undefined) return
+    const reason = this.#isLate ? 'the deadline of the call has passed' : 'the client cancelled the call'
+    this.#cancelledCode = this.#isLate ? Code.DEADLINE_EXCEEDED : Code.CANCELLED
+    this.#cancelled = new StatusError('CANCELLED', reason)
+    this.#abort.abort(this.#cancelled)
+  }
+
+  #end(status: WireStatus, error?: StatusError): void {
+    if (this.#ended) return
+    this.#ended = true
+    if (this.#cancelled === undefined) this.#wire.sendStatus(status)
+    const code = this.#cancelled === undefined ? status.code : this.#cancelledCode
+    const fields = {
+      method: this.#method.path,
+      code: codeName(code),
+      ms: Math.round((performance.now() - this.#startedMs) * 10) / 10,
+      peer: this.#peer,
+      ...requestFields(this.#metadata),
+    }
+    if (error !== undefined && serverFaults.has(status.code)) this.#log.error('call failed', { ...fields, error })
+    else this.#log.debug('call', error === undefined ? fields : { ...fields, reason: error.message })
+  }
+
+  // Timers of Node may fire a millisecond before Date says so.
+  get #isLate(): boolean {
+    return Number(this.#wire.getDeadline()) <= Date.now() + 2
+  }
+
+  #encode(message: unknown): Buffer {
+    if (typeof message === 'object' && message !== null) return this.#method.response.encode(message)
+    throw new TypeError(
+      `${this.#method.path} answered ${String(message)}, expected a ${this.#method.response.typeName}`,
+    )
+  }
+
+  // The code grpc's own libraries give when a call breaks the number of messages its method has.
+  #miscounted(found: string): StatusError {
+    return new StatusError('UNIMPLEMENTED', `${this.#method.path} takes exactly one request message, got ${found}`)
+  }
+}
+
+const finishedWriting = (stream: ResponseStream): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (stream.writableFinished) resolve()
+    else if (stream.destroyed) reject(stream.errored ?? closedEarly())
+    else {
+      stream.once('finish', resolve).once('error', reject)
+      stream.once('close', () => reject(closedEarly()))
+      stream.end()
+    }
+  })
+
+const closedEarly = (): Error => new Error('the handler closed its responses before everything was written')

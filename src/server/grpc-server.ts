@@ -1,0 +1,58 @@
+import { Server, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
+import type { Log } from '../base/log.js'
+import type { Service } from '../base/rpc.js'
+import type { Activity } from './activity.js'
+import { type Handler, handlersOf, serve } from './handler.js'
+import { GrpcHealth, HEALTH } from './health.js'
+import { addReflection, REFLECTION } from './reflection.js'
+
+const MAX_CONCURRENT_STREAMS = 1024
+
+interface GrpcServerOptions {
+  readonly services: readonly Service[]
+  readonly maxMessageBytes: number
+  readonly log: Log
+  /** Counts the calls under way. */
+  readonly activity: Activity
+}
+
+/** A grpc-js server with the services, grpc.health.v1 and reflection. It does not listen by itself. */
+export const grpcServer = (options: GrpcServerOptions): { readonly server: Server; readonly health: GrpcHealth } => {
+  const handlers = options.services.flatMap(handlersOf)
+  const byPath = new Map(handlers.map((handler) => [handler.method.path, handler]))
+  const server = new Server({
+    'grpc.max_receive_message_length': options.maxMessageBytes,
+    'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
+    'grpc.enable_channelz': 0,
+    interceptors: [serveHere(byPath, options)],
+  })
+  for (const handler of handlers) register(server, handler)
+  const names = options.services.map((service) => service.name)
+  const health = new GrpcHealth(names)
+  health.addTo(server)
+  addReflection(server, [...names, HEALTH, ...REFLECTION])
+  return { server, health }
+}
+
+/**
+ * Takes over the calls of our services below grpc-js' own streams, whose handling of messages, cancellation and errors
+ * they need differently (request-stream, response-stream and exchange say how).
+ */
+const serveHere =
+  (handlers: ReadonlyMap<string, Handler>, { log, activity }: GrpcServerOptions): ServerInterceptor =>
+  (method, wire) => {
+    const handler = handlers.get(method.path)
+    if (handler === undefined) return new ServerInterceptingCall(wire)
+    return new ServerInterceptingCall(wire, { start: () => activity.during(serve(handler, wire, log)) })
+  }
+
+const asItIs = (bytes: Buffer): Buffer => bytes
+
+const register = (server: Server, { method, kind }: Handler): void => {
+  const unreachable = (): never => {
+    throw new Error(`${method.path} was not taken over`)
+  }
+  if (!server.register(method.path, unreachable, asItIs, asItIs, kind)) {
+    throw new Error(`two services handle ${method.path}`)
+  }
+}

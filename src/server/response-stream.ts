@@ -1,0 +1,45 @@
+import { Writable } from 'node:stream'
+
+/** Bytes of one call that may wait in the transport: enough for two chunks of the largest usual size, 64-256 KiB. */
+const MAX_BYTES_IN_FLIGHT = 512 * 1024
+
+type Callback = (error?: Error | null) => void
+
+/** The response messages of a streaming call, bounded in bytes (grpc-js' own stream counts sixteen messages). */
+export class ResponseStream extends Writable {
+  readonly #encode: (message: unknown) => Buffer
+  readonly #send: (bytes: Buffer, sent: () => void) => void
+  #bytesInFlight = 0
+  #blocked: Callback | undefined
+
+  /** `send` calls back when the transport has passed the bytes on, and never after the call was cancelled. */
+  constructor(encode: (message: unknown) => Buffer, send: (bytes: Buffer, sent: () => void) => void) {
+    super({ objectMode: true, highWaterMark: 1 })
+    this.#encode = encode
+    this.#send = send
+    // The handler learns of it from its own use of the stream; before that it must not bring down the process.
+    this.on('error', () => {})
+  }
+
+  override _write(message: unknown, _encoding: BufferEncoding, callback: Callback): void {
+    let bytes: Buffer
+    try {
+      bytes = this.#encode(message)
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error(String(error)))
+      return
+    }
+    this.#bytesInFlight += bytes.length
+    this.#send(bytes, () => this.#sent(bytes.length))
+    if (this.#bytesInFlight < MAX_BYTES_IN_FLIGHT) callback()
+    else this.#blocked = callback
+  }
+
+  #sent(sizeBytes: number): void {
+    this.#bytesInFlight -= sizeBytes
+    if (this.#bytesInFlight >= MAX_BYTES_IN_FLIGHT) return
+    const resume = this.#blocked
+    this.#blocked = undefined
+    resume?.()
+  }
+}

@@ -1,0 +1,61 @@
+import type { Metadata } from '@grpc/grpc-js'
+import type { Log, LogFields } from '../base/log.js'
+import type { RpcCall } from '../base/rpc.js'
+import { isStatus } from '../base/status-error.js'
+import { codec } from '../proto/codec.js'
+
+const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
+const REQUEST_METADATA = 'build.bazel.remote.execution.v2.requestmetadata-bin'
+
+interface Origin {
+  readonly peer: string
+  readonly metadata: Metadata
+  readonly signal: AbortSignal
+  readonly log: Log
+}
+
+/** The Call of one RPC. Metadata with several values under a name shows the first. */
+export class WireCall implements RpcCall {
+  readonly signal: AbortSignal
+  readonly instanceName: string
+  readonly log: Log
+  readonly peer: string
+  readonly #metadata: Metadata
+
+  constructor({ peer, metadata, signal, log }: Origin, request?: unknown) {
+    this.signal = signal
+    this.instanceName = instanceNameOf(request)
+    this.log = log
+    this.peer = peer
+    this.#metadata = metadata
+  }
+
+  get metadata(): ReadonlyMap<string, string | Buffer> {
+    return new Map(Object.entries(this.#metadata.getMap()))
+  }
+}
+
+const instanceNameOf = (request: unknown): string =>
+  typeof request === 'object' &&
+  request !== null &&
+  'instanceName' in request &&
+  typeof request.instanceName === 'string'
+    ? request.instanceName
+    : ''
+
+/**
+ * Who asks and for what, by the REAPI RequestMetadata header, for the line of the call in the log. The header is a
+ * courtesy of clients: absent or undecodable it never fails a call.
+ */
+export const requestFields = (metadata: Metadata): LogFields => {
+  const [header] = metadata.get(REQUEST_METADATA)
+  if (!Buffer.isBuffer(header)) return {}
+  try {
+    const { toolDetails, toolInvocationId, actionId, targetId } = requestMetadataCodec.decode(header)
+    const named = { tool: toolDetails?.toolName, invocation: toolInvocationId, action: actionId, target: targetId }
+    return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined && value !== ''))
+  } catch (error) {
+    if (isStatus(error, 'INVALID_ARGUMENT')) return { requestMetadata: 'undecodable' }
+    throw error
+  }
+}
