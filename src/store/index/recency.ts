@@ -1,0 +1,64 @@
+import { NEWER, NONE, OLDER, type Records } from './records.js'
+
+/** The order of last use, as a doubly linked list through the records. Every operation is O(1). */
+export class Recency {
+  readonly #records: Records
+  #oldest = NONE
+  #newest = NONE
+  #cursor = NONE
+  #isWalked = false
+
+  constructor(records: Records) {
+    this.#records = records
+  }
+
+  get oldest(): number {
+    return this.#oldest
+  }
+
+  append(slot: number): void {
+    const records = this.#records
+    records.set(slot, OLDER, this.#newest)
+    records.set(slot, NEWER, NONE)
+    if (this.#newest === NONE) this.#oldest = slot
+    else records.set(this.#newest, NEWER, slot)
+    this.#newest = slot
+  }
+
+  unlink(slot: number): void {
+    const records = this.#records
+    const older = records.get(slot, OLDER)
+    const newer = records.get(slot, NEWER)
+    if (older === NONE) this.#oldest = newer
+    else records.set(older, NEWER, newer)
+    if (newer === NONE) this.#newest = older
+    else records.set(newer, OLDER, older)
+    if (this.#cursor === slot) this.#cursor = newer
+  }
+
+  moveToEnd(slot: number): void {
+    if (slot === this.#newest) return
+    this.unlink(slot)
+    this.append(slot)
+  }
+
+  /**
+   * Oldest first. The list may change between two steps: what is used meanwhile comes (again) at the end, what is removed
+   * is left out. One walk at a time.
+   */
+  *walk(): Generator<number, void> {
+    if (this.#isWalked) throw new Error('one walk over the recency order at a time')
+    this.#isWalked = true
+    this.#cursor = this.#oldest
+    try {
+      while (this.#cursor !== NONE) {
+        const slot = this.#cursor
+        this.#cursor = this.#records.get(slot, NEWER)
+        yield slot
+      }
+    } finally {
+      this.#isWalked = false
+      this.#cursor = NONE
+    }
+  }
+}

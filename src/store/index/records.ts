@@ -1,0 +1,119 @@
+import { HASH_WORDS_MAX, type Probe } from './probe.js'
+
+/** Words of a record: one cache line. Eight words of hash, then the named ones below. */
+const RECORD_WORDS = 16
+const RECORD_SHIFT = 4
+
+export const HASH_WORDS = 8
+export const SIZE_LOW = 8
+export const SIZE_HIGH = 9
+export const STORED_LOW = 10
+export const STORED_HIGH = 11
+export const OLDER = 12
+export const NEWER = 13
+export const ACCESSED = 14
+export const EXTRA = 15
+
+/** No slot: ends lists. */
+export const NONE = -1
+
+const CHUNK_SHIFT = 14
+const CHUNK_SLOTS = 1 << CHUNK_SHIFT
+const CHUNK_MASK = CHUNK_SLOTS - 1
+
+/** 2^28 blobs are 17 GB of records: past that the numbers of slots no longer fit their words' arithmetic. */
+const SLOTS_MAX = 1 << 28
+
+/**
+ * Fixed-size records in chunks of 1 MiB, so that growing never copies. Hashes longer than 32 bytes keep the rest in a
+ * parallel chunk that exists only where such a hash is stored.
+ */
+export class Records {
+  readonly #chunks: Int32Array[] = []
+  readonly #tails: (Int32Array | undefined)[] = []
+  #slotCount = 0
+  #free = NONE
+
+  get(slot: number, word: number): number {
+    return this.#chunk(slot)[((slot & CHUNK_MASK) << RECORD_SHIFT) | word] as number
+  }
+
+  set(slot: number, word: number, value: number): void {
+    this.#chunk(slot)[((slot & CHUNK_MASK) << RECORD_SHIFT) | word] = value
+  }
+
+  /** A slot that holds the probe's identity and nothing else. */
+  allocate(probe: Probe): number {
+    probe.complete()
+    const slot = this.#takeSlot()
+    const chunk = this.#chunk(slot)
+    const base = (slot & CHUNK_MASK) << RECORD_SHIFT
+    chunk.fill(0, base, base + RECORD_WORDS)
+    for (let word = 0; word < HASH_WORDS && word < probe.wordCount; word++) {
+      chunk[base + word] = probe.words[word] as number
+    }
+    chunk[base + SIZE_LOW] = probe.sizeLow
+    chunk[base + SIZE_HIGH] = probe.sizeHighAndFunction
+    for (let word = HASH_WORDS; word < probe.wordCount; word++) this.#setTail(slot, word, probe.words[word] as number)
+    return slot
+  }
+
+  release(slot: number): void {
+    this.set(slot, NEWER, this.#free)
+    this.#free = slot
+  }
+
+  matches(slot: number, probe: Probe): boolean {
+    const chunk = this.#chunk(slot)
+    const base = (slot & CHUNK_MASK) << RECORD_SHIFT
+    const words = probe.words
+    // The function is compared with the size, and says how many words there are: the counts agree when it does.
+    if (chunk[base + SIZE_HIGH] !== probe.sizeHighAndFunction || chunk[base + SIZE_LOW] !== probe.sizeLow) return false
+    if (chunk[base] !== words[0] || chunk[base + 1] !== words[1]) return false
+    probe.complete()
+    const inRecord = Math.min(probe.wordCount, HASH_WORDS)
+    for (let word = 2; word < inRecord; word++) if (chunk[base + word] !== words[word]) return false
+    for (let word = HASH_WORDS; word < probe.wordCount; word++) {
+      if (this.hashWord(slot, word) !== words[word]) return false
+    }
+    return true
+  }
+
+  hashWord(slot: number, word: number): number {
+    if (word < HASH_WORDS) return this.get(slot, word)
+    return this.#tails[slot >>> CHUNK_SHIFT]?.[tailIndex(slot, word)] ?? 0
+  }
+
+  get allocatedBytes(): number {
+    const sum = (arrays: readonly (Int32Array | undefined)[]): number =>
+      arrays.reduce((total, array) => total + (array?.byteLength ?? 0), 0)
+    return sum(this.#chunks) + sum(this.#tails)
+  }
+
+  #chunk(slot: number): Int32Array {
+    return this.#chunks[slot >>> CHUNK_SHIFT] as Int32Array
+  }
+
+  #takeSlot(): number {
+    const reused = this.#free
+    if (reused !== NONE) {
+      this.#free = this.get(reused, NEWER)
+      return reused
+    }
+    const slot = this.#slotCount++
+    if (slot >= SLOTS_MAX) throw new RangeError(`an index holds at most ${SLOTS_MAX} blobs`)
+    if ((slot & CHUNK_MASK) === 0) this.#chunks.push(new Int32Array(CHUNK_SLOTS * RECORD_WORDS))
+    return slot
+  }
+
+  #setTail(slot: number, word: number, value: number): void {
+    const at = slot >>> CHUNK_SHIFT
+    const tail = this.#tails[at] ?? new Int32Array(CHUNK_SLOTS * TAIL_WORDS)
+    this.#tails[at] = tail
+    tail[tailIndex(slot, word)] = value
+  }
+}
+
+const TAIL_WORDS = HASH_WORDS_MAX - HASH_WORDS
+
+const tailIndex = (slot: number, word: number): number => (slot & CHUNK_MASK) * TAIL_WORDS + word - HASH_WORDS

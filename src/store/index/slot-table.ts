@@ -1,0 +1,101 @@
+import type { Probe } from './probe.js'
+import { NONE, type Records } from './records.js'
+
+const PARTITION_SHIFT = 24
+const PARTITIONS = 256
+const ENTRIES_MIN = 16
+
+/**
+ * Finds the slot of a digest: open addressing with linear probing, two words an entry (slot + 1, hash code). Keeping the
+ * code spares reading the records of neighbours, and makes growing a pass over one flat array.
+ *
+ * 256 partitions grow one by one, so that no insertion waits for the whole table: at 1,000,000 blobs one doubling moves
+ * about 4,000 entries.
+ */
+export class SlotTable {
+  readonly #records: Records
+  readonly #seed: number
+  readonly #partitions: Int32Array[]
+  readonly #counts = new Int32Array(PARTITIONS)
+
+  /** `seed` keeps clients that choose their keys (the action cache's) from aiming at one entry. */
+  constructor(records: Records, seed: number) {
+    this.#records = records
+    this.#seed = seed
+    this.#partitions = Array.from({ length: PARTITIONS }, () => new Int32Array(ENTRIES_MIN * 2))
+  }
+
+  find(probe: Probe): number {
+    const code = this.#code(probe.words[0] as number, probe.words[1] as number)
+    const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array
+    const mask = entries.length - 1
+    for (let at = (code << 1) & mask; ; at = (at + 2) & mask) {
+      const slotPlusOne = entries[at] as number
+      if (slotPlusOne === 0) return NONE
+      if (entries[at + 1] === code && this.#records.matches(slotPlusOne - 1, probe)) return slotPlusOne - 1
+    }
+  }
+
+  /** The slot's record is filled and not in the table yet. */
+  insert(slot: number): void {
+    const code = this.#codeOf(slot)
+    const partition = code >>> PARTITION_SHIFT
+    const count = (this.#counts[partition] as number) + 1
+    this.#counts[partition] = count
+    let entries = this.#partitions[partition] as Int32Array
+    if (count * 8 > entries.length * 3) {
+      entries = doubled(entries)
+      this.#partitions[partition] = entries
+    }
+    put(entries, slot + 1, code)
+  }
+
+  /** Closes the gap by moving later entries of the run forward: no tombstones, so lookups stay short for ever. */
+  remove(slot: number): void {
+    const code = this.#codeOf(slot)
+    const partition = code >>> PARTITION_SHIFT
+    const entries = this.#partitions[partition] as Int32Array
+    const mask = entries.length - 1
+    let gap = (code << 1) & mask
+    while (entries[gap] !== slot + 1) gap = (gap + 2) & mask
+    for (let at = (gap + 2) & mask; entries[at] !== 0; at = (at + 2) & mask) {
+      const home = ((entries[at + 1] as number) << 1) & mask
+      if (((at - home) & mask) < ((at - gap) & mask)) continue
+      entries[gap] = entries[at] as number
+      entries[gap + 1] = entries[at + 1] as number
+      gap = at
+    }
+    entries[gap] = 0
+    this.#counts[partition] = (this.#counts[partition] as number) - 1
+  }
+
+  get allocatedBytes(): number {
+    return this.#partitions.reduce((total, entries) => total + entries.byteLength, 0)
+  }
+
+  #codeOf(slot: number): number {
+    return this.#code(this.#records.get(slot, 0), this.#records.get(slot, 1))
+  }
+
+  #code(first: number, second: number): number {
+    let code = Math.imul(first ^ this.#seed, 0x9e37_79b1)
+    code = Math.imul(code ^ (code >>> 15) ^ second, 0x85eb_ca77)
+    return code ^ (code >>> 13)
+  }
+}
+
+const put = (entries: Int32Array, slotPlusOne: number, code: number): void => {
+  const mask = entries.length - 1
+  let at = (code << 1) & mask
+  while (entries[at] !== 0) at = (at + 2) & mask
+  entries[at] = slotPlusOne
+  entries[at + 1] = code
+}
+
+const doubled = (entries: Int32Array): Int32Array => {
+  const larger = new Int32Array(entries.length * 2)
+  for (let at = 0; at < entries.length; at += 2) {
+    if (entries[at] !== 0) put(larger, entries[at] as number, entries[at + 1] as number)
+  }
+  return larger
+}

@@ -1,0 +1,279 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
+import { Digest } from '../../../src/reapi/digest.js'
+import { type DigestFunctionName, digestFunctions } from '../../../src/reapi/digest-function.js'
+import { ABSENT, BlobIndex, type EvictionLimits, RECORD_WORDS_MAX } from '../../../src/store/index/blob-index.js'
+
+const NO_LIMITS: EvictionLimits = { maxBytes: 0, evictBytes: 0, maxCount: 0, maxSeconds: 0 }
+
+const digestOf = (text: string, name: DigestFunctionName = 'SHA256'): Digest =>
+  Digest.of(Buffer.from(text), digestFunctions[name])
+
+const keys = (index: BlobIndex): string[] => [...index.slots()].map((slot) => index.digestOf(slot).key)
+
+const evict = (index: BlobIndex): string[] => {
+  const evicted: string[] = []
+  for (let slot = index.victim(); slot !== ABSENT; slot = index.victim()) {
+    evicted.push(index.digestOf(slot).key)
+    index.remove(slot)
+  }
+  return evicted
+}
+
+t.test('identity is function, whole hash and size', async (t) => {
+  const index = new BlobIndex({ limits: NO_LIMITS, clock: new ManualClock() })
+  const all = Object.values(digestFunctions).flatMap((served) => {
+    const hash = served.hash(Buffer.from('a'))
+    const lastDigitFlipped = hash.slice(0, -1) + (hash.endsWith('0') ? '1' : '0')
+    const sizes = [0, 1, 2 ** 32, 2 ** 32 + 1, 2 ** 53 - 1]
+    return [hash, lastDigitFlipped].flatMap((text) =>
+      sizes.map((sizeBytes) => Digest.parse({ hash: text, sizeBytes }, served)),
+    )
+  })
+  const sameHash = 'ab'.repeat(32)
+  for (const name of ['SHA256', 'BLAKE3'] as const) {
+    all.push(Digest.parse({ hash: sameHash, sizeBytes: 7 }, digestFunctions[name]))
+  }
+  for (const [at, digest] of all.entries()) {
+    t.equal(index.find(digest), ABSENT, `${digest} is new`)
+    index.insert(digest, digest.sizeBytes)
+    t.equal(index.count, at + 1)
+  }
+  t.strictSame(
+    keys(index),
+    all.map(({ key }) => key),
+    'digests read back whole',
+  )
+  for (const digest of all) t.equal(index.storedBytesOf(index.find(digest)), digest.sizeBytes)
+})
+
+t.test('limits', async (t) => {
+  const clock = new ManualClock(1_000_000)
+  const blobs = Array.from({ length: 10 }, (_, number) => digestOf(`blob ${number}`))
+  const filled = (limits: Partial<EvictionLimits>, blockSizeBytes = 1): BlobIndex => {
+    const index = new BlobIndex({ limits: { ...NO_LIMITS, ...limits }, clock, blockSizeBytes })
+    for (const digest of blobs) index.insert(digest, 10)
+    return index
+  }
+  const oldest = (count: number): string[] => blobs.slice(0, count).map(({ key }) => key)
+
+  t.strictSame(evict(filled({})), [])
+  t.strictSame(evict(filled({ maxBytes: 100 })), [], 'exactly full is not over')
+  t.strictSame(evict(filled({ maxBytes: 99 })), oldest(1))
+  t.strictSame(evict(filled({ maxBytes: 99, evictBytes: 50 })), oldest(6), 'down to the low-water mark')
+  t.strictSame(evict(filled({ maxBytes: 100, evictBytes: 50 })), [], 'the mark matters only once over the limit')
+  t.strictSame(evict(filled({ maxBytes: 5 * 4096 }, 4096)), oldest(5), 'blocks count, not bytes')
+  t.strictSame(evict(filled({ maxCount: 3 })), oldest(7))
+
+  const aging = filled({ maxSeconds: 60 })
+  clock.advance(59_000)
+  aging.use(blobs[0] as Digest)
+  clock.advance(999)
+  t.strictSame(evict(aging), [], 'never early')
+  clock.advance(1)
+  t.strictSame(evict(aging).length, 9, 'what was used since stays')
+
+  const twins = filled({ maxBytes: 100 })
+  twins.setTwin(twins.find(blobs[9] as Digest), true)
+  t.strictSame(evict(twins), oldest(1), 'a twin counts')
+  t.equal(twins.bytes, 100)
+
+  const pinned = filled({ maxCount: 1 })
+  for (const digest of blobs.slice(0, 3)) pinned.pin(pinned.find(digest))
+  t.strictSame(
+    evict(pinned),
+    blobs.slice(3).map(({ key }) => key),
+    'pinned blobs stay even over the limit',
+  )
+  pinned.unpin(pinned.find(blobs[1] as Digest))
+  t.strictSame(evict(pinned), [blobs[1]?.key])
+
+  t.equal(filled({ maxBytes: 4096 }, 4096).fits(4096), true)
+  t.equal(filled({ maxBytes: 4096 }, 4096).fits(4097), false)
+})
+
+type Step =
+  | { readonly kind: 'insert'; readonly blob: number; readonly storedBytes: number }
+  | { readonly kind: 'use' | 'remove' | 'pin' | 'unpin' | 'twin'; readonly blob: number }
+  | { readonly kind: 'advance'; readonly ms: number }
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('insert' as const), blob: fc.nat(60), storedBytes: fc.nat(20) }),
+    fc.record({
+      kind: fc.constantFrom(
+        'use' as const,
+        'use' as const,
+        'remove' as const,
+        'pin' as const,
+        'unpin' as const,
+        'twin' as const,
+      ),
+      blob: fc.nat(60),
+    }),
+    fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(1500) }),
+  ),
+  { maxLength: 300 },
+)
+
+/** The same promises, kept by a Map in recency order. */
+class Model {
+  readonly blobs = new Map<string, { storedBytes: number; isPinned: boolean; hasTwin: boolean; accessedMs: number }>()
+
+  get bytes(): number {
+    return [...this.blobs.values()].reduce((sum, { storedBytes, hasTwin }) => sum + storedBytes * (hasTwin ? 2 : 1), 0)
+  }
+
+  touch(key: string, nowMs: number): void {
+    const blob = this.blobs.get(key)
+    if (blob === undefined) return
+    blob.accessedMs = nowMs
+    this.blobs.delete(key)
+    this.blobs.set(key, blob)
+  }
+
+  evict(limits: EvictionLimits, nowMs: number): string[] {
+    const evicted: string[] = []
+    let isDraining = this.bytes > limits.maxBytes
+    for (const [key, blob] of [...this.blobs]) {
+      if (blob.isPinned) continue
+      isDraining &&= this.bytes > limits.maxBytes - limits.evictBytes
+      const isExpired = nowMs / 1000 - Math.ceil(blob.accessedMs / 1000) >= limits.maxSeconds
+      if (!isDraining && this.blobs.size <= limits.maxCount && !isExpired) break
+      this.blobs.delete(key)
+      evicted.push(key)
+    }
+    return evicted
+  }
+}
+
+t.test('any sequence of operations agrees with a Map', async () => {
+  const names: DigestFunctionName[] = ['SHA256', 'SHA1', 'MD5', 'SHA512', 'BLAKE3']
+  const blobs = Array.from({ length: 61 }, (_, at) => digestOf(String(at), names[at % names.length]))
+  const limits = { maxBytes: 300, evictBytes: 40, maxCount: 40, maxSeconds: 4 }
+  const apply = (step: Step, index: BlobIndex, model: Model, clock: ManualClock): void => {
+    if (step.kind === 'advance') {
+      clock.advance(step.ms)
+      return
+    }
+    const digest = blobs[step.blob] as Digest
+    if (step.kind === 'insert') {
+      index.insert(digest, step.storedBytes)
+      const isPinned = model.blobs.get(digest.key)?.isPinned ?? false
+      model.blobs.set(digest.key, { storedBytes: step.storedBytes, isPinned, hasTwin: false, accessedMs: 0 })
+      model.touch(digest.key, clock.now())
+      return
+    }
+    const slot = index.find(digest)
+    const blob = model.blobs.get(digest.key)
+    if ((slot === ABSENT) !== (blob === undefined))
+      throw new Error(`${digest} is ${blob} in the model, not in the index`)
+    if (slot === ABSENT || blob === undefined) return
+    if (step.kind === 'use') {
+      index.use(digest)
+      model.touch(digest.key, clock.now())
+    } else if (step.kind === 'remove') {
+      index.remove(slot)
+      model.blobs.delete(digest.key)
+    } else if (step.kind === 'twin') {
+      index.setTwin(slot, true)
+      blob.hasTwin = true
+    } else {
+      if (step.kind === 'pin') index.pin(slot)
+      else index.unpin(slot)
+      if (step.kind === 'unpin' && blob.isPinned) model.touch(digest.key, clock.now())
+      blob.isPinned = step.kind === 'pin'
+    }
+  }
+  fc.assert(
+    fc.property(steps, (sequence) => {
+      const clock = new ManualClock(10_000)
+      const index = new BlobIndex({ limits, clock })
+      const model = new Model()
+      for (const step of sequence) {
+        apply(step, index, model, clock)
+        const evicted = evict(index)
+        const expected = model.evict(limits, clock.now())
+        const unpinned = [...model.blobs].filter(([, blob]) => !blob.isPinned).map(([key]) => key)
+        const same =
+          evicted.join() === expected.join() &&
+          keys(index).slice(0, unpinned.length).join() === unpinned.join() &&
+          index.count === model.blobs.size &&
+          index.bytes === model.bytes
+        if (!same)
+          throw new Error(`after ${JSON.stringify(step)}: evicted ${evicted.length}, expected ${expected.length}`)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('a large index finds all, keeps its order and stays small', async (t) => {
+  const index = new BlobIndex({ limits: NO_LIMITS, clock: new ManualClock() })
+  const count = 40_000
+  const blobs = Array.from({ length: count }, (_, number) => digestOf(String(number)))
+  for (const digest of blobs) index.insert(digest, 1)
+  t.ok(index.allocatedBytes / count < 120, `${(index.allocatedBytes / count).toFixed(0)} bytes a blob`)
+  for (const digest of blobs.filter((_, at) => at % 3 === 0)) index.remove(index.find(digest))
+  t.strictSame(
+    index.missing(blobs).map(({ key }) => key),
+    blobs.filter((_, at) => at % 3 === 0).map(({ key }) => key),
+  )
+  t.equal(
+    keys(index).join(),
+    blobs
+      .filter((_, at) => at % 3 !== 0)
+      .map(({ key }) => key)
+      .join(),
+  )
+})
+
+t.test('iteration survives changes under way', async (t) => {
+  const index = new BlobIndex({ limits: NO_LIMITS, clock: new ManualClock() })
+  const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map((text) => digestOf(text)) as [
+    Digest,
+    Digest,
+    Digest,
+    Digest,
+    Digest,
+  ]
+  for (const digest of [a, b, c, d]) index.insert(digest, 1)
+  const seen: string[] = []
+  for (const slot of index.slots()) {
+    seen.push(index.digestOf(slot).key)
+    if (seen.length === 1) {
+      index.use(b)
+      index.remove(index.find(c))
+      index.insert(e, 1)
+    }
+  }
+  t.strictSame(
+    seen,
+    [a, d, b, e].map(({ key }) => key),
+  )
+})
+
+t.test('records travel through a checkpoint', async (t) => {
+  const clock = new ManualClock(5_000_000)
+  const index = new BlobIndex({ limits: NO_LIMITS, clock, blockSizeBytes: 10 })
+  const blobs = (['SHA256', 'MD5', 'SHA512', 'SHA384'] as const).map((name) => digestOf(name, name))
+  for (const [at, digest] of blobs.entries()) index.setExtra(index.insert(digest, 2 ** 33 + at), -at)
+  index.setTwin(index.find(blobs[1] as Digest), true)
+  index.pin(index.find(blobs[0] as Digest))
+  const words = new Int32Array(blobs.length * RECORD_WORDS_MAX)
+  let written = 0
+  for (const slot of index.slots()) written += index.exportRecord(slot, words, written)
+  const restored = new BlobIndex({ limits: NO_LIMITS, clock, blockSizeBytes: 10 })
+  for (let read = 0; read < written; ) read += restored.importRecord(words, read, true)
+  t.strictSame(keys(restored), keys(index))
+  t.equal(restored.bytes, index.bytes)
+  for (const [at, digest] of blobs.entries()) {
+    const slot = restored.find(digest)
+    t.equal(restored.storedBytesOf(slot), 2 ** 33 + at)
+    t.equal(restored.extraOf(slot), -at)
+    t.equal(restored.accessedOf(slot), 5000)
+    t.equal(restored.isDoubtful(slot), true)
+    t.equal(restored.isPinned(slot), false, 'a pin does not outlive the process')
+  }
+})
