@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
 import { StatusError } from '../base/status-error.js'
+import { errnoOf } from './fs-failure.js'
 
 export interface CommandRun {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */
@@ -133,6 +134,3 @@ const START_FAILURES: Readonly<Record<string, { readonly exitCode: number; reado
 
 /** What setTimeout can count; longer waits are cut to these 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1
-
-const errnoOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

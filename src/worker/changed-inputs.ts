@@ -1,0 +1,83 @@
+import { chmodSync, createReadStream, lstatSync, type Stats } from 'node:fs'
+import { Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { boundedMap } from '../base/bounded-map.js'
+import type { Call } from '../base/call.js'
+import { isStatus } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
+import type { Store } from '../store/store.js'
+import { type ReadPath, STAGE_BYTES, WHOLE } from '../stream/path.js'
+import { run } from '../stream/run.js'
+import type { InputFile } from './input-tree.js'
+
+/** File times come from the kernel's coarse clock, which lags behind ours by up to a tick. */
+const CLOCK_LAG_MS = 20
+const SLICE = 256
+const PARALLEL_CHECKS = 4
+
+/**
+ * The blobs whose bytes are no longer theirs because a command wrote through its hard link; read-only files do not stop
+ * root, nor a command that changes the mode first. A file of the wrong size, or written since `sinceMs`, is suspicious;
+ * its bytes decide, and what the store reads, because a command may have put files of its own in place of a link. The
+ * store reads the plain file of a blob, so for an executable the link alone decides. One synchronous `lstat` per link is 5 µs. A command that also sets the time back escapes: that is an attack, and one with
+ * the rights of this process, which no link can stop.
+ */
+export const changedInputs = async (
+  links: readonly InputFile[],
+  root: string,
+  sinceMs: number,
+  store: Store,
+  call: Call,
+): Promise<Digest[]> => {
+  const suspicious: InputFile[] = []
+  for (const [index, link] of links.entries()) {
+    const { path, entry } = link
+    const file = lstatSync(`${root}/${path}`, { throwIfNoEntry: false })
+    if (file !== undefined && file.nlink > 1) {
+      if (isSuspicious(file, entry.digest, sinceMs)) suspicious.push(link)
+      restoreMode(`${root}/${path}`, file, entry.isExecutable)
+    }
+    if (index % SLICE === SLICE - 1) await setImmediate()
+  }
+  const changed = new Map<string, Digest>()
+  await boundedMap(suspicious, PARALLEL_CHECKS, async ({ path, entry: { digest, isExecutable } }) => {
+    if (changed.has(digest.key) || (await holds([createReadStream(`${root}/${path}`)], digest, call))) return
+    if (isExecutable || !(await storeHolds(digest, store, call))) changed.set(digest.key, digest)
+  })
+  return [...changed.values()]
+}
+
+const isSuspicious = (file: Stats, digest: Digest, sinceMs: number): boolean =>
+  file.size !== digest.sizeBytes || file.mtimeMs >= sinceMs - CLOCK_LAG_MS
+
+/** The mode belongs to every link of a file: the next action must find its input read-only, or executable. */
+const restoreMode = (path: string, file: Stats, isExecutable: boolean): void => {
+  if (!file.isFile()) return
+  const isRight = (file.mode & 0o222) === 0 && ((file.mode & 0o100) !== 0) === isExecutable && (file.mode & 0o400) !== 0
+  if (!isRight) chmodSync(path, isExecutable ? 0o555 : 0o444)
+}
+
+const storeHolds = async (digest: Digest, store: Store, call: Call): Promise<boolean> => {
+  try {
+    return await holds(await store.reader(digest, WHOLE, call), digest, call)
+  } catch (error) {
+    // A store that checks what it reads has noticed by itself.
+    if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'DATA_LOSS')) return false
+    throw error
+  }
+}
+
+const holds = async (blob: ReadPath, digest: Digest, call: Call): Promise<boolean> => {
+  const hasher = digest.function.createHasher()
+  let sizeBytes = 0
+  const sink = new Writable({
+    highWaterMark: STAGE_BYTES,
+    write: (chunk: Buffer, _encoding, callback) => {
+      sizeBytes += chunk.length
+      hasher.update(chunk)
+      callback()
+    },
+  })
+  await run([...blob, sink], call.signal)
+  return sizeBytes === digest.sizeBytes && hasher.digest() === digest.hash
+}

@@ -1,0 +1,66 @@
+import { boundedMap } from '../base/bounded-map.js'
+import type { Call } from '../base/call.js'
+import { isStatus, StatusError } from '../base/status-error.js'
+import { missingBlobs } from '../reapi/action.js'
+import type { Digest } from '../reapi/digest.js'
+import type { BlobFiles, BlobLease, Store } from '../store/store.js'
+import type { InputTree } from './input-tree.js'
+
+const PARALLEL_FETCHES = 16
+/** A blob may be evicted between its arrival and its lease; a store that loses it this often is too small. */
+const MAX_ROUNDS = 3
+
+/**
+ * Brings every blob of the tree to this machine and keeps it there until released. Rejects with FAILED_PRECONDITION
+ * naming every blob of the tree that nobody has. `onFetch` is called once something has to be fetched.
+ */
+export const leaseInputs = async (
+  tree: Pick<InputTree, 'blobs' | 'missing'>,
+  store: Store,
+  call: Call,
+  onFetch: () => void = () => {},
+): Promise<Pick<BlobLease, 'release'>> => {
+  const { files } = store
+  if (files === undefined) {
+    rejectMissing(tree, await store.findMissing(tree.blobs, call))
+    return { release: () => {} }
+  }
+  const lease = files.lease(tree.blobs)
+  try {
+    rejectMissing(tree, lease.missing.length === 0 ? [] : await store.findMissing(lease.missing, call))
+    let absent = lease.missing
+    for (let round = 0; absent.length > 0; round++) {
+      if (round === MAX_ROUNDS) throw tooSmall(absent)
+      onFetch()
+      await fetchBlobs(absent, files, call)
+      absent = lease.extend(absent)
+    }
+    return lease
+  } catch (error) {
+    lease.release()
+    throw error
+  }
+}
+
+const rejectMissing = (tree: Pick<InputTree, 'missing'>, missing: readonly Digest[]): void => {
+  const all = new Map([...tree.missing, ...missing].map((digest) => [digest.key, digest]))
+  if (all.size > 0) throw missingBlobs([...all.values()])
+}
+
+const fetchBlobs = async (digests: readonly Digest[], files: BlobFiles, call: Call): Promise<void> => {
+  const lost: Digest[] = []
+  await boundedMap(digests, PARALLEL_FETCHES, async (digest) => {
+    try {
+      await files.populate(digest, call)
+    } catch (error) {
+      if (!isStatus(error, 'NOT_FOUND')) throw error
+      lost.push(digest)
+    }
+  })
+  if (lost.length > 0) throw missingBlobs(lost)
+}
+
+const tooSmall = (absent: readonly Digest[]): StatusError => {
+  const message = `the worker's store evicts the inputs while they arrive: ${absent.length} of them are gone again`
+  return new StatusError('RESOURCE_EXHAUSTED', `${message}, expected a fast store that holds the inputs of an action`)
+}

@@ -1,0 +1,126 @@
+import { boundedMap } from '../base/bounded-map.js'
+import type { Call } from '../base/call.js'
+import { isStatus, StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
+import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../reapi/directory.js'
+import type { Store } from '../store/store.js'
+import { WHOLE } from '../stream/path.js'
+import { collect } from '../stream/run.js'
+
+export interface InputFile {
+  /** Relative to the input root. */
+  readonly path: string
+  readonly entry: FileEntry
+}
+
+export interface InputSymlink {
+  readonly path: string
+  readonly target: string
+}
+
+/** What an input root consists of, flat, with every path relative to the root. */
+export interface InputTree {
+  /** Parents before children, without the root itself. */
+  readonly directories: readonly string[]
+  readonly files: readonly InputFile[]
+  readonly symlinks: readonly InputSymlink[]
+  /** Every Directory and file, each once. */
+  readonly blobs: readonly Digest[]
+  /** Directories that are not in the store. What lies below them is not known. */
+  readonly missing: readonly Digest[]
+}
+
+const PARALLEL_FETCHES = 32
+const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
+/** Equal directories are stored once, so 30 small blobs can describe 2^30 paths: this is where a tree becomes hostile. */
+const MAX_ENTRIES = 2_000_000
+
+/** Reads the whole tree of an action's inputs. Rejects with INVALID_ARGUMENT when a Directory is not valid. */
+export const readInputTree = async (root: Digest, store: Store, call: Call): Promise<InputTree> => {
+  const missing: Digest[] = []
+  const directories = await fetchDirectories(root, missing, store, call)
+  return { ...layOut(root, directories), missing }
+}
+
+interface Found {
+  readonly digest: Digest
+  /** One of the places where it occurs, for messages. */
+  readonly path: string
+}
+
+/** Every Directory of the tree by key, level by level, each fetched once however often it occurs. */
+const fetchDirectories = async (
+  root: Digest,
+  missing: Digest[],
+  store: Store,
+  call: Call,
+): Promise<ReadonlyMap<string, Directory>> => {
+  const known = new Map<string, Directory>()
+  let level: Found[] = [{ digest: root, path: '' }]
+  while (level.length > 0) {
+    const fetched = await boundedMap(level, PARALLEL_FETCHES, ({ digest, path }) =>
+      fetchDirectory(digest, path, store, call),
+    )
+    const next = new Map<string, Found>()
+    for (const [index, { digest, path }] of level.entries()) {
+      const directory = fetched[index]
+      if (directory === undefined) missing.push(digest)
+      known.set(digest.key, directory ?? EMPTY_DIRECTORY)
+      for (const child of directory?.directories ?? []) {
+        next.set(child.digest.key, { digest: child.digest, path: below(path, child.name) })
+      }
+    }
+    level = [...next].filter(([key]) => !known.has(key)).map(([, found]) => found)
+  }
+  return known
+}
+
+const fetchDirectory = async (
+  digest: Digest,
+  path: string,
+  store: Store,
+  call: Call,
+): Promise<Directory | undefined> => {
+  if (digest.isEmpty) return EMPTY_DIRECTORY
+  if (digest.sizeBytes > MAX_DIRECTORY_BYTES) {
+    const message = `input directory ${JSON.stringify(path)} has ${digest.sizeBytes} bytes`
+    throw new StatusError('INVALID_ARGUMENT', `${message}, expected at most ${MAX_DIRECTORY_BYTES}`)
+  }
+  try {
+    const blob = await store.reader(digest, WHOLE, call)
+    const bytes = await collect(blob, { maxBytes: MAX_DIRECTORY_BYTES, signal: call.signal })
+    return parseDirectory(bytes, digest.function, path)
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
+const layOut = (root: Digest, known: ReadonlyMap<string, Directory>): Omit<InputTree, 'missing'> => {
+  const directories: string[] = []
+  const files: InputFile[] = []
+  const symlinks: InputSymlink[] = []
+  const blobs = new Map<string, Digest>([[root.key, root]])
+  const open: Found[] = [{ digest: root, path: '' }]
+  for (let found = open.pop(); found !== undefined; found = open.pop()) {
+    const { path } = found
+    const directory = known.get(found.digest.key) ?? EMPTY_DIRECTORY
+    for (const entry of directory.files) {
+      files.push({ path: below(path, entry.name), entry })
+      blobs.set(entry.digest.key, entry.digest)
+    }
+    for (const { name, target } of directory.symlinks) symlinks.push({ path: below(path, name), target })
+    for (const { name, digest } of directory.directories) {
+      const child = below(path, name)
+      directories.push(child)
+      open.push({ digest, path: child })
+      blobs.set(digest.key, digest)
+    }
+    if (directories.length + files.length + symlinks.length > MAX_ENTRIES) {
+      throw new StatusError('INVALID_ARGUMENT', `the input root has more than ${MAX_ENTRIES} entries, expected fewer`)
+    }
+  }
+  return { directories, files, symlinks, blobs: [...blobs.values()] }
+}
+
+const below = (path: string, name: string): string => (path === '' ? name : `${path}/${name}`)

@@ -1,0 +1,296 @@
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { internalCall } from '../../src/base/call.js'
+import { StatusError } from '../../src/base/status-error.js'
+import { unpack } from '../../src/proto/any.js'
+import { codec } from '../../src/proto/codec.js'
+import type { DirectoryInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
+import { encodeDirectory } from '../../src/reapi/directory.js'
+import { changedInputs } from '../../src/worker/changed-inputs.js'
+import { leaseInputs } from '../../src/worker/input-lease.js'
+import { makeInputRoot } from '../../src/worker/input-root.js'
+import { readInputTree } from '../../src/worker/input-tree.js'
+import { FileStore } from './file-store.js'
+
+const { SHA256, BLAKE3 } = digestFunctions
+const call = internalCall()
+const preconditionFailure = codec('google.rpc.PreconditionFailure')
+
+const setUp = (t: Test) => {
+  const directory = t.testdir({ root: {}, again: {} })
+  const store = new FileStore(join(directory, 'cas'))
+  const put = (folder: DirectoryInput): Digest => store.put(encodeDirectory(folder))
+  return { root: join(directory, 'root'), again: join(directory, 'again'), store, put }
+}
+
+const make = async (root: Digest, at: string, store: FileStore, copies = false) => {
+  const tree = await readInputTree(root, store.cas, call)
+  const lease = await leaseInputs(tree, store.cas, call)
+  return { tree, lease, links: await makeInputRoot(tree, at, store.cas, { copies }, call) }
+}
+
+const rejection = async (work: Promise<unknown>): Promise<StatusError> => {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof StatusError) return error
+    throw error
+  }
+  throw new Error('was not rejected')
+}
+
+/** The subjects of the one detail. */
+const missingIn = (error: StatusError): string[] => {
+  const [detail, ...others] = error.details
+  if (detail === undefined || others.length > 0) throw new Error('not exactly one detail')
+  const { violations } = unpack(preconditionFailure, { typeUrl: detail.typeUrl, value: detail.value })
+  if (!detail.typeUrl.startsWith('type.googleapis.com/') || violations.some(({ type }) => type !== 'MISSING')) {
+    throw new Error('not all are MISSING')
+  }
+  return violations.map(({ subject }) => subject).sort()
+}
+
+t.test('CMD-13, CMD-14 the tree is made as it was given', async (t) => {
+  const { root, store, put } = setUp(t)
+  const data = store.put('data')
+  const tool = store.put('#!/bin/sh\n')
+  const leaf = put({ files: [{ name: 'same', digest: data.toMessage() }] })
+  const top = put({
+    files: [
+      { name: 'data', digest: data.toMessage() },
+      { name: 'empty', digest: Digest.of(Buffer.alloc(0), SHA256).toMessage() },
+      { name: 'tool', digest: tool.toMessage(), isExecutable: true },
+      { name: 'ünï cödé', digest: data.toMessage(), isExecutable: true },
+    ],
+    directories: [
+      { name: 'a', digest: leaf.toMessage() },
+      { name: 'b', digest: leaf.toMessage() },
+      { name: 'none', digest: Digest.of(Buffer.alloc(0), SHA256).toMessage() },
+    ],
+    symlinks: [
+      { name: 'absolute', target: '/nosuch/x' },
+      { name: 'dangling', target: 'nosuch' },
+      { name: 'up', target: '../..' },
+    ],
+  })
+  const { lease } = await make(top, root, store)
+  t.same(readdirSync(root).sort(), [
+    'a',
+    'absolute',
+    'b',
+    'dangling',
+    'data',
+    'empty',
+    'none',
+    'tool',
+    'up',
+    'ünï cödé',
+  ])
+  t.equal(readFileSync(join(root, 'a/same'), 'utf8'), 'data')
+  t.equal(readFileSync(join(root, 'b/same'), 'utf8'), 'data')
+  t.same(readdirSync(join(root, 'none')), [])
+  t.equal(readFileSync(join(root, 'empty'), 'utf8'), '')
+  t.equal(readlinkSync(join(root, 'absolute')), '/nosuch/x')
+  t.equal(readlinkSync(join(root, 'dangling')), 'nosuch')
+  t.equal(readlinkSync(join(root, 'up')), '../..')
+  t.equal(lstatSync(join(root, 'tool')).mode & 0o777, 0o555)
+  t.equal(lstatSync(join(root, 'data')).mode & 0o777, 0o444)
+  t.equal(lstatSync(join(root, 'data')).ino, lstatSync(store.path(data)).ino, 'files are links')
+  t.ok(store.leased.has(data.key) && store.leased.has(leaf.key))
+  lease.release()
+  t.equal(store.leased.size, 0)
+})
+
+t.test('a tree of 1,000 levels', async (t) => {
+  const { root, store, put } = setUp(t)
+  let digest = put({ files: [{ name: 'f', digest: store.put('deep').toMessage() }] })
+  for (let level = 0; level < 1000; level++) digest = put({ directories: [{ name: 'd', digest: digest.toMessage() }] })
+  await make(digest, root, store)
+  t.equal(readFileSync(join(root, `${'d/'.repeat(1000)}f`), 'utf8'), 'deep')
+})
+
+t.test('a small tree that describes 2^40 paths is refused', async (t) => {
+  const { store, put } = setUp(t)
+  let digest = put({})
+  for (let level = 0; level < 40; level++) {
+    const child = digest.toMessage()
+    digest = put({
+      directories: [
+        { name: 'a', digest: child },
+        { name: 'b', digest: child },
+      ],
+    })
+  }
+  await t.rejects(readInputTree(digest, store.cas, call), { code: 3, message: /more than 2000000 entries/ })
+})
+
+t.test('EXE-12, EXE-13, EXE-15 every missing blob is listed, in one detail', async (t) => {
+  const { store, put } = setUp(t)
+  const [gone1, gone2] = [store.put('gone1'), store.put('gone2')]
+  const there = store.put('there')
+  const goneDirectory = put({ files: [{ name: 'x', digest: gone1.toMessage() }] })
+  const top = put({
+    files: [
+      { name: '1', digest: gone1.toMessage() },
+      { name: '2', digest: gone2.toMessage() },
+      { name: '3', digest: there.toMessage() },
+      { name: '4', digest: gone2.toMessage() },
+    ],
+    directories: [{ name: 'd', digest: goneDirectory.toMessage() }],
+  })
+  const subjectOf = ({ hash, sizeBytes }: Digest) => `blobs/${hash}/${sizeBytes}`
+  for (const digest of [gone1, gone2, goneDirectory]) store.drop(digest)
+  const tree = await readInputTree(top, store.cas, call)
+  const error = await rejection(leaseInputs(tree, store.cas, call))
+  t.equal(error.code, 9)
+  t.same(missingIn(error), [gone1, gone2, goneDirectory].map(subjectOf).sort())
+  t.match(error.message, /^3 blobs the action needs are not in the CAS/)
+  t.equal(store.leased.size, 0, 'nothing stays leased')
+
+  store.drop(top)
+  const noRoot = await rejection(readInputTree(top, store.cas, call).then((tree) => leaseInputs(tree, store.cas, call)))
+  t.same(missingIn(noRoot), [subjectOf(top)])
+})
+
+t.test('EXE-14 the subject names a function that hashes alone do not tell', async (t) => {
+  const { store } = setUp(t)
+  const digest = Digest.of(Buffer.from('x'), BLAKE3)
+  const error = await rejection(leaseInputs({ blobs: [digest], missing: [] }, store.cas, call))
+  t.same(missingIn(error), [`blobs/blake3/${digest.hash}/1`])
+})
+
+t.test('EXE-17, EXE-45 what is behind is fetched, with the function of the action', async (t) => {
+  const { root, store } = setUp(t)
+  const behind = (bytes: Buffer, digestFunction: DigestFunction): Digest => {
+    const digest = Digest.of(bytes, digestFunction)
+    store.behind.set(digest.key, bytes)
+    return digest
+  }
+  const data = behind(Buffer.from('far'), BLAKE3)
+  const top = behind(encodeDirectory({ files: [{ name: 'f', digest: data.toMessage() }] }), BLAKE3)
+  let fetches = 0
+  const tree = await readInputTree(top, store.cas, call)
+  const lease = await leaseInputs(tree, store.cas, call, () => fetches++)
+  t.equal(fetches, 1)
+  store.drop(data)
+  await makeInputRoot(tree, root, store.cas, { copies: false }, call)
+  t.equal(readFileSync(join(root, 'f'), 'utf8'), 'far', 'a file that vanished while leased is fetched again')
+  lease.release()
+})
+
+t.test('a store that cannot hold the inputs is the fault of the worker', async (t) => {
+  const { store } = setUp(t)
+  const bytes = Buffer.from('flighty')
+  const digest = Digest.of(bytes, SHA256)
+  store.behind.set(digest.key, bytes)
+  const { files } = store
+  const flighty = { ...files, populate: async () => {} }
+  const error = await rejection(leaseInputs({ blobs: [digest], missing: [] }, { ...cas(store), files: flighty }, call))
+  t.equal(error.code, 8)
+  t.match(error.message, /evicts the inputs/)
+})
+
+const cas = (store: FileStore) => ({
+  findMissing: store.findMissing.bind(store),
+  reader: store.reader.bind(store),
+  writer: store.writer.bind(store),
+  remove: store.remove.bind(store),
+  health: store.health.bind(store),
+})
+
+t.test('a store without files gives copies', async (t) => {
+  const { root, store, put } = setUp(t)
+  const top = put({ files: [{ name: 'f', digest: store.put('x').toMessage(), isExecutable: true }] })
+  const tree = await readInputTree(top, cas(store), call)
+  await leaseInputs(tree, cas(store), call)
+  t.same(await makeInputRoot(tree, root, cas(store), { copies: false }, call), [])
+  t.equal(lstatSync(join(root, 'f')).nlink, 1)
+  t.equal(lstatSync(join(root, 'f')).mode & 0o100, 0o100)
+  store.drop(Digest.of(Buffer.from('x'), SHA256))
+  t.same(missingIn(await rejection(leaseInputs(tree, cas(store), call))).length, 1)
+})
+
+t.test('CMD-22 inputs with a mode or a time of their own get both', async (t) => {
+  const { root, store, put } = setUp(t)
+  const data = store.put('data')
+  const nodeProperties = { unixMode: { value: 0o751 }, mtime: { seconds: 1_000_000_000, nanos: 500_000_000 } }
+  const top = put({
+    files: [
+      { name: 'f', digest: data.toMessage(), nodeProperties },
+      { name: 'tagged', digest: data.toMessage(), nodeProperties: { properties: [{ name: 'bazel_tool_input' }] } },
+    ],
+  })
+  await make(top, root, store)
+  t.equal(lstatSync(join(root, 'f')).mode & 0o7777, 0o751)
+  t.equal(lstatSync(join(root, 'f')).mtimeMs, 1_000_000_000_500)
+  t.equal(lstatSync(store.path(data)).mode & 0o777, 0o444)
+  t.equal(lstatSync(join(root, 'tagged')).ino, lstatSync(store.path(data)).ino, 'other properties cost no link')
+})
+
+t.test('names that this machine cannot have are the fault of the action', async (t) => {
+  const { root, store, put } = setUp(t)
+  const long = 'x'.repeat(300)
+  const inDirectory = put({ directories: [{ name: long, digest: put({}).toMessage() }] })
+  await t.rejects(make(inDirectory, root, store), { code: 3, message: /cannot have a file of that name/ })
+  const inFile = put({ files: [{ name: long, digest: store.put('x').toMessage() }] })
+  await t.rejects(make(inFile, root, store), { code: 3 })
+})
+
+t.test('CMD-15 writes through a link are noticed, everything else is not', async (t) => {
+  const { root, again, store, put } = setUp(t)
+  const names = ['appended', 'rewritten', 'replaced', 'removed', 'relinked', 'chmodded', 'untouched', 'tool', 'broken']
+  const blobs = new Map(names.map((name) => [name, store.put(`${name}!`)]))
+  const top = put({
+    files: names.map((name) => ({
+      name,
+      digest: blobs.get(name)?.toMessage() ?? null,
+      isExecutable: name === 'tool' || name === 'broken',
+    })),
+  })
+  const { links } = await make(top, root, store)
+  const sinceMs = Date.now()
+  await make(top, again, store)
+  const write = (name: string, act: (path: string) => void) => {
+    chmodSync(join(root, name), 0o644)
+    act(join(root, name))
+  }
+  write('appended', (path) => appendFileSync(path, 'more'))
+  write('rewritten', (path) => writeFileSync(path, 'REWRITTEN!'))
+  write('broken', (path) => writeFileSync(path, 'BROKEN!'))
+  write('chmodded', (path) => chmodSync(path, 0o777))
+  for (const name of ['replaced', 'relinked', 'removed']) rmSync(join(root, name))
+  writeFileSync(join(root, 'replaced'), 'private')
+  writeFileSync(join(root, 'relinked'), 'private')
+  linkSync(join(root, 'relinked'), join(root, 'twin'))
+  const changed = await changedInputs(links, root, sinceMs, store.cas, call)
+  const nameOf = ({ key }: Digest) => names.find((name) => blobs.get(name)?.key === key)
+  t.same(changed.map(nameOf).sort(), ['appended', 'broken', 'rewritten'])
+  t.equal(lstatSync(join(again, 'chmodded')).mode & 0o777, 0o444, 'the mode is put right for everybody')
+  t.equal(readFileSync(join(again, 'replaced'), 'utf8'), 'replaced!')
+})
+
+t.test('CMD-15 copies are private', async (t) => {
+  const { root, store, put } = setUp(t)
+  const data = store.put('data')
+  const { links } = await make(put({ files: [{ name: 'f', digest: data.toMessage() }] }), root, store, true)
+  t.same(links, [])
+  appendFileSync(join(root, 'f'), 'more')
+  t.equal(store.get(data).toString(), 'data')
+  mkdirSync(join(root, 'd'))
+  t.ok(existsSync(join(root, 'd')))
+})
