@@ -1,7 +1,9 @@
 import type { Check } from './check.js'
+import { batchReadBlobsChecks } from './checks/batch-read-blobs.js'
 import { batchUpdateBlobsChecks } from './checks/batch-update-blobs.js'
 import { byteStreamReadChecks } from './checks/bytestream-read.js'
 import { byteStreamWriteChecks } from './checks/bytestream-write.js'
+import { compressedBlobsChecks } from './checks/compressed-blobs.js'
 import { findMissingBlobsChecks } from './checks/find-missing-blobs.js'
 import { queryWriteStatusChecks } from './checks/query-write-status.js'
 
@@ -9,7 +11,9 @@ import { queryWriteStatusChecks } from './checks/query-write-status.js'
 export const checks: readonly Check[] = [
   ...findMissingBlobsChecks,
   ...batchUpdateBlobsChecks,
+  ...batchReadBlobsChecks,
   ...byteStreamWriteChecks,
   ...queryWriteStatusChecks,
   ...byteStreamReadChecks,
+  ...compressedBlobsChecks,
 ]

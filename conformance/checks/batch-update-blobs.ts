@@ -1,7 +1,7 @@
 import { Code, codeName } from '../../src/base/status-error.js'
 import type { Output } from '../../src/proto/codec.js'
 import { Compressor } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import type { Check } from '../check.js'
+import { type Check, Divergence } from '../check.js'
 import type { Outcome } from '../client.js'
 import { zstdBomb, zstdFrame } from '../content.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
@@ -32,7 +32,7 @@ const codes = (outcome: Outcome<Response>): Map<string, number> => {
 
 const expectEntry = (exam: Exam, outcome: Outcome<Response>, digest: Digest, code: keyof typeof Code): void => {
   const found = codes(outcome).get(digest.hash)
-  exam.expect(found !== undefined, 'an entry for each digest of the request', 'none')
+  if (found === undefined) throw new Divergence('an entry for each digest of the request', 'none')
   exam.expect(found === Code[code], `the entry's status to be ${code}`, codeName(found))
 }
 
