@@ -1,0 +1,68 @@
+import type { Problem } from './problem.js'
+import type { Document } from './read/document.js'
+import { type Path, pathKey, pathText } from './read/path.js'
+
+export interface FindingDetails {
+  readonly found?: string
+  readonly expected?: string | undefined
+  readonly suggestion?: string | undefined
+  /** Point at the key instead of the value. */
+  readonly at?: 'key' | 'value'
+}
+
+/** Collects what is found in one document, with its place there. */
+export class Findings {
+  readonly #file: string
+  readonly #document: Document
+  readonly #problems: Problem[] = []
+  readonly #wrongPaths = new Set<string>()
+
+  constructor(file: string, document: Document) {
+    this.#file = file
+    this.#document = document
+  }
+
+  error(path: Path, message: string, details: FindingDetails = {}): void {
+    this.#wrongPaths.add(pathKey(path))
+    this.#add('error', path, message, details)
+  }
+
+  warning(path: Path, message: string, details: FindingDetails = {}): void {
+    this.#add('warning', path, message, details)
+  }
+
+  /** Says that the value here cannot be used, for a reason reported at another place. */
+  markWrong(path: Path): void {
+    this.#wrongPaths.add(pathKey(path))
+  }
+
+  /** Whether the value at exactly this place cannot be used. */
+  isWrong(path: Path): boolean {
+    return this.#wrongPaths.has(pathKey(path))
+  }
+
+  get hasErrors(): boolean {
+    return this.#wrongPaths.size > 0
+  }
+
+  /** In the order of the file. */
+  all(): readonly Problem[] {
+    return this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
+  }
+
+  #add(severity: Problem['severity'], path: Path, message: string, details: FindingDetails): void {
+    const { line, column } = this.#document.positionOf(path, details.at)
+    const { found, expected, suggestion } = details
+    this.#problems.push({
+      severity,
+      file: this.#file,
+      line,
+      column,
+      path: pathText(path),
+      message,
+      ...(found !== undefined && { found }),
+      ...(expected !== undefined && { expected }),
+      ...(suggestion !== undefined && { suggestion }),
+    })
+  }
+}

@@ -1,0 +1,36 @@
+import type { Problem } from './problem.js'
+
+export type ProblemFormat = 'human' | 'json'
+
+/** Texts of the files that problems are in, by name; without one its problems are told without the source line. */
+export type Sources = ReadonlyMap<string, string>
+
+/** Problems as text: for people with the source line and a caret, for programs as a JSON array. Ends with a newline if there are any. */
+export const formatProblems = (
+  problems: readonly Problem[],
+  format: ProblemFormat = 'human',
+  sources: Sources = new Map(),
+): string =>
+  format === 'json' ? `${JSON.stringify(problems, null, 2)}\n` : problems.map((one) => human(one, sources)).join('\n')
+
+const human = (problem: Problem, sources: Sources): string => {
+  const { severity, file, line, column, path, message, found, expected, suggestion } = problem
+  const lines = [`${file}:${line}:${column}: ${severity}: ${path}: ${message}`]
+  const source = sources.get(file)?.split(/\r?\n/)[line - 1]
+  if (source !== undefined) lines.push(...excerpt(source, line, column))
+  if (found !== undefined && !message.includes(found)) lines.push(`  found:    ${found}`)
+  if (expected !== undefined) lines.push(`  expected: ${expected}`)
+  if (suggestion !== undefined) lines.push(`  did you mean "${suggestion}"?`)
+  return `${lines.join('\n')}\n`
+}
+
+const LONGEST_LINE = 110
+
+/** The source line with a caret under the column; a long line is cut around it. */
+const excerpt = (source: string, line: number, column: number): readonly string[] => {
+  const from = source.length <= LONGEST_LINE ? 0 : Math.max(0, column - 1 - LONGEST_LINE / 2)
+  const shown = source.slice(from, from + LONGEST_LINE)
+  const margin = `${line} | `
+  const indent = shown.slice(0, column - 1 - from).replace(/[^\t]/g, ' ')
+  return [`  ${margin}${shown}`, `  ${' '.repeat(margin.length - 2)}| ${indent}^`]
+}

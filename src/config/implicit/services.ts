@@ -1,0 +1,178 @@
+import type {
+  AcServiceOptions,
+  BytestreamServiceOptions,
+  CapabilitiesServiceOptions,
+  CasServiceOptions,
+  ExecutionServiceConfig,
+  ExecutionServiceOptions,
+  GlobalOptions,
+  HealthServiceOptions,
+  ListenerConfig,
+  ListenerOptions,
+  PlacedWorker,
+  SchedulerConfig,
+  ServerConfig,
+  ServicesConfig,
+  StoreConfig,
+  WorkerApiServiceOptions,
+  WorkerConfig,
+} from '../config.js'
+import type { Findings } from '../findings.js'
+import type { Origins } from '../schema/origins.js'
+import { schemaFile } from '../schema/schema.js'
+import { parseAddress } from '../value/address.js'
+import { placeWorkers } from './worker-api.js'
+
+type ByInstance<Options> = ReadonlyMap<string, Options>
+
+/** What the normaliser makes of a file: services as they are written. */
+export interface NormalisedDocument {
+  readonly global: GlobalOptions
+  readonly stores: ReadonlyMap<string, StoreConfig>
+  readonly schedulers: ReadonlyMap<string, SchedulerConfig>
+  readonly workers: ReadonlyMap<string, WorkerConfig>
+  readonly servers: ReadonlyMap<string, NormalisedServer>
+}
+
+export interface NormalisedServer {
+  readonly listener: { readonly http: ListenerOptions }
+  readonly services: WrittenServices
+}
+
+interface WrittenServices {
+  readonly cas?: ByInstance<CasServiceOptions>
+  readonly ac?: ByInstance<AcServiceOptions>
+  readonly bytestream?: ByInstance<BytestreamServiceOptions>
+  readonly execution?: ByInstance<ExecutionServiceOptions>
+  readonly capabilities?: ByInstance<CapabilitiesServiceOptions>
+  readonly worker_api?: WorkerApiServiceOptions
+  readonly health?: HealthServiceOptions
+}
+
+export interface CompletedDocument {
+  readonly stores: ReadonlyMap<string, StoreConfig>
+  readonly workers: readonly PlacedWorker[]
+  readonly servers: readonly ServerConfig[]
+}
+
+/** Bound of the action cache that an instance gets when none is configured for it. */
+const IMPLICIT_AC_BYTES = 256 * 1024 * 1024
+
+/** Adds the services a configuration does not name but implies, and the listener its workers need. */
+export const complete = (document: NormalisedDocument, origins: Origins, findings: Findings): CompletedDocument => {
+  const caches = new ActionCaches(document, origins, findings)
+  const servers: ServerConfig[] = []
+  for (const [name, server] of document.servers) {
+    const listener = listenerConfig(server.listener.http, origins, findings)
+    if (listener) servers.push({ name, listener, services: completeServices(server.services, caches, origins) })
+  }
+  const placed = placeWorkers(document.workers, servers, document.schedulers, origins, findings)
+  return { stores: new Map([...document.stores, ...caches.implicit]), ...placed }
+}
+
+const listenerConfig = (http: ListenerOptions, origins: Origins, findings: Findings): ListenerConfig | undefined => {
+  try {
+    return origins.record({ ...http, ...parseAddress(http.socket_address) }, origins.of(http))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    findings.error([...origins.of(http), 'socket_address'], error.message, {
+      found: JSON.stringify(http.socket_address),
+      expected: 'host:port, [IPv6 address]:port or :port',
+    })
+    return undefined
+  }
+}
+
+const completeServices = (written: WrittenServices, caches: ActionCaches, origins: Origins): ServicesConfig => {
+  const cas = written.cas ?? new Map<string, CasServiceOptions>()
+  const execution = new Map<string, ExecutionServiceConfig>()
+  const ac = new Map(written.ac)
+  for (const [instance, options] of written.execution ?? []) {
+    const completed = { ...options, ac_store: caches.storeFor(instance) }
+    execution.set(instance, origins.record(completed, origins.of(options)))
+  }
+  for (const instance of [...cas.keys(), ...execution.keys()]) {
+    if (caches.isImplicit(instance)) {
+      ac.set(instance, { instance_name: instance, ac_store: caches.storeFor(instance), read_only: false })
+    }
+  }
+  const bytestream = new Map(written.bytestream)
+  for (const [instance, { cas_store }] of cas) {
+    if (!bytestream.has(instance)) bytestream.set(instance, { ...BYTESTREAM, instance_name: instance, cas_store })
+  }
+  const capabilities = completeCapabilities(
+    written,
+    [...cas.keys(), ...ac.keys(), ...bytestream.keys(), ...execution.keys()],
+    origins,
+  )
+  const { worker_api, health } = written
+  return { cas, ac, bytestream, execution, capabilities, ...(worker_api && { worker_api }), ...(health && { health }) }
+}
+
+const completeCapabilities = (
+  { capabilities = new Map(), execution }: WrittenServices,
+  instances: readonly string[],
+  origins: Origins,
+): ByInstance<CapabilitiesServiceOptions> => {
+  const completed = new Map<string, CapabilitiesServiceOptions>()
+  for (const instance_name of new Set([...capabilities.keys(), ...instances])) {
+    const scheduler = execution?.get(instance_name)?.scheduler
+    const options = capabilities.get(instance_name)
+    const full = {
+      instance_name,
+      remote_cache_compression: true,
+      ...(scheduler !== undefined && { remote_execution: { scheduler } }),
+      ...options,
+    }
+    completed.set(instance_name, options ? origins.record(full, origins.of(options)) : full)
+  }
+  return completed
+}
+
+/** Finds, or makes up, the action cache of each instance; it may be served by another server than the one that asks. */
+class ActionCaches {
+  readonly implicit = new Map<string, StoreConfig>()
+  readonly #written = new Map<string, string>()
+  readonly #implicitNames = new Map<string, string>()
+
+  constructor(document: NormalisedDocument, origins: Origins, findings: Findings) {
+    const servers = [...document.servers.values()]
+    for (const { services } of servers) {
+      for (const [instance, { ac_store }] of services.ac ?? []) this.#written.set(instance, ac_store)
+    }
+    for (const { services } of servers) {
+      for (const [instance, options] of [...(services.cas ?? []), ...(services.execution ?? [])]) {
+        if (this.#written.has(instance) || this.#implicitNames.has(instance)) continue
+        this.#invent(instance, document.stores)
+        findings.warning(
+          origins.of(options),
+          `instance ${JSON.stringify(instance)} has no action cache: it gets one in memory, which a restart empties`,
+          { expected: 'an entry for the instance in services.ac' },
+        )
+      }
+    }
+  }
+
+  isImplicit(instance: string): boolean {
+    return this.#implicitNames.has(instance)
+  }
+
+  storeFor(instance: string): string {
+    return this.#written.get(instance) ?? this.#implicitNames.get(instance) ?? ''
+  }
+
+  #invent(instance: string, stores: ReadonlyMap<string, StoreConfig>): void {
+    let name = instance === '' ? 'implicit_ac' : `implicit_ac/${instance}`
+    while (stores.has(name)) name += '_'
+    const eviction_policy = { max_bytes: IMPLICIT_AC_BYTES, evict_bytes: 0, max_seconds: 0, max_count: 0 }
+    this.implicit.set(name, { kind: 'memory', options: { eviction_policy } })
+    this.#implicitNames.set(instance, name)
+  }
+}
+
+const defaultOf = (key: string): number => Number(schemaFile('service/bytestream.json').properties?.[key]?.default)
+
+const BYTESTREAM = {
+  max_bytes_per_stream: defaultOf('max_bytes_per_stream'),
+  persist_stream_on_disconnect_timeout_s: defaultOf('persist_stream_on_disconnect_timeout_s'),
+}

@@ -1,0 +1,126 @@
+import type { ListenerConfig, PlacedWorker, SchedulerConfig, ServerConfig, WorkerConfig } from '../config.js'
+import type { Findings } from '../findings.js'
+import type { Path } from '../read/path.js'
+import type { Origins } from '../schema/origins.js'
+import { schemaFile } from '../schema/schema.js'
+import { type Address, isLocalHost, parseEndpoint, reaches } from '../value/address.js'
+
+/**
+ * Finds the server of this process that each worker connects to. A local address nobody listens on gets a listener of its
+ * own, and a server without a worker API gets one, both for the one scheduler that executes.
+ */
+export const placeWorkers = (
+  workers: ReadonlyMap<string, WorkerConfig>,
+  servers: readonly ServerConfig[],
+  schedulers: ReadonlyMap<string, SchedulerConfig>,
+  origins: Origins,
+  findings: Findings,
+): { readonly workers: readonly PlacedWorker[]; readonly servers: readonly ServerConfig[] } => {
+  const placement = new Placement(servers, schedulers, findings)
+  const placed = [...workers].map(([key, { kind, options }]) => {
+    const endpoint = options.worker_api_endpoint
+    const server = placement.serverFor(endpoint.uri, origins.of(endpoint))
+    const named = { ...options, name: options.name || (/^\d+$/.test(key) ? `worker_${key}` : key) }
+    return { kind, options: origins.record(named, origins.of(options)), ...(server !== undefined && { server }) }
+  })
+  return { workers: placed, servers: placement.servers }
+}
+
+class Placement {
+  servers: readonly ServerConfig[]
+  readonly #schedulers: ReadonlyMap<string, SchedulerConfig>
+  readonly #findings: Findings
+
+  constructor(servers: readonly ServerConfig[], schedulers: ReadonlyMap<string, SchedulerConfig>, findings: Findings) {
+    this.servers = servers
+    this.#schedulers = schedulers
+    this.#findings = findings
+  }
+
+  /** Name of the server, or undefined when the address is on another machine or wrong. */
+  serverFor(uri: string, path: Path): string | undefined {
+    const address = this.#addressOf(uri, path)
+    if (address === undefined) return undefined
+    const listening = this.servers.filter(({ listener }) => reaches(address, listener))
+    const serving = listening.find(({ services }) => services.worker_api)
+    if (serving) return serving.name
+    const [server] = listening
+    if (server === undefined && !isLocalHost(address.host)) return undefined
+    const scheduler = this.#onlyScheduler(uri, path)
+    if (scheduler === undefined) return undefined
+    if (server === undefined) return this.#open(address, scheduler)
+    this.#findings.warning(
+      path,
+      `server "${server.name}" listens on ${uri} without worker_api: workers are accepted there`,
+      {
+        expected: `services.worker_api: {scheduler: ${JSON.stringify(scheduler)}} in that server`,
+      },
+    )
+    const services = { ...server.services, worker_api: { scheduler } }
+    this.servers = this.servers.map((other) => (other === server ? { ...server, services } : other))
+    return server.name
+  }
+
+  #addressOf(uri: string, path: Path): Address | undefined {
+    try {
+      const { isSecure, ...address } = parseEndpoint(uri)
+      if (!isSecure) return address
+      this.#findings.error([...path, 'uri'], 'TLS towards the worker API is not available yet', {
+        found: JSON.stringify(uri),
+        expected: 'grpc://host:port',
+      })
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      this.#findings.error([...path, 'uri'], error.message, {
+        found: JSON.stringify(uri),
+        expected: 'grpc://host:port',
+      })
+    }
+    return undefined
+  }
+
+  #open(address: Address, scheduler: string): string {
+    const names = new Set(this.servers.map(({ name }) => name))
+    let name = 'worker_api'
+    while (names.has(name)) name += '_'
+    const host = address.host === 'localhost' ? '127.0.0.1' : address.host
+    const text = host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`
+    const listener: ListenerConfig = {
+      socket_address: text,
+      max_decoding_message_size: MESSAGE_BYTES,
+      host,
+      port: address.port,
+    }
+    const none = new Map<string, never>()
+    const services = {
+      cas: none,
+      ac: none,
+      bytestream: none,
+      execution: none,
+      capabilities: none,
+      worker_api: { scheduler },
+    }
+    this.servers = [...this.servers, { name, listener, services }]
+    return name
+  }
+
+  /** The scheduler that a listener nobody configured serves. Several are an error, because a worker belongs to one. */
+  #onlyScheduler(uri: string, path: Path): string | undefined {
+    const executing = new Set(
+      this.servers.flatMap(({ services }) => [...services.execution.values()].map(({ scheduler }) => scheduler)),
+    )
+    const candidates = executing.size > 0 ? [...executing] : [...this.#schedulers.keys()]
+    if (candidates.length === 1) return candidates[0]
+    this.#findings.error(
+      path,
+      `no server serves worker_api at ${uri}, and ${candidates.length === 0 ? 'there is no scheduler' : 'there is more than one scheduler'} to serve it for`,
+      {
+        found: JSON.stringify(uri),
+        expected: `a server there with services.worker_api: {scheduler: ${candidates.length === 0 ? 'NAME' : `one of ${candidates.join(', ')}`}}`,
+      },
+    )
+    return undefined
+  }
+}
+
+const MESSAGE_BYTES = Number(schemaFile('listener.json').properties?.['max_decoding_message_size']?.default)

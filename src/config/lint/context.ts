@@ -1,0 +1,38 @@
+import type { Config, StoreConfig } from '../config.js'
+import type { Findings } from '../findings.js'
+import type { Path } from '../read/path.js'
+
+export type UncheckedConfig = Omit<Config, 'warnings'>
+
+export interface LintContext {
+  readonly config: UncheckedConfig
+  readonly findings: Findings
+  /** Where an object of the configuration stands in the file. */
+  readonly originOf: (value: object) => Path
+  /** Whether the file itself says something here, rather than a default. */
+  readonly isWritten: (path: Path) => boolean
+}
+
+/** The store behind a name, behind any number of `ref_store`; undefined for a name that leads nowhere. */
+export const storeBehind = (
+  stores: Config['stores'],
+  name: string,
+  seen = new Set<string>(),
+): StoreConfig | undefined => {
+  const store = stores.get(name)
+  if (store?.kind !== 'ref_store' || seen.has(name)) return store
+  return storeBehind(stores, store.options.name, seen.add(name))
+}
+
+/** The stores nested directly in a store, with the key each has there. */
+export const nestedStores = (store: StoreConfig): readonly (readonly [string, StoreConfig])[] =>
+  Object.entries(store.options as object).filter((entry): entry is [string, StoreConfig] => isStore(entry[1]))
+
+const isStore = (value: unknown): value is StoreConfig =>
+  typeof value === 'object' && value !== null && 'kind' in value && 'options' in value
+
+/** A store and everything nested in it, `ref_store` not followed. */
+export const withNested = (store: StoreConfig): readonly StoreConfig[] => [
+  store,
+  ...nestedStores(store).flatMap(([, nested]) => withNested(nested)),
+]

@@ -1,0 +1,23 @@
+import type { Findings } from '../findings.js'
+import type { Document } from '../read/document.js'
+import type { Normaliser } from '../schema/normalise.js'
+import type { UncheckedConfig } from './context.js'
+import { lintCycles, lintUnused } from './names.js'
+import { lintServers } from './servers.js'
+import { lintStores } from './stores.js'
+import { lintWorkers } from './workers.js'
+
+/** What the schema cannot say. Entries with errors of their own are not in `config`; the others are judged all the same. */
+export const lint = (config: UncheckedConfig, document: Document, normaliser: Normaliser, findings: Findings): void => {
+  const context = {
+    config,
+    findings,
+    originOf: (value: object) => normaliser.origins.of(value),
+    isWritten: (path: readonly (string | number)[]) => document.has(path),
+  }
+  lintCycles(context)
+  lintStores(context)
+  lintServers(context)
+  lintWorkers(context)
+  if (!findings.hasErrors) lintUnused(normaliser, findings)
+}

@@ -1,0 +1,58 @@
+import type { Findings } from '../findings.js'
+import type { Normaliser, Reference } from '../schema/normalise.js'
+import { nearest } from '../suggest.js'
+import { type LintContext, withNested } from './context.js'
+
+/** Every name that is used must be defined. */
+export const lintReferences = ({ references, declared }: Normaliser, findings: Findings): void => {
+  for (const { path, to, name } of references) {
+    const defined = [...declared[to].keys()]
+    if (defined.includes(name)) continue
+    const what = to === 'stores' ? 'store' : 'scheduler'
+    findings.error(path, `there is no ${what} ${JSON.stringify(name)}`, {
+      found: JSON.stringify(name),
+      expected: defined.length > 0 ? `one of ${defined.join(', ')}` : `a ${what} defined in ${to}`,
+      suggestion: nearest(name, defined),
+    })
+  }
+}
+
+/** Stores that refer to each other in a circle would be built for ever. */
+export const lintCycles = ({ config: { stores }, findings, originOf }: LintContext): void => {
+  const reported = new Set<string>()
+  const follow = (name: string, trail: readonly string[]): void => {
+    const store = stores.get(name)
+    for (const nested of store ? withNested(store) : []) {
+      if (nested.kind !== 'ref_store' || reported.has(name)) continue
+      const circle = [...trail, name]
+      const target = nested.options.name
+      if (!circle.includes(target)) follow(target, circle)
+      else {
+        const round = circle.slice(circle.indexOf(target))
+        for (const member of round) reported.add(member)
+        findings.error(
+          [...originOf(nested.options), 'name'],
+          `stores refer to each other in a circle: ${[...round, target].join(' -> ')}`,
+          {
+            found: JSON.stringify(target),
+            expected: 'a store that does not lead back here',
+          },
+        )
+      }
+    }
+  }
+  for (const name of stores.keys()) follow(name, [])
+}
+
+/** A store or scheduler nobody refers to is most likely a slip. */
+export const lintUnused = ({ references, declared }: Normaliser, findings: Findings): void => {
+  const isUsed = (to: Reference['to'], name: string) => references.some((one) => one.to === to && one.name === name)
+  for (const to of ['stores', 'schedulers'] as const) {
+    for (const [name, path] of declared[to]) {
+      if (isUsed(to, name)) continue
+      findings.warning(path, `the ${to === 'stores' ? 'store' : 'scheduler'} ${JSON.stringify(name)} is used nowhere`, {
+        at: 'key',
+      })
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import type { ServerConfig } from '../config.js'
+import { clash } from '../value/address.js'
+import { type LintContext, storeBehind, withNested } from './context.js'
+
+/** Words that separate the parts of a resource name (REAPI, ByteStream naming): no segment of an instance name may be one. */
+const RESERVED = new Set([
+  'blobs',
+  'uploads',
+  'actions',
+  'actionResults',
+  'operations',
+  'capabilities',
+  'compressed-blobs',
+])
+
+export const lintServers = (context: LintContext): void => {
+  const { config, findings } = context
+  if (config.servers.length === 0) findings.warning(['servers'], 'there is no server: nothing can be reached')
+  lintPorts(context)
+  for (const server of config.servers) {
+    lintInstanceNames(server, context)
+    lintSharedStores(server, context)
+    lintByteStream(server, context)
+  }
+  const { default_digest_hash_function: preferred, digest_functions: offered } = config.global
+  if (offered.includes(preferred)) return
+  findings.error(['global', 'default_digest_hash_function'], `${preferred} is not among digest_functions`, {
+    found: preferred,
+    expected: `one of ${offered.join(', ')}`,
+  })
+}
+
+const lintPorts = ({ config: { servers }, findings, originOf }: LintContext): void => {
+  for (const [index, { name, listener }] of servers.entries()) {
+    const other = servers.slice(0, index).find((one) => clash(one.listener, listener))
+    if (other === undefined) continue
+    findings.error(
+      [...originOf(listener), 'socket_address'],
+      `server "${name}" listens where server "${other.name}" already does`,
+      {
+        found: JSON.stringify(listener.socket_address),
+        expected: 'a port of its own, or one server with the services of both',
+      },
+    )
+  }
+}
+
+const perInstance = ({ services }: ServerConfig) =>
+  [services.cas, services.ac, services.bytestream, services.execution, services.capabilities].flatMap((service) => [
+    ...service.values(),
+  ])
+
+const lintInstanceNames = (server: ServerConfig, { findings, originOf }: LintContext): void => {
+  for (const options of perInstance(server)) {
+    const { instance_name: name } = options
+    const path = originOf(options)
+    if (path.length === 0 || name === '') continue
+    const segments = name.split('/')
+    const reserved = segments.find((segment) => RESERVED.has(segment))
+    if (reserved === undefined && !segments.includes('')) continue
+    const what =
+      reserved === undefined
+        ? 'an empty segment'
+        : `the segment "${reserved}", which means something else in resource names`
+    findings.error(path, `the instance name ${JSON.stringify(name)} has ${what}`, {
+      found: JSON.stringify(name),
+      expected: `segments joined by "/", none of them empty or one of ${[...RESERVED].join(', ')}`,
+    })
+  }
+}
+
+/** A blob and a result may have the same digest, so that one store for both would answer one with the other. */
+const lintSharedStores = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
+  for (const [instance, ac] of services.ac) {
+    const path = [...originOf(ac), 'ac_store']
+    const store = storeBehind(config.stores, ac.ac_store)
+    const cas = services.cas.get(instance) ?? services.execution.get(instance)
+    if (store && cas && store === storeBehind(config.stores, cas.cas_store)) {
+      findings.error(path, `instance ${JSON.stringify(instance)} has one store for blobs and for results`, {
+        found: JSON.stringify(ac.ac_store),
+        expected: 'a store that is not its cas_store',
+      })
+    } else if (store && withNested(store).some(({ kind }) => kind === 'verify')) {
+      findings.error(
+        path,
+        'a verify store refuses every result, because the digest of a result is that of its action',
+        {
+          found: JSON.stringify(ac.ac_store),
+          expected: 'a store without verify',
+        },
+      )
+    }
+  }
+}
+
+const lintByteStream = ({ services }: ServerConfig, { findings, originOf }: LintContext): void => {
+  for (const [instance, { cas_store, ...rest }] of services.bytestream) {
+    const cas = services.cas.get(instance)
+    if (cas === undefined || cas.cas_store === cas_store) continue
+    const options = services.bytestream.get(instance) ?? rest
+    findings.warning(
+      originOf(options),
+      `bytestream and cas of instance ${JSON.stringify(instance)} use different stores`,
+      {
+        found: JSON.stringify(cas_store),
+        expected: JSON.stringify(cas.cas_store),
+      },
+    )
+  }
+}

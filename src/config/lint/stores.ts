@@ -1,0 +1,122 @@
+import { resolve, sep } from 'node:path'
+import type { EvictionPolicy, StoreConfig, StoreOptions } from '../config.js'
+import { type LintContext, storeBehind, withNested } from './context.js'
+
+/** Stores that cannot do what they were put there for. */
+export const lintStores = (context: LintContext): void => {
+  const all = [...context.config.stores.values()]
+    .flatMap(withNested)
+    .filter((store) => context.originOf(store.options).length > 0)
+  for (const store of all) lintStore(store, context)
+  lintDirectories(all, context)
+}
+
+const lintStore = (store: StoreConfig, context: LintContext): void => {
+  if (store.kind === 'memory' || store.kind === 'filesystem') lintEviction(store.kind, store.options, context)
+  else if (store.kind === 'fast_slow') lintTiers(store.options, context)
+  else if (store.kind === 'compression') lintCompression(store.options, context)
+  else if (store.kind === 'verify') lintVerify(store.options, context)
+}
+
+const lintVerify = (options: StoreOptions['verify'], { findings, originOf }: LintContext): void => {
+  if (options.verify_hash || options.verify_size) return
+  findings.warning(originOf(options), 'this checks nothing', { expected: 'verify_hash or verify_size to be true' })
+}
+
+const lintEviction = (
+  kind: 'memory' | 'filesystem',
+  options: { readonly eviction_policy: EvictionPolicy },
+  { findings, originOf }: LintContext,
+): void => {
+  const { max_bytes, evict_bytes, max_count } = options.eviction_policy
+  const path = originOf(options)
+  if (max_bytes === 0 && max_count === 0) {
+    const end = kind === 'memory' ? 'the memory of the process' : 'the disk'
+    findings.warning(path, `nothing limits this store: it grows until ${end} is full`, {
+      expected: 'eviction_policy.max_bytes',
+    })
+  }
+  if (max_bytes > 0 && evict_bytes >= max_bytes) {
+    findings.warning(
+      [...path, 'eviction_policy', 'evict_bytes'],
+      'evict_bytes is not below max_bytes: every eviction empties the store',
+      {
+        found: `${evict_bytes} bytes of ${max_bytes}`,
+        expected: 'a part of max_bytes',
+      },
+    )
+  }
+}
+
+const lintTiers = (options: StoreOptions['fast_slow'], { findings, originOf }: LintContext): void => {
+  const { fast, slow } = options
+  const path = originOf(options)
+  if (fast.kind === 'noop')
+    findings.warning([...path, 'fast'], 'a fast store that keeps nothing makes fast_slow useless')
+  if (fast.kind === 'ref_store' && slow.kind === 'ref_store' && fast.options.name === slow.options.name) {
+    findings.warning([...path, 'slow'], 'both tiers are the same store', { found: JSON.stringify(slow.options.name) })
+  }
+}
+
+const lintCompression = (options: StoreOptions['compression'], { config, findings, originOf }: LintContext): void => {
+  const { block_size, max_decode_block_size } = options.compression_algorithm.lz4
+  if (max_decode_block_size > 0 && max_decode_block_size < block_size) {
+    const path = [...originOf(options.compression_algorithm.lz4), 'max_decode_block_size']
+    findings.error(path, 'blobs written with block_size could not be read', {
+      found: String(max_decode_block_size),
+      expected: `at least block_size, ${block_size}`,
+    })
+  }
+  const { backend } = options
+  const behind = backend.kind === 'ref_store' ? storeBehind(config.stores, backend.options.name) : backend
+  if (behind?.kind !== 'verify') return
+  findings.error(
+    [...originOf(options), 'backend'],
+    'verify below compression sees compressed bytes, which no digest fits',
+    {
+      found: 'compression over verify',
+      expected: 'verify over compression',
+    },
+  )
+}
+
+interface Directory {
+  readonly role: 'content_path' | 'temp_path'
+  readonly path: string
+  readonly options: StoreOptions['filesystem']
+}
+
+const lintDirectories = (stores: readonly StoreConfig[], { findings, originOf }: LintContext): void => {
+  const directories: Directory[] = []
+  for (const store of stores) {
+    if (store.kind !== 'filesystem') continue
+    for (const role of ['content_path', 'temp_path'] as const) {
+      const mine: Directory = { role, path: resolve(store.options[role]), options: store.options }
+      const other = directories.find((one) => collide(mine, one))
+      if (other) {
+        findings.error(
+          [...originOf(store.options), role],
+          `${role} and the ${other.role} of ${other.options === store.options ? 'the same' : 'another'} store are in each other's way`,
+          {
+            found: JSON.stringify(store.options[role]),
+            expected: 'a directory of its own',
+          },
+        )
+      }
+      directories.push(mine)
+    }
+  }
+}
+
+const collide = (a: Directory, b: Directory): boolean => {
+  if (a.path === b.path) return a.role === 'content_path' || b.role === 'content_path'
+  return (
+    a.options !== b.options &&
+    a.role === b.role &&
+    a.role === 'content_path' &&
+    (isWithin(a.path, b.path) || isWithin(b.path, a.path))
+  )
+}
+
+export const isWithin = (inner: string, outer: string): boolean =>
+  inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep)

@@ -1,0 +1,148 @@
+import { resolve } from 'node:path'
+import type { LocalWorkerOptions, PlacedWorker, SimpleSchedulerOptions, StoreConfig } from '../config.js'
+import { type LintContext, storeBehind, withNested } from './context.js'
+import { isWithin } from './stores.js'
+
+export const lintWorkers = (context: LintContext): void => {
+  const { workers } = context.config
+  for (const [index, worker] of workers.entries()) {
+    lintStoreOf(worker.options, context)
+    lintUploads(worker.options, context)
+    lintWorkDirectory(worker.options, workers.slice(0, index), context)
+    lintProperties(worker, context)
+    if (workers.slice(0, index).some(({ options }) => options.name === worker.options.name)) {
+      context.findings.error(
+        [...context.originOf(worker.options), 'name'],
+        `two workers are called ${JSON.stringify(worker.options.name)}`,
+        {
+          found: JSON.stringify(worker.options.name),
+          expected: 'a name of its own',
+        },
+      )
+    }
+  }
+  lintSchedulers(context)
+}
+
+const behind = (store: StoreConfig | undefined, { config }: LintContext): StoreConfig | undefined =>
+  store?.kind === 'ref_store' ? storeBehind(config.stores, store.options.name) : store
+
+/** Inputs are hard links to the files of the fast store, so there must be one. */
+const lintStoreOf = (options: LocalWorkerOptions, context: LintContext): void => {
+  const name = options.cas_fast_slow_store
+  const store = storeBehind(context.config.stores, name)
+  if (store === undefined) return
+  const fast = store.kind === 'fast_slow' ? behind(store.options.fast, context) : undefined
+  if (store.kind === 'fast_slow' && (fast === undefined || fast.kind === 'filesystem')) return
+  const found = store.kind === 'fast_slow' ? `fast_slow over ${fast?.kind}` : store.kind
+  context.findings.error(
+    [...context.originOf(options), 'cas_fast_slow_store'],
+    `the store ${JSON.stringify(name)} of the worker is ${found}`,
+    {
+      found,
+      expected: 'a fast_slow store whose fast store is a filesystem store',
+    },
+  )
+}
+
+const lintUploads = (options: LocalWorkerOptions, { config, findings, originOf, isWritten }: LintContext): void => {
+  const { ac_store, upload_ac_results_strategy: strategy } = options.upload_action_result
+  const path = originOf(options.upload_action_result)
+  if (ac_store === undefined) {
+    const place = [...path, 'upload_ac_results_strategy']
+    if (strategy === 'never' || !isWritten(place)) return
+    findings.error(place, `"${strategy}" results cannot be uploaded without ac_store`, {
+      found: strategy,
+      expected: 'ac_store beside it, or "never"',
+    })
+    return
+  }
+  const cas = storeBehind(config.stores, options.cas_fast_slow_store)
+  if (cas === undefined || cas !== storeBehind(config.stores, ac_store)) return
+  findings.error([...path, 'ac_store'], 'the worker has one store for blobs and for results', {
+    found: JSON.stringify(ac_store),
+    expected: 'a store that is not its cas_fast_slow_store',
+  })
+}
+
+/** The directory is emptied at start, so nothing else may live there. */
+const lintWorkDirectory = (
+  options: LocalWorkerOptions,
+  others: readonly PlacedWorker[],
+  context: LintContext,
+): void => {
+  const directory = resolve(options.work_directory)
+  const stores = [...context.config.stores.values()].flatMap(withNested)
+  const kept = [
+    ...others.map((worker) => ['the work_directory of another worker', worker.options.work_directory] as const),
+    ...stores.flatMap((store) => {
+      if (store.kind !== 'filesystem') return []
+      return [
+        ['the content_path of a store', store.options.content_path] as const,
+        ['the temp_path of a store', store.options.temp_path] as const,
+      ]
+    }),
+  ]
+  const hit = kept.find(([, path]) => isWithin(resolve(path), directory) || isWithin(directory, resolve(path)))
+  if (hit === undefined) return
+  context.findings.error(
+    [...context.originOf(options), 'work_directory'],
+    `work_directory is emptied at start, and ${hit[0]} is in its way`,
+    {
+      found: JSON.stringify(options.work_directory),
+      expected: 'a directory of its own',
+    },
+  )
+}
+
+const schedulerOf = ({ server }: PlacedWorker, { config }: LintContext): SimpleSchedulerOptions | undefined => {
+  const name = config.servers.find((one) => one.name === server)?.services.worker_api?.scheduler
+  return name === undefined ? undefined : config.schedulers.get(name)?.options
+}
+
+const lintProperties = (worker: PlacedWorker, context: LintContext): void => {
+  const supported = schedulerOf(worker, context)?.supported_platform_properties
+  if (supported === undefined) return
+  const path = [...context.originOf(worker.options), 'platform_properties']
+  for (const [name, offered] of worker.options.platform_properties) {
+    const match = supported.get(name)
+    if (match === undefined) {
+      context.findings.warning(
+        [...path, name],
+        `the scheduler does not list ${name} in supported_platform_properties: no action can ask for it`,
+        { at: 'key' },
+      )
+    } else if (match === 'minimum' && 'values' in offered && !offered.values.every((value) => /^\d+$/.test(value))) {
+      context.findings.error([...path, name], `${name} is matched as a minimum, so its values are numbers`, {
+        found: offered.values.join(', '),
+        expected: 'whole numbers in quotes',
+      })
+    }
+  }
+}
+
+/** Below this, the keepalive of a healthy client may come too late. */
+const CLIENT_KEEPALIVE_S = 10
+
+const lintSchedulers = ({ config, findings, originOf }: LintContext): void => {
+  for (const [name, { options }] of config.schedulers) {
+    const path = originOf(options)
+    if (options.max_job_retries === 0) {
+      findings.warning(
+        [...path, 'max_job_retries'],
+        '0 means that a lost worker fails the action; leave the key out for 3 retries',
+      )
+    }
+    if (options.client_action_timeout_s <= CLIENT_KEEPALIVE_S) {
+      findings.warning(
+        [...path, 'client_action_timeout_s'],
+        `clients that reconnect within ${CLIENT_KEEPALIVE_S} seconds would find their operation cancelled`,
+      )
+    }
+    const isReachable = config.servers.some(({ services }) => services.worker_api?.scheduler === name)
+    if (!isReachable)
+      findings.warning(path, `no worker can reach the scheduler "${name}"`, {
+        expected: 'a server with worker_api for it, or a local worker',
+      })
+  }
+}

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises'
+import type { Config } from './config.js'
+import { Findings } from './findings.js'
+import { deepFreeze } from './freeze.js'
+import { type CompletedDocument, complete, type NormalisedDocument } from './implicit/services.js'
+import { lint } from './lint/lint.js'
+import { lintReferences } from './lint/names.js'
+import { ConfigError, type Problem } from './problem.js'
+import { Document, DocumentSyntaxError } from './read/document.js'
+import { type Environment, expandEnvironment } from './read/environment.js'
+import { Normaliser } from './schema/normalise.js'
+import { validate } from './schema/validate.js'
+
+export interface LoadOptions {
+  readonly env?: Environment
+}
+
+/** Everything found in one file. `config` is there when no problem is an error; `problems` are the errors. */
+export interface Checked {
+  readonly problems: readonly Problem[]
+  readonly warnings: readonly Problem[]
+  readonly text: string
+  readonly config?: Config
+}
+
+/** Reads and checks a file. Rejects with ConfigError, which holds every problem, when it cannot be used. */
+export const loadConfig = async (path: string, options: LoadOptions = {}): Promise<Config> => {
+  const { problems, config } = await checkConfig(path, options)
+  if (config === undefined) throw new ConfigError(problems)
+  return config
+}
+
+export const checkConfig = async (path: string, options: LoadOptions = {}): Promise<Checked> => {
+  try {
+    return parseConfig(await readFile(path, 'utf8'), path, options)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    const message = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${error.code}`
+    return { problems: [wholeFile(path, message)], warnings: [], text: '' }
+  }
+}
+
+/** As `checkConfig` for a text that is at hand; `file` is only a name for messages. */
+export const parseConfig = (text: string, file: string, { env = process.env }: LoadOptions = {}): Checked => {
+  let document: Document
+  try {
+    document = new Document(text)
+  } catch (error) {
+    if (!(error instanceof DocumentSyntaxError)) throw error
+    const message = `this is no JSON5: ${error.message}`
+    return { problems: [{ ...wholeFile(file, message), ...error.position }], warnings: [], text }
+  }
+  const findings = new Findings(file, document)
+  const config = checkDocument(document, findings, env)
+  const all = findings.all()
+  const warnings = all.filter(({ severity }) => severity === 'warning')
+  const problems = all.filter(({ severity }) => severity === 'error')
+  if (config === undefined || problems.length > 0) return { problems, warnings, text }
+  return { problems, warnings, text, config: deepFreeze({ ...config, warnings }) }
+}
+
+const checkDocument = (
+  document: Document,
+  findings: Findings,
+  env: Environment,
+): Omit<Config, 'warnings'> | undefined => {
+  for (const path of document.repeatedKeys) {
+    findings.error(path, `the key ${JSON.stringify(path.at(-1))} is written twice`, {
+      at: 'key',
+      expected: 'each key once',
+    })
+  }
+  const root = expandEnvironment(document.root, env, (path, message) =>
+    findings.error(path, message, { expected: 'a variable that is set, or a default after :-' }),
+  )
+  validate(root, document, findings)
+  const normaliser = new Normaliser(findings)
+  // The schema was checked, and what does not meet it was left out: this is where the generated types begin to hold.
+  const normalised = normaliser.document(root) as NormalisedDocument | undefined
+  lintReferences(normaliser, findings)
+  if (normalised === undefined) return undefined
+  const completed: CompletedDocument = complete(normalised, normaliser.origins, findings)
+  const config = { global: normalised.global, schedulers: normalised.schedulers, ...completed }
+  lint(config, document, normaliser, findings)
+  return config
+}
+
+const wholeFile = (file: string, message: string): Problem => ({
+  severity: 'error',
+  file,
+  line: 1,
+  column: 1,
+  path: '(the whole file)',
+  message,
+})

@@ -1,0 +1,142 @@
+import {
+  type DocumentNode,
+  type MemberNode,
+  type ObjectNode,
+  parse as parseWithPositions,
+  type ValueNode,
+} from '@humanwhocodes/momoa'
+import JSON5 from 'json5'
+import { isFloatLiteral } from '../value/scalar.js'
+import { type Path, pathKey } from './path.js'
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
+export interface JsonObject {
+  readonly [key: string]: JsonValue
+}
+
+export interface Position {
+  readonly line: number
+  readonly column: number
+}
+
+interface Place {
+  readonly value: Position
+  readonly key?: Position
+  readonly isFloatLiteral?: boolean
+}
+
+/** A text that is no JSON5; `position` is where reading stopped. */
+export class DocumentSyntaxError extends Error {
+  override readonly name = 'DocumentSyntaxError'
+  readonly position: Position
+
+  constructor(message: string, position: Position) {
+    super(message)
+    this.position = position
+  }
+}
+
+/** A JSON5 text with the place of every value in it. A member whose value is null counts as left out. */
+export class Document {
+  readonly root: JsonValue
+  /** Keys written twice in one object; the last one counts. */
+  readonly repeatedKeys: readonly Path[]
+  readonly #places: ReadonlyMap<string, Place>
+
+  /** @throws DocumentSyntaxError */
+  constructor(text: string) {
+    const reader = new TreeReader(text)
+    this.root = reader.read(parseTree(text).body, [])
+    this.repeatedKeys = reader.repeatedKeys
+    this.#places = reader.places
+  }
+
+  /** Where the value at `path` begins; for a path that leads nowhere, where the nearest thing around it begins. */
+  positionOf(path: Path, part: 'key' | 'value' = 'value'): Position {
+    const place = this.#places.get(pathKey(path))
+    if (place) return (part === 'key' ? place.key : undefined) ?? place.value
+    return path.length === 0 ? { line: 1, column: 1 } : this.positionOf(path.slice(0, -1))
+  }
+
+  has(path: Path): boolean {
+    return this.#places.has(pathKey(path))
+  }
+
+  isFloatLiteral(path: Path): boolean {
+    return this.#places.get(pathKey(path))?.isFloatLiteral === true
+  }
+}
+
+/** json5 decides what is JSON5 and words the complaint; momoa knows where everything stands. */
+const parseTree = (text: string): DocumentNode => {
+  try {
+    JSON5.parse(text)
+    return parseWithPositions(text, { mode: 'json5', ranges: true })
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const { lineNumber, columnNumber, line, column } = error as ErrorPosition
+    const message = error.message.replace(/^JSON5: /, '').replace(/ (at|\()\d+:\d+\)?$/, '')
+    throw new DocumentSyntaxError(message, { line: lineNumber ?? line ?? 1, column: columnNumber ?? column ?? 1 })
+  }
+}
+
+interface ErrorPosition extends Error {
+  readonly lineNumber?: number
+  readonly columnNumber?: number
+  readonly line?: number
+  readonly column?: number
+}
+
+class TreeReader {
+  readonly places = new Map<string, Place>()
+  readonly repeatedKeys: Path[] = []
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  read(node: ValueNode, path: Path, key?: Position): JsonValue {
+    this.places.set(pathKey(path), {
+      value: positionOf(node),
+      ...(key && { key }),
+      isFloatLiteral: node.type === 'Number' && isFloatLiteral(this.#sourceOf(node)),
+    })
+    switch (node.type) {
+      case 'Object':
+        return this.#object(node, path)
+      case 'Array':
+        return node.elements.map((element, index) => this.read(element.value, [...path, index]))
+      case 'Null':
+        return null
+      case 'NaN':
+        return Number.NaN
+      case 'Infinity':
+        return node.sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+      default:
+        return node.value
+    }
+  }
+
+  #object(node: ObjectNode, path: Path): JsonObject {
+    const entries = new Map<string, JsonValue>()
+    for (const member of node.members as MemberNode[]) {
+      const name = member.name.type === 'String' ? member.name.value : member.name.name
+      const memberPath = [...path, name]
+      if (entries.has(name)) this.repeatedKeys.push(memberPath)
+      const value = this.read(member.value, memberPath, positionOf(member.name))
+      if (value === null) entries.delete(name)
+      else entries.set(name, value)
+    }
+    return Object.fromEntries(entries)
+  }
+
+  #sourceOf(node: ValueNode): string {
+    return node.range ? this.#text.slice(...node.range) : ''
+  }
+}
+
+const positionOf = ({ loc }: { loc: { start: Position } }): Position => ({
+  line: loc.start.line,
+  column: loc.start.column,
+})

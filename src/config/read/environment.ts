@@ -1,0 +1,43 @@
+import { homedir } from 'node:os'
+import type { JsonValue } from './document.js'
+import type { Path } from './path.js'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+type Complain = (path: Path, message: string) => void
+
+const REFERENCE = /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\}|(\{))/g
+
+/**
+ * Replaces `$NAME`, `${NAME}` and `${NAME:-otherwise}` in every text of the document, `$$` by one dollar, and then a
+ * leading `~/` by the home directory. A variable that is set but empty gives an empty text. What cannot be replaced is
+ * reported and left as it is.
+ */
+export const expandEnvironment = (
+  value: JsonValue,
+  env: Environment,
+  complain: Complain,
+  path: Path = [],
+): JsonValue => {
+  if (typeof value === 'string') return expandText(value, env, (message) => complain(path, message))
+  if (Array.isArray(value)) return value.map((item, index) => expandEnvironment(item, env, complain, [...path, index]))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, expandEnvironment(item, env, complain, [...path, key])]),
+  )
+}
+
+const expandText = (text: string, env: Environment, complain: (message: string) => void): string => {
+  const expanded = text.replace(REFERENCE, (whole, dollar, bare, braced, otherwise, open) => {
+    if (dollar) return '$'
+    if (open) {
+      complain('a reference to the environment is not closed or has no name; a dollar sign itself is written $$')
+      return whole
+    }
+    const name: string = bare ?? braced
+    const found = Object.hasOwn(env, name) ? env[name] : undefined
+    if (found === undefined && otherwise === undefined) complain(`the environment variable ${name} is not set`)
+    return found ?? otherwise ?? whole
+  })
+  return /^~(?=\/|$)/.test(expanded) ? `${env['HOME'] || homedir()}${expanded.slice(1)}` : expanded
+}

@@ -1,0 +1,248 @@
+import type { Findings } from '../findings.js'
+import type { JsonObject, JsonValue } from '../read/document.js'
+import { type Path, pathText } from '../read/path.js'
+import { scalarKind } from '../value/scalar.js'
+import { describeFound } from './describe.js'
+import { type Entry, entriesOf } from './entries.js'
+import { canonicalWord, isUnset } from './keywords.js'
+import { Origins } from './origins.js'
+import { kindNames, kindsIn, resolve, type Schema, schemaFile } from './schema.js'
+
+/** A place that names a store or a scheduler. */
+export interface Reference {
+  readonly path: Path
+  readonly to: 'stores' | 'schedulers'
+  readonly name: string
+}
+
+/** Thrown where a value cannot be used, for a reason that was reported; the entry around it is left out. */
+class Unusable extends Error {}
+
+/**
+ * Turns a checked document into its normalised form as the schema describes it: values parsed, defaults filled in,
+ * containers as Maps, older spellings as today's. It goes on after a mistake and leaves out the entry around it, so that
+ * the rest can still be judged.
+ */
+export class Normaliser {
+  readonly references: Reference[] = []
+  /** Where each store and scheduler is defined, whether it can be used or not. */
+  readonly declared = { stores: new Map<string, Path>(), schedulers: new Map<string, Path>() }
+  readonly origins = new Origins()
+  readonly #findings: Findings
+
+  constructor(findings: Findings) {
+    this.#findings = findings
+  }
+
+  /** The normalised document, or undefined when nothing of it can be used. */
+  document(root: JsonValue): Readonly<Record<string, unknown>> | undefined {
+    const normalised = this.#attempt(() => this.#value(schemaFile('config.json'), root, []))
+    return normalised instanceof Unusable ? undefined : (normalised as Readonly<Record<string, unknown>>)
+  }
+
+  #value(unresolved: Schema, value: JsonValue, path: Path): unknown {
+    const schema = resolve(unresolved)
+    if (this.#findings.isWrong(path)) throw new Unusable()
+    if (schema['x-key']) return this.#container(schema, value, path)
+    if (schema['x-kinds']) return this.#kind(schema, value as JsonObject, path)
+    if (schema['x-value'] && !Array.isArray(value)) return this.#scalar(schema, value, path)
+    if (schema.type === 'array') {
+      return (value as readonly JsonValue[]).map((item, index) =>
+        this.#value(schema.items ?? {}, item, [...path, index]),
+      )
+    }
+    if (typeof value === 'string') return this.#text(schema, value, path)
+    return schema.properties
+      ? this.#object(schema, value as JsonObject, path)
+      : this.#map(schema, value as JsonObject, path)
+  }
+
+  #scalar(schema: Schema, value: JsonValue, path: Path): unknown {
+    const { 'x-value': name = 'count', default: otherwise } = schema
+    if (otherwise !== undefined && isUnset(name, value)) return this.#value(schema, otherwise, path)
+    const parsed = scalarKind(name).parse(value as string | number | boolean)
+    if (parsed !== 0 || !schema['x-zero-is-default'] || otherwise === undefined) return parsed
+    this.#findings.warning(path, `0 means the default here, which is ${describeFound(otherwise)}`)
+    return this.#value(schema, otherwise, path)
+  }
+
+  #text(schema: Schema, value: string, path: Path): string {
+    const words = schema['x-words']
+    if (schema['x-names']) this.references.push({ path, to: schema['x-names'], name: value })
+    if (value === '' && schema['x-empty-is-default'] && typeof schema.default === 'string') return schema.default
+    return (words && canonicalWord(words, value)) ?? value
+  }
+
+  #map(schema: Schema, value: JsonObject, path: Path): ReadonlyMap<string, unknown> {
+    const item = schema.additionalProperties
+    if (typeof item !== 'object') return new Map()
+    return new Map(Object.entries(value).map(([key, inner]) => [key, this.#value(item, inner, [...path, key])]))
+  }
+
+  #object(schema: Schema, value: JsonObject, path: Path): object {
+    const entries = Object.keys(schema.properties ?? {}).flatMap((key) => this.#property(schema, key, value, path))
+    if (entries.some(([, inner]) => inner instanceof Unusable)) throw new Unusable()
+    return this.origins.record(Object.fromEntries(entries), path)
+  }
+
+  /** One property as an entry, or none; a value that cannot be used is an `Unusable`, so that the others are still looked at. */
+  #property(schema: Schema, key: string, value: JsonObject, path: Path): readonly (readonly [string, unknown])[] {
+    const property = resolve(schema.properties?.[key] ?? {})
+    if (property['x-alias-of']) return []
+    const spelling = this.#spelling(schema, key, value, path)
+    const given = value[spelling]
+    const isDefault = given === undefined || sameValue(property, given)
+    const place = [...path, spelling]
+    if (property['x-ignored']) {
+      if (!isDefault) this.#ignored(property, spelling, place)
+      return []
+    }
+    if (property['x-available'] === false && isDefault) return []
+    if (property['x-available'] === false) {
+      this.#findings.error(place, `${pathText([spelling])} is not available yet`, {
+        at: 'key',
+        found: describeFound(given),
+      })
+    }
+    if (given === undefined && property.default === undefined) return []
+    return [[key, this.#attempt(() => this.#value(property, given ?? property.default ?? null, place))]]
+  }
+
+  /** The key the user wrote for `key`: itself or an older spelling. */
+  #spelling(schema: Schema, key: string, value: JsonObject, path: Path): string {
+    const aliases = Object.entries(schema.properties ?? {}).filter(([, property]) => property['x-alias-of'] === key)
+    const [used] = aliases.filter(([alias]) => value[alias] !== undefined)
+    if (used === undefined) return key
+    const [alias, property] = used
+    if (value[key] !== undefined) {
+      this.#findings.error([...path, alias], `${alias} and ${key} are two spellings of one key`, {
+        at: 'key',
+        expected: `only ${key}`,
+      })
+    } else if (!property['x-alias-is-fine']) {
+      this.#findings.warning([...path, alias], `${alias} is an older spelling`, { at: 'key', suggestion: key })
+    }
+    return alias
+  }
+
+  #ignored(property: Schema, key: string, path: Path): void {
+    const reason = property.deprecated ? (property.description ?? '') : 'it is not available yet'
+    this.#findings.warning(path, `${key} has no effect: ${reason.replace(/\.$/, '')}`, { at: 'key' })
+  }
+
+  #kind(schema: Schema, value: JsonObject, path: Path): object {
+    const [kind = '', ...others] = kindsIn(schema, value)
+    for (const other of others) {
+      this.#findings.warning(
+        [...path, other],
+        `${other} is ignored: the ${schema['x-kinds']} already is of kind ${kind}`,
+        { at: 'key' },
+      )
+    }
+    const options = resolve(schema.properties?.[kind] ?? {})
+    const place = [...path, kind]
+    if (options['x-available'] === false) {
+      this.#findings.error(place, `${schema['x-kinds']} kind "${kind}" is not available yet`, {
+        at: 'key',
+        found: kind,
+        expected: `one of ${availableKinds(schema).join(', ')}`,
+      })
+      // Only for the names it refers to.
+      this.#attempt(() => this.#object(options, value[kind] as JsonObject, place))
+      throw new Unusable()
+    }
+    const normalised = this.#value(options, value[kind] ?? {}, place) as object
+    return options['x-becomes'] === 'local'
+      ? { kind: 'local', options: this.#asLocal(normalised, place) }
+      : { kind, options: normalised }
+  }
+
+  /** The worker form with a plain scheduler address, as the local worker it describes. */
+  #asLocal(worker: object, path: Path): object {
+    const { scheduler_endpoint: uri = '', ...others } = worker as { readonly scheduler_endpoint?: string }
+    const endpoint = schemaFile('worker/local.json').properties?.['worker_api_endpoint'] ?? {}
+    const local = { ...others, worker_api_endpoint: this.#value(endpoint, { uri }, [...path, 'scheduler_endpoint']) }
+    return this.origins.record(local, path)
+  }
+
+  #container(schema: Schema, value: JsonValue, path: Path): ReadonlyMap<string, unknown> {
+    const shared = schema['x-shared-form']
+    if (shared && (value as JsonObject)[shared.key] !== undefined) {
+      return this.#sharedForm(schema, value as JsonObject, path, shared)
+    }
+    const taken = new Set<string>()
+    const entries = new Map<string, unknown>()
+    for (const entry of entriesOf(schema, value, path)) {
+      const { key } = entry
+      if (key === undefined) this.#unnamed(entry)
+      else if (taken.has(key)) this.#takenTwice(schema, entry, path)
+      else {
+        taken.add(key)
+        if (isDeclaring(path)) this.declared[path[0]].set(key, entry.path)
+        const normalised = this.#attempt(() => this.#value(entry.schema, entry.value, entry.path))
+        if (!(normalised instanceof Unusable)) entries.set(key, normalised)
+      }
+    }
+    return entries
+  }
+
+  #unnamed({ path, value }: Entry): void {
+    if (this.#findings.isWrong(path)) return
+    this.#findings.error(path, '"name" is missing', { found: describeFound(value), expected: 'name: text in quotes' })
+  }
+
+  #takenTwice(schema: Schema, { key, keyPath }: Entry, path: Path): void {
+    const what = schema['x-key'] === 'name' ? 'name' : 'instance name'
+    const found = JSON.stringify(key)
+    const message = `the ${what} ${found} is used twice in ${pathText(path)}`
+    this.#findings.error(keyPath, message, { found, expected: `a ${what} of its own` })
+  }
+
+  /** The older byte stream form: the stores by instance name under one key, the settings of all of them beside it. */
+  #sharedForm(schema: Schema, value: JsonObject, path: Path, { key, field }: SharedForm): ReadonlyMap<string, unknown> {
+    this.#findings.warning([...path, key], `${key} is an older form`, {
+      at: 'key',
+      expected: `a list of {instance_name, ${field}, ...}`,
+    })
+    const { [key]: storesSchema = {}, ...settingsSchema } = schema.properties ?? {}
+    const { [key]: stores = {}, ...settings } = value
+    const common = this.#object({ properties: settingsSchema }, settings, path)
+    const names = this.#value(storesSchema, stores, [...path, key]) as ReadonlyMap<string, string>
+    return new Map(
+      [...names].map(([instance_name, name]) => {
+        const entry = { ...common, instance_name, [field]: name }
+        return [instance_name, this.origins.record(entry, [...path, key, instance_name])]
+      }),
+    )
+  }
+
+  #attempt(read: () => unknown): unknown {
+    try {
+      return read()
+    } catch (error) {
+      if (error instanceof Unusable) return error
+      throw error
+    }
+  }
+}
+
+type SharedForm = NonNullable<Schema['x-shared-form']>
+
+const isDeclaring = (path: Path): path is readonly ['stores' | 'schedulers'] =>
+  path.length === 1 && (path[0] === 'stores' || path[0] === 'schedulers')
+
+/** Whether a value says the same as leaving it out. */
+const sameValue = ({ default: otherwise, 'x-value': name }: Schema, given: JsonValue): boolean => {
+  if (name && otherwise !== undefined && ['string', 'number', 'boolean'].includes(typeof given)) {
+    const { parse } = scalarKind(name)
+    try {
+      return parse(given as string | number | boolean) === parse(otherwise as string | number | boolean)
+    } catch {
+      return false
+    }
+  }
+  return JSON.stringify(given) === JSON.stringify(otherwise)
+}
+
+const availableKinds = (schema: Schema): readonly string[] =>
+  kindNames(schema).filter((kind) => resolve(schema.properties?.[kind] ?? {})['x-available'] !== false)

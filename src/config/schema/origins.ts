@@ -1,0 +1,15 @@
+import type { Path } from '../read/path.js'
+
+/** Where the objects of a normalised configuration stand in the file. Objects that are in no file have the empty path. */
+export class Origins {
+  readonly #paths = new WeakMap<object, Path>()
+
+  of(value: object): Path {
+    return this.#paths.get(value) ?? []
+  }
+
+  record<Value extends object>(value: Value, path: Path): Value {
+    this.#paths.set(value, path)
+    return value
+  }
+}

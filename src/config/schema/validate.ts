@@ -1,0 +1,150 @@
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import type { Findings } from '../findings.js'
+import type { Document, JsonObject, JsonValue } from '../read/document.js'
+import { type Path, pathKey } from '../read/path.js'
+import { nearest } from '../suggest.js'
+import { describeExpected, describeFound } from './describe.js'
+import { compileValidator } from './keywords.js'
+import { kindNames, resolve, type Schema } from './schema.js'
+
+/** One complaint of ajv with its place resolved. */
+interface Complaint {
+  readonly error: ErrorObject
+  readonly path: Path
+  readonly schema: Schema
+  readonly value: JsonValue
+}
+
+let validator: ReturnType<typeof compileValidator> | undefined
+
+/** Checks `root`, the document after expansion of the environment, against the schema and reports everything that is wrong. */
+export const validate = (root: JsonValue, document: Document, findings: Findings): void => {
+  validator ??= compileValidator()
+  const pathOf = (pointer: string): Path => pathFromPointer(root, pointer)
+  const literals = { isFloatLiteral: (pointer: string) => document.isFloatLiteral(pathOf(pointer)) }
+  if (validator.validate.call(literals, root)) return
+  const complaints = validator.errors().map((error) => ({
+    error,
+    path: pathOf(error.instancePath),
+    schema: error.parentSchema as Schema,
+    value: error.data as JsonValue,
+  }))
+  const report = new Report(complaints, findings)
+  for (const complaint of complaints) report.add(complaint)
+}
+
+const pathFromPointer = (root: JsonValue, pointer: string): Path => {
+  const path: (string | number)[] = []
+  let at: JsonValue | undefined = root
+  for (const step of pointer.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    path.push(Array.isArray(at) ? Number(key) : key)
+    at = (at as JsonObject | undefined)?.[key]
+  }
+  return path
+}
+
+/** Turns complaints into findings, at most one for each mistake. */
+class Report {
+  readonly #byPlace = new Map<string, Complaint[]>()
+  readonly #findings: Findings
+
+  constructor(complaints: readonly Complaint[], findings: Findings) {
+    this.#findings = findings
+    for (const complaint of complaints) {
+      const key = pathKey(complaint.path)
+      this.#byPlace.set(key, [...(this.#byPlace.get(key) ?? []), complaint])
+    }
+  }
+
+  add(complaint: Complaint): void {
+    const { error } = complaint
+    if (error.keyword === 'additionalProperties')
+      this.#unknownKey(complaint, String(error.params['additionalProperty']))
+    else if (error.keyword === 'required') this.#missingKey(complaint, String(error.params['missingProperty']))
+    else if (error.keyword === 'x-kinds') this.#noKind(complaint)
+    else if (!this.#findings.isWrong(complaint.path)) this.#wrongValue(complaint)
+  }
+
+  #unknownKey(complaint: Complaint, key: string): void {
+    const { path, schema, value } = complaint
+    const isKind = this.#at(path, 'x-kinds').length > 0
+    const offered = isKind ? kindNames(schema) : Object.keys(schema.properties ?? {})
+    const isGiven = (name: string) => Object.hasOwn(value as JsonObject, name)
+    const candidates = offered.filter((name) => !schema.properties?.[name]?.deprecated && !isGiven(name))
+    const suggestion = nearest(key, candidates)
+    const isLenient =
+      schema['x-lenient'] === 'always' || (schema['x-lenient'] === 'array' && typeof path.at(-1) === 'number')
+    const replacesMissing = suggestion !== undefined && this.#missing(path).includes(suggestion)
+    const severity = isLenient && !isKind && !replacesMissing ? 'warning' : 'error'
+    this.#findings[severity](
+      [...path, key],
+      `${isKind ? `unknown ${schema['x-kinds']} kind` : 'unknown key'} "${key}"${severity === 'warning' ? ' is ignored' : ''}`,
+      {
+        at: 'key',
+        found: key,
+        expected: candidates.length > 0 ? `one of ${candidates.join(', ')}` : 'no key at all',
+        suggestion,
+      },
+    )
+    if (replacesMissing || isKind) this.#findings.markWrong(path)
+  }
+
+  #missingKey(complaint: Complaint, key: string): void {
+    const { path, schema } = complaint
+    const misspelt = this.#at(path, 'additionalProperties').map(({ error }) =>
+      String(error.params['additionalProperty']),
+    )
+    this.#findings.markWrong(path)
+    if (misspelt.some((word) => nearest(word, Object.keys(schema.properties ?? {})) === key)) return
+    const wanted = resolve(schema.properties?.[key] ?? {})
+    this.#findings.error(path, `"${key}" is missing`, {
+      found: describeFound(complaint.value),
+      expected: `${key}: ${describeExpected(wanted)}`,
+    })
+  }
+
+  /** A misspelt kind is reported as an unknown key; only an entry with no other key is left to say this. */
+  #noKind({ path, schema, value }: Complaint): void {
+    if (this.#at(path, 'additionalProperties').length > 0) return
+    this.#findings.error(path, `this names no ${schema['x-kinds']} kind`, {
+      found: describeFound(value),
+      expected: `one of ${kindNames(schema).join(', ')}`,
+    })
+  }
+
+  #wrongValue({ error, path, schema, value }: Complaint): void {
+    const found = describeFound(value)
+    const words = schema.enum ?? schema['x-words']
+    const expected = describeExpected(schema)
+    const suggestion = words && typeof value === 'string' ? nearest(value, words) : undefined
+    this.#findings.error(path, messageOf(error, found), { found, expected, suggestion })
+  }
+
+  #at(path: Path, keyword: string): readonly Complaint[] {
+    return (this.#byPlace.get(pathKey(path)) ?? []).filter(({ error }) => error.keyword === keyword)
+  }
+
+  #missing(path: Path): readonly string[] {
+    return this.#at(path, 'required').map(({ error }) => String(error.params['missingProperty']))
+  }
+}
+
+const messageOf = ({ keyword, message, params }: ErrorObject, found: string): string => {
+  switch (keyword) {
+    case 'type':
+      return `${found} has the wrong type`
+    case 'enum':
+    case 'x-words':
+      return `${found} is not one of the words known here`
+    case 'x-value':
+      return `${found}: ${message}`
+    case 'minProperties':
+    case 'minItems':
+      return `${found} has too few entries: at least ${params['limit']} is needed`
+    case 'maxProperties':
+      return `${found} has too many entries: at most ${params['limit']} is allowed`
+    default:
+      return `${found} ${message}`
+  }
+}

@@ -1,0 +1,37 @@
+import { formatProblems, type ProblemFormat } from './format.js'
+import { checkConfig, type LoadOptions } from './load.js'
+
+/**
+ * `remexec validate`: checks each file and writes what was found. The exit status is 0 when every file can be used, 1 when
+ * one cannot, and 2 when there is nothing to check. The JSON form is one array for all files, empty when nothing was found.
+ */
+export const validateCommand = async (
+  paths: readonly string[],
+  format: ProblemFormat,
+  write: (text: string) => void,
+  options: LoadOptions = {},
+): Promise<0 | 1 | 2> => {
+  if (paths.length === 0) return 2
+  const checked = await Promise.all(paths.map((path) => checkConfig(path, options)))
+  const isWrong = checked.some(({ config }) => config === undefined)
+  if (format === 'json') {
+    write(
+      formatProblems(
+        checked.flatMap(({ problems, warnings }) => [...problems, ...warnings]),
+        'json',
+      ),
+    )
+    return isWrong ? 1 : 0
+  }
+  for (const [index, path] of paths.entries()) {
+    const { problems = [], warnings = [], text = '' } = checked[index] ?? {}
+    const found = [...problems, ...warnings]
+    if (found.length > 0) write(`${formatProblems(found, 'human', new Map([[path, text]]))}\n`)
+    write(
+      `${path}: ${problems.length > 0 ? 'wrong' : 'fine'} (${count(problems.length, 'error')}, ${count(warnings.length, 'warning')})\n`,
+    )
+  }
+  return isWrong ? 1 : 0
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

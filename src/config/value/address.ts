@@ -1,0 +1,48 @@
+import { networkInterfaces } from 'node:os'
+
+export interface Address {
+  /** A name or an address without brackets. */
+  readonly host: string
+  readonly port: number
+}
+
+const HOST_PORT = /^(?:\[(?<bracketed>[0-9a-f:.%\w]+)\]|(?<plain>[^:[\]/\s]*)):(?<port>\d{1,5})$/i
+const WILDCARDS = new Set(['0.0.0.0', '::'])
+
+/** Reads `host:port`, `[::1]:port` or `:port`, which means every address of the machine. Throws RangeError. */
+export const parseAddress = (text: string): Address => {
+  const { bracketed, plain, port } = HOST_PORT.exec(text.trim())?.groups ?? {}
+  if (port === undefined) throw new RangeError('this is no host:port')
+  if (Number(port) > 65_535) throw new RangeError(`${port} is no port: the largest is 65535`)
+  return { host: bracketed ?? (plain || '0.0.0.0'), port: Number(port) }
+}
+
+/** Reads `grpc://host:port`; `http` means the same. Throws RangeError. */
+export const parseEndpoint = (uri: string): Address & { readonly isSecure: boolean } => {
+  const [, scheme = '', rest = ''] = /^([a-z]+):\/\/([^/]+)\/?$/i.exec(uri.trim()) ?? []
+  const isSecure = /^(grpcs|https)$/i.test(scheme)
+  if (!isSecure && !/^(grpc|http)$/i.test(scheme)) throw new RangeError('this is no grpc://host:port')
+  return { ...parseAddress(rest), isSecure }
+}
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+
+/** Whether a listener on `host` would be on this machine. */
+export const isLocalHost = (host: string): boolean =>
+  isLoopback(host) ||
+  WILDCARDS.has(host) ||
+  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host))
+
+/** Whether a client that connects to `target` reaches a listener bound to `listener`. */
+export const reaches = (target: Address, listener: Address): boolean => {
+  if (target.port !== listener.port) return false
+  if (target.host === listener.host || (isLoopback(target.host) && isLoopback(listener.host))) return true
+  return WILDCARDS.has(listener.host)
+    ? isLocalHost(target.host)
+    : WILDCARDS.has(target.host) && isLoopback(listener.host)
+}
+
+/** Whether two listeners cannot be bound at the same time. Port 0 is a different port each time. */
+export const clash = (a: Address, b: Address): boolean =>
+  a.port === b.port && a.port !== 0 && (WILDCARDS.has(a.host) || WILDCARDS.has(b.host) || reaches(a, b))
