@@ -1,0 +1,70 @@
+import type { Clock } from '../../base/clock.js'
+import type { Digest } from '../../reapi/digest.js'
+import { cancellation } from '../../stream/join.js'
+
+/** How long a reader waits for another reader's fill, which its own client may have stalled. Then it goes by itself. */
+export const PATIENCE_MS = 5_000
+
+/** Ends a fill: whether the blob is in the cache now. */
+export type EndFill = (isFilled: boolean) => void
+
+/**
+ * What one who wants a blob shall do: read the cache, which was filled meanwhile; fill it and say so with the function;
+ * or fetch the blob without the others, who took too long or failed.
+ */
+export type Turn = 'filled' | 'alone' | EndFill
+
+/**
+ * Which blobs are being copied into a cache, so that those who want the same blob wait for it there instead of fetching
+ * it again. Not a SingleFlight: the one who fills reads the blob while it does so.
+ */
+export class Fills {
+  readonly #clock: Clock
+  readonly #underWay = new Map<string, Promise<boolean>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Waits for a fill of that blob if there is one. When it failed (its client left) one of those who waited is next. */
+  async turn(digest: Digest, signal: AbortSignal): Promise<Turn> {
+    for (let round = 0; round < 2; round++) {
+      const fill = this.#underWay.get(digest.key)
+      if (fill === undefined) return this.#begin(digest.key)
+      if (await this.#waitFor(fill, signal)) return 'filled'
+    }
+    return 'alone'
+  }
+
+  #begin(key: string): EndFill {
+    let settle: EndFill = () => {}
+    this.#underWay.set(
+      key,
+      new Promise<boolean>((resolve) => {
+        settle = resolve
+      }),
+    )
+    return (isFilled) => {
+      this.#underWay.delete(key)
+      settle(isFilled)
+    }
+  }
+
+  #waitFor(fill: Promise<boolean>, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const stop = this.#clock.every(PATIENCE_MS, () => settle(false))
+      const abort = (): void => {
+        stop()
+        reject(cancellation(signal))
+      }
+      const settle = (isFilled: boolean): void => {
+        stop()
+        signal.removeEventListener('abort', abort)
+        resolve(isFilled)
+      }
+      if (signal.aborted) abort()
+      else signal.addEventListener('abort', abort, { once: true })
+      void fill.then(settle)
+    })
+  }
+}
