@@ -88,7 +88,6 @@ export class Dispatch {
   /** An execution's attempt came to nothing: the execution is tried again, or fails with the last error. */
   failed(execution: Execution, worker: Worker, error: StatusError): void {
     const { settings } = this.#context
-    execution.attempt = undefined
     execution.failures++
     execution.failedOn.add(worker.id)
     if (execution.failures > settings.maxJobRetries) {

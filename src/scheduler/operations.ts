@@ -72,7 +72,6 @@ export class Operations {
     operation.execution = undefined
     operation.stage = 'COMPLETED'
     this.#publish(operation)
-    deadlines.clear(operation.deadline)
     if (operation.isHidden) {
       this.forget(operation)
       return
@@ -96,7 +95,6 @@ export class Operations {
     this.#byName.delete(operation.name)
     this.#retained.delete(operation)
     this.#context.deadlines.clear(operation.deadline)
-    this.#context.emit({ kind: 'forget', operationName: operation.name })
   }
 
   #awaitClient(operation: Operation): void {

@@ -1,3 +1,4 @@
+import type { SimpleSchedulerOptions } from '../config/config.js'
 import type { MatchKind } from './requirement.js'
 
 /** What the `simple` scheduler can be told, normalised: every value is present and in milliseconds. */
@@ -28,18 +29,24 @@ export interface SimpleSettings {
   readonly maxRetainedOperations: number
 }
 
-export const defaultSettings: SimpleSettings = {
-  supportedPlatformProperties: new Map(),
-  workerTimeoutMs: 5_000,
-  clientActionTimeoutMs: 60_000,
-  maxActionExecutingTimeoutMs: undefined,
-  unacknowledgedKillTimeoutMs: 60_000,
-  maxJobRetries: 3,
-  retainCompletedForMs: 60_000,
-  allocationStrategy: 'least_recently_used',
-  noWorkerTimeoutMs: 60_000,
-  workerMatchLoggingIntervalMs: 10_000,
-  fallbackMatchIntervalMs: 5_000,
-  maxQueuedActions: 100_000,
-  maxRetainedOperations: 10_000,
-}
+/** The settings a configuration asks for. Its zeros and negatives that mean "off" become undefined. */
+export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings => ({
+  supportedPlatformProperties: options.supported_platform_properties,
+  workerTimeoutMs: options.worker_timeout_s * 1000,
+  clientActionTimeoutMs: options.client_action_timeout_s * 1000,
+  maxActionExecutingTimeoutMs: unlessOff(options.max_action_executing_timeout_s),
+  unacknowledgedKillTimeoutMs: options.unacknowledged_kill_timeout_s * 1000,
+  maxJobRetries: options.max_job_retries,
+  retainCompletedForMs: options.retain_completed_for_s * 1000,
+  allocationStrategy: options.allocation_strategy,
+  noWorkerTimeoutMs: unlessOff(options.no_worker_timeout_s),
+  workerMatchLoggingIntervalMs: unlessOff(options.worker_match_logging_interval_s),
+  fallbackMatchIntervalMs: unlessOff(options.fallback_match_interval_s),
+  maxQueuedActions: options.max_queued_actions,
+  maxRetainedOperations: MAX_RETAINED_OPERATIONS,
+})
+
+/** Each keeps its result message: some tens of MiB at the usual few KiB. */
+const MAX_RETAINED_OPERATIONS = 10_000
+
+const unlessOff = (seconds: number): number | undefined => (seconds > 0 ? seconds * 1000 : undefined)

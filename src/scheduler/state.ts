@@ -31,7 +31,6 @@ export interface ActionRequest {
 /** What the machine wants done. Whoever applies commands does so in order. */
 export type Command =
   | { readonly kind: 'publish'; readonly state: OperationState }
-  | { readonly kind: 'forget'; readonly operationName: string }
   | { readonly kind: 'settle'; readonly executionId: string; readonly response: ExecuteResponse }
   | { readonly kind: 'abandon'; readonly executionId: string }
   | { readonly kind: 'start'; readonly workerId: string; readonly start: StartAttempt }

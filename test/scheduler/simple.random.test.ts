@@ -4,10 +4,12 @@ import { StatusError } from '../../src/base/status-error.js'
 import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { hasRoom, isCapable } from '../../src/scheduler/pool.js'
 import type { MatchKind } from '../../src/scheduler/requirement.js'
-import { defaultSettings, type SimpleSettings } from '../../src/scheduler/settings.js'
+import type { SimpleSettings } from '../../src/scheduler/settings.js'
 import { SimpleScheduler } from '../../src/scheduler/simple.js'
 import type { Command, WorkerOffer } from '../../src/scheduler/state.js'
+import { defaultSettings } from './settings.js'
 
 const declared = new Map<string, MatchKind>([
   ['os', 'exact'],
@@ -80,6 +82,7 @@ class World {
   readonly connected = new Map<string, Set<string>>()
   /** Attempts of workers whose stream is gone. */
   readonly away = new Map<string, Set<string>>()
+  readonly leaving = new Set<string>()
   readonly offerOf = new Map<string, WorkerOffer>()
   readonly stageOf = new Map<string, string>()
   readonly completed = new Set<string>()
@@ -121,6 +124,7 @@ class World {
     const held = this.connected.get(workerId)
     assert(held !== undefined, 'an attempt starts on a connected worker')
     assert(!this.starts.has(start.attemptId), 'an attempt starts once')
+    assert(!this.leaving.has(workerId), 'nothing starts on a worker that is going away')
     assert(!this.isDraining, 'nothing starts while draining')
     this.starts.add(start.attemptId)
     held?.add(start.attemptId)
@@ -183,6 +187,7 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     const named = b % 7 === 0 ? held.slice(1) : b % 11 === 0 ? [...held, `stranger-${a}-${b}`] : held
     world.connected.set(id, new Set(named))
     world.away.delete(id)
+    world.leaving.delete(id)
     world.offerOf.set(id, offer)
     world.apply(world.machine.workerConnected(world.nowMs, id, offer, named))
   },
@@ -208,11 +213,15 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     const attempt = pick(world.starts, b)
     const id = pick(world.connected.keys(), a)
     if (attempt === undefined || id === undefined || world.connected.get(id)?.has(attempt) === true) return
-    world.apply(world.machine.report(world.nowMs, id, attempt, response))
+    const commands = world.machine.report(world.nowMs, id, attempt, response)
+    assert(!commands.some(({ kind }) => kind === 'settle'), 'only the worker of an attempt reports its result')
+    world.apply(commands)
   },
   goAway: (world, a) => {
     const id = pick(world.connected.keys(), a)
-    if (id !== undefined && a % 5 === 0) world.apply(world.machine.goingAway(world.nowMs, id))
+    if (id === undefined || a % 5 > 0) return
+    world.leaving.add(id)
+    world.apply(world.machine.goingAway(world.nowMs, id))
   },
   settle: (world, a) => {
     const id = pick(world.settling, a)
@@ -240,6 +249,7 @@ const onAttempt = (world: World, a: number, b: number, event: (id: string, attem
 const checkInvariants = (world: World): void => {
   const { executions, dispatch, workers } = world.machine.inspect()
   const current = new Set<string>()
+  const awaited = new Set<string>()
   let waiting = 0
   for (const execution of executions) {
     const isQueued = dispatch.queue.bucketOf(execution.requirement)?.arrivals.has(execution) === true
@@ -257,11 +267,16 @@ const checkInvariants = (world: World): void => {
     assert(execution.failures <= settings.maxJobRetries, 'no more failures than retries')
     assert(execution.operations.size > 0, 'somebody waits for it')
     for (const operation of execution.operations) {
+      awaited.add(operation.name)
       assert(operation.execution === execution && operation.outcome === undefined, 'its operations are unfinished')
       const stage = execution.state === 'queued' ? 'QUEUED' : 'EXECUTING'
       assert(world.stageOf.get(operation.name) === stage, `${operation.name} is shown as ${stage}`)
     }
     if (execution.state === 'settling') assert(world.settling.has(execution.id), 'somebody settles it')
+  }
+  for (const [name, stage] of world.stageOf) {
+    const isUnderWay = stage === 'QUEUED' || stage === 'EXECUTING'
+    assert(awaited.has(name) === isUnderWay, `${name} is ${stage} and under way: ${awaited.has(name)}`)
   }
   assert(waiting === dispatch.queue.size, 'the queue counts what waits')
   const known = new Set(workers.all)
@@ -281,11 +296,20 @@ const checkInvariants = (world: World): void => {
     const own = holding.filter(({ requirement }) => requirement !== undefined)
     assert(own.length <= worker.offer.maxInflightAttempts, 'no more attempts than places')
     assert(worker.isConnected === world.connected.has(worker.id), 'knows who is connected')
-    const couldStart = dispatch.queue.bestFor(worker)
-    assert(couldStart === undefined, 'nothing waits that a worker has room for')
   }
+  for (const id of world.connected.keys())
+    assert(
+      [...known].some((worker) => worker.id === id),
+      `${id} is known`,
+    )
   for (const bucket of dispatch.queue.buckets) {
     assert(bucket.waiting.size === bucket.arrivals.size && bucket.waiting.size > 0, 'a bucket holds what waits')
+    for (const worker of known) {
+      const could = isCapable(worker, bucket.requirement)
+      assert(bucket.capable.has(worker) === could, 'knows which workers can serve it')
+      assert(!could || !hasRoom(worker, bucket.requirement), 'nothing waits that a worker has room for')
+    }
+    for (const worker of bucket.capable) assert(known.has(worker), 'forgets workers that are gone')
     assert((bucket.capable.size === 0) === (bucket.unmatchedSinceMs !== undefined), 'knows that nobody can serve it')
   }
 }

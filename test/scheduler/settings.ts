@@ -1,0 +1,17 @@
+import { type SimpleSettings, simpleSettings } from '../../src/scheduler/settings.js'
+
+/** What the schema's defaults come to. */
+export const defaultSettings: SimpleSettings = simpleSettings({
+  supported_platform_properties: new Map(),
+  retain_completed_for_s: 60,
+  client_action_timeout_s: 60,
+  worker_timeout_s: 5,
+  max_action_executing_timeout_s: 0,
+  unacknowledged_kill_timeout_s: 60,
+  max_job_retries: 3,
+  allocation_strategy: 'least_recently_used',
+  worker_match_logging_interval_s: 10,
+  fallback_match_interval_s: 5,
+  no_worker_timeout_s: 60,
+  max_queued_actions: 100_000,
+})
