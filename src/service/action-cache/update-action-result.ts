@@ -1,0 +1,72 @@
+import { boundedMap } from '../../base/bounded-map.js'
+import type { Call } from '../../base/call.js'
+import type { RpcCall } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
+import type { ActionResult, UpdateActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { referencedBlobs } from '../../reapi/action-result.js'
+import { Digest, type DigestMessage } from '../../reapi/digest.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
+import type { Store } from '../../store/store.js'
+import { deliver } from '../../stream/run.js'
+import { BLOB_LANES } from '../blob.js'
+import { inInstance, instanceOf } from '../instance.js'
+import { requestDigest } from '../request-digests.js'
+import type { ActionCacheOptions } from './options.js'
+
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+
+/**
+ * Keeps a result under its action digest, whatever that blob may be (moon uses the digest of a JSON file). Outputs may be
+ * absent from the CAS: then the entry is simply no hit until they are there.
+ */
+export const updateActionResult =
+  ({ instances, maxResponseBytes }: ActionCacheOptions) =>
+  async (request: UpdateActionResultRequest, rpc: RpcCall): Promise<ActionResult> => {
+    const { ac, cas, digestFunctions, isReadOnly } = instanceOf(instances, request.instanceName)
+    if (isReadOnly) {
+      const shown = JSON.stringify(request.instanceName)
+      throw new StatusError('PERMISSION_DENIED', `the action cache of instance ${shown} is read-only for clients`)
+    }
+    const functions = { value: request.digestFunction, served: digestFunctions }
+    const action = requestDigest(request.actionDigest, functions, 'action_digest')
+    const result = request.actionResult
+    if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
+    referencedBlobs(result, action.function)
+
+    const call = inInstance(rpc, request.instanceName)
+    if (cas !== undefined) await moveInlined(result, cas, action.function, call)
+    const bytes = resultCodec.encode(result)
+    if (bytes.length > maxResponseBytes) {
+      const problem = `action_result has ${bytes.length} bytes, expected at most ${maxResponseBytes}`
+      throw new StatusError('INVALID_ARGUMENT', `${problem}: put stdout, stderr and outputs into the CAS`)
+    }
+    await deliver(bytes, await ac.writer(action, call), call.signal)
+    return result
+  }
+
+/**
+ * Outputs that came inside the result and have a digest go to the CAS, where every client finds them; the result keeps
+ * the digest. Bytes that are not those of their digest are refused there.
+ */
+const moveInlined = async (
+  result: ActionResult,
+  cas: Store,
+  digestFunction: DigestFunction,
+  call: Call,
+): Promise<void> => {
+  const inlined: { readonly digest: Digest; readonly bytes: Buffer }[] = []
+  const take = (digest: DigestMessage | null, bytes: Buffer): Buffer => {
+    if (digest === null || bytes.length === 0) return bytes
+    inlined.push({ digest: Digest.parse(digest, digestFunction), bytes })
+    return NOTHING
+  }
+  result.stdoutRaw = take(result.stdoutDigest, result.stdoutRaw)
+  result.stderrRaw = take(result.stderrDigest, result.stderrRaw)
+  for (const file of result.outputFiles) file.contents = take(file.digest, file.contents)
+  await boundedMap(inlined, BLOB_LANES, async ({ digest, bytes }) =>
+    deliver(bytes, await cas.writer(digest, call), call.signal),
+  )
+}
+
+const NOTHING = Buffer.alloc(0)

@@ -1,0 +1,21 @@
+import type { RpcCall } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
+import type { QueryWriteStatusRequest, QueryWriteStatusResponseInput } from '../../proto/generated/google.bytestream.js'
+import { inInstance } from '../instance.js'
+import type { ByteStreamOptions } from './options.js'
+import { writeTarget } from './write-target.js'
+
+/** How far an upload is: complete when the blob is there, else what a Write of that name may go on from. */
+export const queryWriteStatus =
+  ({ instances, uploads }: ByteStreamOptions) =>
+  async ({ resourceName }: QueryWriteStatusRequest, call: RpcCall): Promise<QueryWriteStatusResponseInput> => {
+    const target = writeTarget(instances, resourceName)
+    const missing = await target.cas.findMissing([target.digest], inInstance(call, target.instanceName))
+    if (missing.length === 0) return { committedSize: target.digest.sizeBytes, complete: true }
+    const upload = uploads.find(target)
+    if (upload !== undefined) return { committedSize: upload.receivedBytes, complete: false }
+    throw new StatusError(
+      'NOT_FOUND',
+      `no upload of blob ${target.digest.key} under this resource_name is known: begin at offset 0`,
+    )
+  }

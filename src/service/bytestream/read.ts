@@ -1,0 +1,54 @@
+import type { Writable } from 'node:stream'
+import type { RpcCall } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
+import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
+import type { Digest } from '../../reapi/digest.js'
+import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
+import { compressionOf } from '../../stream/compression/compression.js'
+import { type Range, type ReadPath, STAGE_BYTES } from '../../stream/path.js'
+import { collect, run } from '../../stream/run.js'
+import { shortened } from '../blob.js'
+import { inInstance, instanceOf } from '../instance.js'
+import { send } from '../send.js'
+import type { ByteStreamOptions } from './options.js'
+import { ResponseSink } from './response-sink.js'
+
+/** Streams a blob, or the part of it asked for. NOT_FOUND comes before any byte. */
+export const read =
+  ({ instances }: ByteStreamOptions) =>
+  async (request: ReadRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+    const name = parseReadName(request.resourceName)
+    const { cas, digestFunctions } = instanceOf(instances, name.instanceName)
+    const digest = blobDigest(name, digestFunctions)
+    const range = rangeOf(request, name, digest)
+    const call = inInstance(rpc, name.instanceName)
+    const source = await cas.reader(digest, range, call)
+    const path: ReadPath =
+      name.compressor === undefined ? source : [...source, compressionOf(name.compressor).compress()]
+
+    const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
+    if (name.compressor === undefined && expectedBytes <= STAGE_BYTES) {
+      const data = await collect(path, { maxBytes: expectedBytes, signal: call.signal })
+      if (data.length < expectedBytes) throw shortened(digest, range.offset + data.length)
+      if (data.length > 0) await send(responses, { data })
+      return
+    }
+    const onShort = (sentBytes: number): StatusError | undefined =>
+      sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
+    const sink = new ResponseSink(responses, name.compressor === undefined ? onShort : undefined)
+    await run([...path, sink], call.signal)
+  }
+
+/** Offsets count bytes of the blob, also where it is sent compressed; a limit then has no meaning (REAPI, Read). */
+const rangeOf = ({ readOffset, readLimit }: ReadRequest, { compressor }: BlobName, { sizeBytes }: Digest): Range => {
+  if (readLimit < 0) {
+    throw new StatusError('INVALID_ARGUMENT', `read_limit ${readLimit} is not valid, expected 0 (no limit) or more`)
+  }
+  if (compressor !== undefined && readLimit !== 0) {
+    throw new StatusError('INVALID_ARGUMENT', `read_limit is ${readLimit}, expected 0 for a compressed read`)
+  }
+  if (!Number.isSafeInteger(readOffset) || readOffset < 0 || readOffset > sizeBytes) {
+    throw new StatusError('OUT_OF_RANGE', `read_offset ${readOffset} is not valid, expected 0 to ${sizeBytes}`)
+  }
+  return { offset: readOffset, limit: readLimit === 0 ? Number.POSITIVE_INFINITY : readLimit }
+}

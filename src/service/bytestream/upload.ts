@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream'
+import { StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Store } from '../../store/store.js'
+import { type Path, STAGE_BYTES, type WritePath } from '../../stream/path.js'
+import { run } from '../../stream/run.js'
+
+/** How an upload ended well: by its own bytes, or because another upload of the same blob was first. */
+export type Outcome = 'committed' | 'elsewhere'
+
+export interface UploadTarget {
+  /** What makes two Writes the same upload: everything in the resource name that means something. */
+  readonly name: string
+  readonly cas: Store
+  readonly digest: Digest
+  /** Whether the bytes received so far may be continued by another Write. */
+  readonly isResumable: boolean
+}
+
+/**
+ * One upload on its way into a CAS. It outlives the Write that feeds it: when the client vanishes the path stays open,
+ * hash state and temporary file included, until another Write goes on or it is discarded.
+ */
+export class Upload {
+  readonly target: UploadTarget
+  /** Resolves when the blob is committed, rejects when the path failed or the upload was discarded. */
+  readonly over: Promise<Outcome>
+  readonly #source: UploadSource
+  readonly #abort: AbortController
+  #receivedBytes = 0
+  #isLive = true
+  #isBusy = false
+  #isElsewhere = false
+  #revoke: ((reason: StatusError) => void) | undefined
+
+  constructor(target: UploadTarget, path: WritePath, abort: AbortController) {
+    this.target = target
+    this.#abort = abort
+    this.#source = new UploadSource()
+    this.over = this.#run([this.#source, ...path])
+    // A parked upload that is discarded has nobody who waits for it.
+    this.over.catch(() => {})
+  }
+
+  /** Bytes taken so far, compressed ones where the upload is compressed. */
+  get receivedBytes(): number {
+    return this.#receivedBytes
+  }
+
+  get isLive(): boolean {
+    return this.#isLive
+  }
+
+  /** Whether bytes of a message still wait to be taken: until then nobody else can go on. */
+  get isBusy(): boolean {
+    return this.#isBusy
+  }
+
+  /** Makes the caller the one Write that feeds this upload; the promise rejects when another takes its place. */
+  own(): Promise<never> {
+    this.#revoke?.(new StatusError('ABORTED', 'another Write of the same resource_name has resumed this upload'))
+    const revoked = new Promise<never>((_, reject) => {
+      this.#revoke = reject
+    })
+    revoked.catch(() => {})
+    return revoked
+  }
+
+  /** Resolves when there is room for more, at once if the upload is over. */
+  async write(bytes: Buffer): Promise<void> {
+    this.#isBusy = true
+    for (let at = 0; at < bytes.length; at += STAGE_BYTES) {
+      const slice = bytes.subarray(at, at + STAGE_BYTES)
+      this.#receivedBytes += slice.length
+      if (!this.#source.push(slice)) await this.#source.room()
+    }
+    this.#isBusy = false
+  }
+
+  /** No more bytes follow; `over` tells how it ended. */
+  finish(): void {
+    this.#source.push(null)
+  }
+
+  /** The blob is there by another upload: this one ends without its own bytes. */
+  finishElsewhere(): void {
+    this.#isElsewhere = true
+    this.discard()
+  }
+
+  discard(): void {
+    this.#abort.abort()
+  }
+
+  async #run(path: Path): Promise<Outcome> {
+    try {
+      await run(path, this.#abort.signal)
+      return 'committed'
+    } catch (error) {
+      if (this.#isElsewhere) return 'elsewhere'
+      throw error
+    } finally {
+      this.#isLive = false
+    }
+  }
+}
+
+/** Bytes from messages into a path. */
+class UploadSource extends Readable {
+  #waiting: (() => void) | undefined
+
+  constructor() {
+    super({ highWaterMark: STAGE_BYTES })
+  }
+
+  override _read(): void {
+    this.#wake()
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#wake()
+    callback(error)
+  }
+
+  room(): Promise<void> {
+    if (this.destroyed) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#waiting = resolve
+    })
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.()
+  }
+}

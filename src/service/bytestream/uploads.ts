@@ -1,0 +1,119 @@
+import type { Clock } from '../../base/clock.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Store } from '../../store/store.js'
+import type { WritePath } from '../../stream/path.js'
+import { Upload, type UploadTarget } from './upload.js'
+
+export interface UploadLimits {
+  /** How long the bytes of a broken upload are kept for a Write that resumes it. */
+  readonly parkedForMs: number
+  readonly maxParked: number
+  readonly maxParkedBytes: number
+}
+
+const DEFAULT_LIMITS: UploadLimits = { parkedForMs: 60_000, maxParked: 100, maxParkedBytes: 1024 * 1024 * 1024 }
+
+/**
+ * Every upload under way, and the broken ones that wait to be resumed (parked). One for all instances of a process: two
+ * instances over one store learn of each other's uploads.
+ */
+export class Uploads {
+  readonly clock: Clock
+  readonly #limits: UploadLimits
+  readonly #byStore = new Map<Store, Map<string, Set<Upload>>>()
+  /** Oldest first. */
+  readonly #parked = new Map<Upload, number>()
+  #parkedBytes = 0
+  #stopSweep: (() => void) | undefined
+
+  constructor(clock: Clock, limits: Partial<UploadLimits> = {}) {
+    this.clock = clock
+    this.#limits = { ...DEFAULT_LIMITS, ...limits }
+  }
+
+  /** Starts an upload over `path`, which ends when `abort` does. */
+  begin(target: UploadTarget, path: WritePath, abort: AbortController): Upload {
+    const upload = new Upload(target, path, abort)
+    const same = this.#sameBlob(target.cas, target.digest)
+    same.add(upload)
+    const end = (): void => {
+      this.#unpark(upload)
+      same.delete(upload)
+      if (same.size === 0) this.#byStore.get(target.cas)?.delete(target.digest.key)
+    }
+    upload.over.then((outcome) => {
+      end()
+      if (outcome === 'committed') this.finished(target.cas, target.digest)
+    }, end)
+    return upload
+  }
+
+  /** The blob is in the CAS: whoever else uploads it is done. */
+  finished(cas: Store, digest: Digest): void {
+    for (const other of this.#byStore.get(cas)?.get(digest.key) ?? []) other.finishElsewhere()
+  }
+
+  /** The upload that a Write of this name can resume, the furthest one when there are several. */
+  find({ name, cas, digest }: UploadTarget): Upload | undefined {
+    let furthest: Upload | undefined
+    for (const upload of this.#byStore.get(cas)?.get(digest.key) ?? []) {
+      if (upload.target.name !== name || !upload.target.isResumable || !upload.isLive || upload.isBusy) continue
+      if (furthest === undefined || upload.receivedBytes > furthest.receivedBytes) furthest = upload
+    }
+    return furthest
+  }
+
+  /** Takes an upload over from the list of the broken ones, or from a Write whose client has gone unnoticed. */
+  resume(upload: Upload): void {
+    this.#unpark(upload)
+  }
+
+  /** Keeps a broken upload for a while, if it can be resumed at all. */
+  park(upload: Upload): void {
+    if (!upload.isLive) return
+    if (!upload.target.isResumable || upload.receivedBytes === 0) {
+      upload.discard()
+      return
+    }
+    this.#parked.set(upload, this.clock.now() + this.#limits.parkedForMs)
+    this.#parkedBytes += upload.receivedBytes
+    this.#sweep()
+    if (this.#parked.size > 0) this.#stopSweep ??= this.clock.every(SWEEP_MS, () => this.#sweep())
+  }
+
+  /** Discards every upload. */
+  close(): void {
+    for (const blobs of this.#byStore.values()) {
+      for (const uploads of blobs.values()) for (const upload of uploads) upload.discard()
+    }
+    for (const upload of this.#parked.keys()) this.#unpark(upload)
+  }
+
+  #sweep(): void {
+    for (const [upload, untilMs] of this.#parked) {
+      const { maxParked, maxParkedBytes } = this.#limits
+      const isCrowded = this.#parked.size > maxParked || this.#parkedBytes > maxParkedBytes
+      if (!isCrowded && untilMs > this.clock.now()) return
+      this.#unpark(upload)
+      upload.discard()
+    }
+  }
+
+  #unpark(upload: Upload): void {
+    if (!this.#parked.delete(upload)) return
+    this.#parkedBytes -= upload.receivedBytes
+    if (this.#parked.size > 0) return
+    this.#stopSweep?.()
+    this.#stopSweep = undefined
+  }
+
+  #sameBlob(cas: Store, { key }: Digest): Set<Upload> {
+    const blobs = this.#byStore.get(cas) ?? new Map<string, Set<Upload>>()
+    this.#byStore.set(cas, blobs)
+    const uploads = blobs.get(key) ?? new Set<Upload>()
+    blobs.set(key, uploads)
+    return uploads
+  }
+}
+
+const SWEEP_MS = 1000

@@ -1,0 +1,35 @@
+import { StatusError } from '../../base/status-error.js'
+import type { WriteRequest } from '../../proto/generated/google.bytestream.js'
+
+/** Where a Write is: what the next message must say, and whether the last one was the end (ByteStream.Write). */
+export class WriteCursor {
+  readonly #resourceName: string
+  #offset: number
+  #isFinished = false
+
+  constructor(first: WriteRequest) {
+    this.#resourceName = first.resourceName
+    this.#offset = first.writeOffset
+  }
+
+  get isFinished(): boolean {
+    return this.#isFinished
+  }
+
+  /** Accepts the next message (the first one too), or throws INVALID_ARGUMENT. */
+  accept({ resourceName, writeOffset, finishWrite, data }: WriteRequest): void {
+    if (this.#isFinished) throw invalid('a message follows the one with finish_write')
+    if (resourceName !== '' && resourceName !== this.#resourceName) {
+      throw invalid(
+        `resource_name changed to ${shown(resourceName)}, expected ${shown(this.#resourceName)} again or none`,
+      )
+    }
+    if (writeOffset !== this.#offset) throw invalid(`write_offset is ${writeOffset}, expected ${this.#offset}`)
+    this.#offset += data.length
+    this.#isFinished = finishWrite
+  }
+}
+
+const invalid = (reason: string): StatusError => new StatusError('INVALID_ARGUMENT', `ByteStream.Write: ${reason}`)
+
+const shown = (name: string): string => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}...` : name)

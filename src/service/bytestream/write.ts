@@ -1,0 +1,161 @@
+import type { Readable } from 'node:stream'
+import type { Call } from '../../base/call.js'
+import type { Clock } from '../../base/clock.js'
+import type { RpcCall } from '../../base/rpc.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
+import { compressionOf } from '../../stream/compression/compression.js'
+import type { WritePath } from '../../stream/path.js'
+import { deliver } from '../../stream/run.js'
+import { inInstance } from '../instance.js'
+import { checkBlobSize } from '../request-digests.js'
+import type { ByteStreamOptions } from './options.js'
+import type { Outcome, Upload } from './upload.js'
+import type { Uploads } from './uploads.js'
+import { WriteCursor } from './write-cursor.js'
+import { type WriteTarget, writeTarget } from './write-target.js'
+
+type Messages = AsyncIterator<WriteRequest>
+
+/**
+ * Takes one upload. Answers at once when the blob is there, also when another upload brings it in the meantime. Bytes of
+ * a client that vanished stay for a while, to be resumed; nothing is committed without finish_write.
+ */
+export const write =
+  ({ instances, uploads }: ByteStreamOptions) =>
+  async (requests: Readable, rpc: RpcCall): Promise<WriteResponseInput> => {
+    const messages: Messages = requests.iterator({ destroyOnReturn: false })
+    const { done, value: first } = await messages.next()
+    if (done === true) throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
+    const target = writeTarget(instances, first.resourceName)
+    checkBlobSize(target.digest, target.maxBlobBytes)
+    const call = inInstance(rpc, target.instanceName)
+    const missing = await target.cas.findMissing([target.digest], call)
+    if (missing.length === 0) return { committedSize: earlySize(target) }
+    const transfer = { target, messages, call, uploads, cursor: new WriteCursor(first) }
+    return first.finishWrite && first.writeOffset === 0 ? writeAtOnce(transfer, first) : writeStreamed(transfer, first)
+  }
+
+interface Transfer {
+  readonly target: WriteTarget
+  readonly messages: Messages
+  readonly call: Call
+  readonly uploads: Uploads
+  readonly cursor: WriteCursor
+}
+
+/** The committed_size of a blob that was there already (REAPI: -1 where the upload is compressed). */
+const earlySize = ({ compressor, digest }: WriteTarget): number => (compressor === undefined ? digest.sizeBytes : -1)
+
+/** Most blobs are one message: they need neither a pipeline nor a place in the list of uploads. */
+const writeAtOnce = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
+  const { target, messages, call, uploads, cursor } = transfer
+  cursor.accept(first)
+  const path = await writePath(target, call)
+  await committed(messages, deliver(first.data, path, call.signal), uploads.clock)
+  uploads.finished(target.cas, target.digest)
+  return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : first.data.length }
+}
+
+const writeStreamed = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
+  const { target, uploads } = transfer
+  const upload = await openUpload(transfer, first.writeOffset)
+  const revoked = upload.own()
+  // Ends the feeding when something else has settled the call; its messages then are of no interest any more.
+  const feeding = { isOver: false }
+  try {
+    const fed = feed(upload, transfer, first, feeding)
+    const endedEarly = upload.over.then((outcome) => (outcome === 'elsewhere' ? outcome : fed))
+    const outcome = await Promise.race([fed, endedEarly, revoked])
+    if (outcome === 'elsewhere') return { committedSize: earlySize(target) }
+    return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : upload.receivedBytes }
+  } catch (error) {
+    if (isInterruption(error)) uploads.park(upload)
+    else if (!isStatus(error, 'ABORTED')) upload.discard()
+    throw error
+  } finally {
+    feeding.isOver = true
+  }
+}
+
+/** The upload to feed: a new one from offset 0, else the one that stands at the offset. */
+const openUpload = async ({ target, call, uploads }: Transfer, offset: number): Promise<Upload> => {
+  const broken = uploads.find(target)
+  if (offset !== 0) {
+    const expected = broken?.receivedBytes ?? 0
+    if (broken !== undefined && offset === expected) {
+      uploads.resume(broken)
+      return broken
+    }
+    const problem = `write_offset of the first message is ${offset}, expected ${expected}, the committed_size so far`
+    throw new StatusError('INVALID_ARGUMENT', `ByteStream.Write: ${problem}`)
+  }
+  const abort = new AbortController()
+  const path = await writePath(target, { ...call, signal: abort.signal })
+  return uploads.begin(target, path, abort)
+}
+
+const writePath = async ({ cas, digest, compressor }: WriteTarget, call: Call): Promise<WritePath> => {
+  const path = await cas.writer(digest, call)
+  return compressor === undefined ? path : [compressionOf(compressor).decompress(), ...path]
+}
+
+/** Moves messages into the upload, as fast as it takes them, until finish_write; then waits for the commit. */
+const feed = async (
+  upload: Upload,
+  { messages, cursor, uploads }: Transfer,
+  first: WriteRequest,
+  feeding: { readonly isOver: boolean },
+): Promise<Outcome> => {
+  for (let message = first; !feeding.isOver; ) {
+    cursor.accept(message)
+    await upload.write(message.data)
+    if (cursor.isFinished) {
+      upload.finish()
+      return committed(messages, upload.over, uploads.clock)
+    }
+    const next = await messages.next()
+    if (next.done === true) throw new Unfinished(upload.receivedBytes)
+    message = next.value
+  }
+  return upload.over
+}
+
+/** Waits for a commit, and for the end of the stream, so that a message after finish_write is noticed. */
+const committed = async <T>(messages: Messages, commit: Promise<T>, clock: Clock): Promise<T> => {
+  const ended = messages.next().then(({ done }) => {
+    if (done !== true) throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: a message follows finish_write')
+  })
+  const result = await Promise.race([commit, ended.then(() => commit)])
+  await orAfter(clock, HALF_CLOSE_MS, ended)
+  return result
+}
+
+// A client that half-closes only after the answer must get one: it waits this long in vain for the end of the stream.
+const HALF_CLOSE_MS = 250
+
+const orAfter = async (clock: Clock, delayMs: number, work: Promise<void>): Promise<void> => {
+  let stop = (): void => {}
+  const late = new Promise<void>((resolve) => {
+    stop = clock.every(delayMs, resolve)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    stop()
+  }
+}
+
+/** Half-closed without finish_write: nothing is committed, but another Write may go on from here. */
+class Unfinished extends StatusError {
+  constructor(receivedBytes: number) {
+    super(
+      'INVALID_ARGUMENT',
+      `ByteStream.Write: the stream ended after ${receivedBytes} bytes without finish_write, so nothing was committed`,
+    )
+  }
+}
+
+/** The client stopped in the middle, by its own will or not: what came so far may be continued. */
+const isInterruption = (error: unknown): boolean =>
+  error instanceof Unfinished || isStatus(error, 'CANCELLED') || isStatus(error, 'DEADLINE_EXCEEDED')

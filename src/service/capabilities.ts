@@ -1,0 +1,99 @@
+import type { Service } from '../base/rpc.js'
+import type {
+  GetCapabilitiesRequest,
+  PriorityCapabilitiesInput,
+  ServerCapabilitiesInput,
+} from '../proto/generated/build.bazel.remote.execution.v2.js'
+import {
+  DigestFunction as DigestFunctionValue,
+  SymlinkAbsolutePathStrategy,
+} from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { compressors } from '../reapi/compressor.js'
+import type { DigestFunction } from '../reapi/digest-function.js'
+import { type Instances, instanceOf } from './instance.js'
+
+export interface CapabilitiesInstance {
+  /** Of everything the instance serves, the preferred one first. */
+  readonly digestFunctions: readonly DigestFunction[]
+  /** Undefined where neither CAS nor action cache is served. */
+  readonly cache: CacheCapabilities | undefined
+  /** Undefined where Execute is not served. */
+  readonly execution: ExecutionCapabilities | undefined
+}
+
+export interface CacheCapabilities {
+  /** Whether UpdateActionResult is allowed: Bazel does not start when it wants to upload results and this is false. */
+  readonly isUpdateEnabled: boolean
+  readonly maxBatchBytes: number
+  /** 0 for no limit. */
+  readonly maxBlobBytes: number
+}
+
+export interface ExecutionCapabilities {
+  /** Every priority that is accepted; lower runs sooner. */
+  readonly minPriority: number
+  readonly maxPriority: number
+  /** Names accepted in output_node_properties. */
+  readonly nodeProperties: readonly string[]
+}
+
+/**
+ * Clients compare their own version with this range: Bazel up to 6 and Please want 2.0 in it. From 2.1 on clients send
+ * output_paths, from 2.2 Action.platform, and 2.3 brings compressors and several digest functions.
+ */
+const LOW_API_VERSION = { major: 2, minor: 0, patch: 0 }
+const HIGH_API_VERSION = { major: 2, minor: 3, patch: 0 }
+
+export const capabilitiesService = (instances: Instances<CapabilitiesInstance>): Service => ({
+  name: 'build.bazel.remote.execution.v2.Capabilities',
+  unary: {
+    GetCapabilities: async ({ instanceName }: GetCapabilitiesRequest): Promise<ServerCapabilitiesInput> => {
+      const { digestFunctions, cache, execution } = instanceOf(instances, instanceName)
+      return {
+        lowApiVersion: LOW_API_VERSION,
+        highApiVersion: HIGH_API_VERSION,
+        cacheCapabilities: cache && cacheCapabilities(cache, digestFunctions),
+        executionCapabilities: execution && executionCapabilities(execution, digestFunctions),
+      }
+    },
+  },
+})
+
+const cacheCapabilities = (
+  { isUpdateEnabled, maxBatchBytes, maxBlobBytes }: CacheCapabilities,
+  digestFunctions: readonly DigestFunction[],
+): ServerCapabilitiesInput['cacheCapabilities'] => ({
+  digestFunctions: digestFunctions.map(({ value }) => value),
+  actionCacheUpdateCapabilities: { updateEnabled: isUpdateEnabled },
+  // ResultsCachePolicy.priority is accepted and means nothing here; Bazel refuses its flag where no range is announced.
+  cachePriorityCapabilities: priorities(MIN_INT32, MAX_INT32),
+  maxBatchTotalSizeBytes: maxBatchBytes,
+  symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy.ALLOWED,
+  supportedCompressors: compressors.map(({ value }) => value),
+  supportedBatchUpdateCompressors: compressors.map(({ value }) => value),
+  maxCasBlobSizeBytes: maxBlobBytes,
+  splitBlobSupport: false,
+  spliceBlobSupport: false,
+})
+
+const executionCapabilities = (
+  { minPriority, maxPriority, nodeProperties }: ExecutionCapabilities,
+  digestFunctions: readonly DigestFunction[],
+): ServerCapabilitiesInput['executionCapabilities'] => {
+  const values = digestFunctions.map(({ value }) => value)
+  return {
+    // The Go SDK and Bazel up to 6 look at this field alone, and know SHA256 only.
+    digestFunction: values.includes(DigestFunctionValue.SHA256) ? DigestFunctionValue.SHA256 : values[0],
+    digestFunctions: values,
+    execEnabled: true,
+    executionPriorityCapabilities: priorities(minPriority, maxPriority),
+    supportedNodeProperties: nodeProperties,
+  }
+}
+
+const priorities = (minPriority: number, maxPriority: number): PriorityCapabilitiesInput => ({
+  priorities: [{ minPriority, maxPriority }],
+})
+
+const MIN_INT32 = -(2 ** 31)
+const MAX_INT32 = 2 ** 31 - 1

@@ -1,0 +1,87 @@
+import { boundedMap } from '../../base/bounded-map.js'
+import type { Call } from '../../base/call.js'
+import type { RpcCall } from '../../base/rpc.js'
+import { codeName, isStatus, StatusError } from '../../base/status-error.js'
+import type {
+  BatchReadBlobsRequest,
+  BatchReadBlobsResponseInput,
+  BatchReadBlobsResponseResponseInput,
+} from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { type Compressor, compressors, IDENTITY } from '../../reapi/compressor.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Store } from '../../store/store.js'
+import { compressionOf } from '../../stream/compression/compression.js'
+import { BLOB_LANES, readBlob } from '../blob.js'
+import { inInstance, instanceOf } from '../instance.js'
+import { requestDigests } from '../request-digests.js'
+import type { CasOptions } from './options.js'
+import { entryBytes, ResponseBudget } from './response-budget.js'
+
+type Entry = BatchReadBlobsResponseResponseInput
+
+/** One entry for each digest asked for, duplicates once, each with a status of its own, also when that is OK. */
+export const batchReadBlobs =
+  ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
+  async (request: BatchReadBlobsRequest, rpc: RpcCall): Promise<BatchReadBlobsResponseInput> => {
+    const { cas, digestFunctions } = instanceOf(instances, request.instanceName)
+    const call = inInstance(rpc, request.instanceName)
+    const functions = { value: request.digestFunction, served: digestFunctions }
+    const asked = requestDigests(request.digests, functions, 'digests')
+    const digests = [...new Map(asked.map((digest) => [digest.key, digest])).values()]
+    checkTotal(digests, maxBatchBytes)
+    const compressor = compressors.find(({ value }) => request.acceptableCompressors.includes(value))
+    const entries = await boundedMap(digests, BLOB_LANES, (digest) => read(cas, digest, compressor, call))
+    return { responses: fitting(digests, entries, maxResponseBytes) }
+  }
+
+const checkTotal = (digests: readonly Digest[], maxBatchBytes: number): void => {
+  const totalBytes = digests.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+  if (totalBytes <= maxBatchBytes) return
+  const expected = `expected at most ${maxBatchBytes}: use ByteStream.Read`
+  throw new StatusError('INVALID_ARGUMENT', `${totalBytes} bytes are too much for BatchReadBlobs, ${expected}`)
+}
+
+const read = async (cas: Store, digest: Digest, compressor: Compressor | undefined, call: Call): Promise<Entry> => {
+  try {
+    const bytes = await readBlob(cas, digest, call)
+    // The status is there for success too: Pants takes an entry without one for a failure.
+    const plain = { digest, data: bytes, status: {}, compressor: IDENTITY }
+    if (compressor === undefined || bytes.length < LEAST_WORTH_COMPRESSING_BYTES) return plain
+    const data = compressionOf(compressor).compressBytes(bytes)
+    return data.length < bytes.length ? { digest, data, status: {}, compressor: compressor.value } : plain
+  } catch (thrown) {
+    if (call.signal.aborted) throw thrown
+    const { code, message } = StatusError.from(thrown)
+    if (!isStatus(thrown, 'NOT_FOUND')) {
+      call.log.warn('could not read a blob', { digest: digest.key, code: codeName(code), error: thrown })
+    }
+    return { digest, status: { code, message } }
+  }
+}
+
+// Below this the frame and the compressor field eat what compression gains.
+const LEAST_WORTH_COMPRESSING_BYTES = 128
+
+/**
+ * The limit on a batch is about blobs, the limit of clients about messages: a batch just below the first may be above the
+ * second once every entry has its digest and status. What no longer fits is named, for the client to read by itself.
+ */
+const fitting = (digests: readonly Digest[], entries: readonly Entry[], maxResponseBytes: number): Entry[] => {
+  const fixedBytes = digests.reduce((sum, digest) => sum + entryBytes(digest), 0)
+  if (fixedBytes > maxResponseBytes) {
+    throw new StatusError('INVALID_ARGUMENT', `${digests.length} digests are too many for one BatchReadBlobs request`)
+  }
+  const budget = new ResponseBudget(maxResponseBytes - fixedBytes)
+  return entries.map((entry) => {
+    const sizeBytes = (entry.data?.length ?? 0) + Buffer.byteLength(entry.status?.message ?? '')
+    if (budget.take(sizeBytes)) return entry
+    if (entry.data === undefined) return { digest: entry.digest, status: { code: entry.status?.code } }
+    return {
+      digest: entry.digest,
+      status: { code: RESOURCE_EXHAUSTED, message: budget.take(NO_ROOM.length) ? NO_ROOM : '' },
+    }
+  })
+}
+
+const RESOURCE_EXHAUSTED = 8
+const NO_ROOM = 'the response is full: use ByteStream.Read'

@@ -1,0 +1,9 @@
+import type { CasInstance, Instances } from '../instance.js'
+
+export interface CasOptions {
+  readonly instances: Instances<CasInstance>
+  /** What the capabilities announce: the sum of the sizes of one batch. */
+  readonly maxBatchBytes: number
+  /** No response message is larger than this. */
+  readonly maxResponseBytes: number
+}

@@ -1,0 +1,41 @@
+import type { Call } from '../base/call.js'
+import { StatusError } from '../base/status-error.js'
+import type { DigestFunction } from '../reapi/digest-function.js'
+import { RESERVED_SEGMENTS } from '../reapi/resource-name.js'
+import type { Store } from '../store/store.js'
+
+/** What CAS and ByteStream need to know of an instance. */
+export interface CasInstance {
+  /** A CAS view (`asCas`): it checks uploads and always has the empty blob. */
+  readonly cas: Store
+  /** What digests may be made with; the first stands for an unset digest_function where nothing tells more. */
+  readonly digestFunctions: readonly DigestFunction[]
+  /** The largest blob that may be uploaded; 0 for no limit. */
+  readonly maxBlobBytes: number
+}
+
+export type Instances<T> = ReadonlyMap<string, T>
+
+/**
+ * The instance a request names. An unknown one is INVALID_ARGUMENT, never NOT_FOUND, which clients take for a cache miss;
+ * so is a name that REAPI does not allow.
+ */
+export const instanceOf = <T>(instances: Instances<T>, name: string): T => {
+  const instance = instances.get(name)
+  if (instance !== undefined) return instance
+  const shown = JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
+  const reserved = name.split('/').find((segment) => RESERVED_SEGMENTS.includes(segment))
+  if (reserved !== undefined) {
+    throw new StatusError('INVALID_ARGUMENT', `instance name ${shown} is not valid: ${reserved} is reserved in REAPI`)
+  }
+  const names = [...instances.keys()].slice(0, 20).map((known) => JSON.stringify(known))
+  const expected = names.length === 0 ? 'none is served here' : `expected one of ${names.join(', ')}`
+  throw new StatusError('INVALID_ARGUMENT', `instance name ${shown} is not configured, ${expected}`)
+}
+
+/** The call as stores see it: with the instance that the request names. */
+export const inInstance = (call: Call, instanceName: string): Call => ({
+  signal: call.signal,
+  instanceName,
+  log: call.log,
+})

@@ -1,0 +1,25 @@
+import type { Writable } from 'node:stream'
+import { StatusError } from '../base/status-error.js'
+
+/** Writes one response and waits until the client has room for the next. Rejects with CANCELLED when it went away. */
+export const send = async (responses: Writable, response: object): Promise<void> => {
+  if (!responses.destroyed && responses.write(response)) return
+  await new Promise<void>((resolve, reject) => whenRoom(responses, (error) => (error ? reject(error) : resolve())))
+}
+
+/** Calls back once `responses` has room again, or with CANCELLED when nobody reads them any more. */
+export const whenRoom = (responses: Writable, callback: (error?: StatusError) => void): void => {
+  const settle = (): void => {
+    responses.off('drain', settle)
+    responses.off('close', settle)
+    if (responses.destroyed) callback(new StatusError('CANCELLED', 'the client no longer reads the responses'))
+    else callback()
+  }
+  if (responses.destroyed) {
+    settle()
+    return
+  }
+  // A stream that dies has no 'drain' any more: waiting for that alone would wait for ever.
+  responses.on('drain', settle)
+  responses.on('close', settle)
+}
