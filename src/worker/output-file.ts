@@ -1,0 +1,105 @@
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { StatusError } from '../base/status-error.js'
+import type { NodePropertiesInput } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { timestampOf } from '../proto/time.js'
+import { Digest } from '../reapi/digest.js'
+import type { DigestFunction } from '../reapi/digest-function.js'
+import { errnoOf } from './fs-failure.js'
+
+/** A blob that was made here: its bytes, or the file they are in. */
+export interface OutputBlob {
+  readonly digest: Digest
+  readonly source: Buffer | string
+}
+
+export interface OutputFile extends OutputBlob {
+  readonly stats: Stats
+}
+
+const CHUNK_BYTES = 256 * 1024
+const SMALL_BYTES = 64 * 1024
+
+/** Bytes of small files that are kept between hashing and uploading, so that they are read once; larger ones are not. */
+export class SmallFileBudget {
+  #leftBytes: number
+
+  constructor(bytes = 8 * 1024 * 1024) {
+    this.#leftBytes = bytes
+  }
+
+  take(bytes: number): boolean {
+    if (bytes > this.#leftBytes) return false
+    this.#leftBytes -= bytes
+    return true
+  }
+}
+
+/**
+ * Hashes a file in one pass. `undefined` when there is no such file or it is none: fifos, sockets and devices are left
+ * out and never read. Symlinks are not followed.
+ */
+export const hashFile = async (
+  path: string,
+  digestFunction: DigestFunction,
+  budget: SmallFileBudget,
+): Promise<OutputFile | undefined> => {
+  const file = await openFile(path)
+  if (file === undefined) return undefined
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile()) return undefined
+    if (stats.size > SMALL_BYTES) return { ...(await hashChunks(file, path, digestFunction)), stats }
+    const bytes = await readSmall(file, stats.size)
+    return { digest: Digest.of(bytes, digestFunction), source: budget.take(bytes.length) ? bytes : path, stats }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Without O_NONBLOCK opening a fifo waits for a writer. */
+const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+const openFile = async (path: string): Promise<FileHandle | undefined> => {
+  try {
+    return await open(path, FLAGS)
+  } catch (error) {
+    const errno = errnoOf(error)
+    // ENXIO is what a socket says; ELOOP a symlink that has taken the place of the file since it was listed.
+    if (errno === 'ENOENT' || errno === 'ENXIO' || errno === 'ELOOP') return undefined
+    if (errno !== 'EACCES') throw error
+    throw new StatusError('FAILED_PRECONDITION', 'the command left it without permission to read', { cause: error })
+  }
+}
+
+const readSmall = async (file: FileHandle, sizeBytes: number): Promise<Buffer> => {
+  const bytes = Buffer.allocUnsafe(sizeBytes)
+  let filled = 0
+  while (filled < sizeBytes) {
+    const { bytesRead } = await file.read(bytes, filled, sizeBytes - filled, null)
+    if (bytesRead === 0) break
+    filled += bytesRead
+  }
+  return bytes.subarray(0, filled)
+}
+
+const hashChunks = async (file: FileHandle, path: string, digestFunction: DigestFunction): Promise<OutputBlob> => {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  const hasher = digestFunction.createHasher()
+  let sizeBytes = 0
+  for (;;) {
+    const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, null)
+    if (bytesRead === 0) return { digest: Digest.ofHash(hasher, sizeBytes, digestFunction), source: path }
+    hasher.update(chunk.subarray(0, bytesRead))
+    sizeBytes += bytesRead
+  }
+}
+
+/** The node properties a Command asked for by name; `null` when it asked for none. */
+export const nodePropertiesOf = (stats: Stats | undefined, asked: readonly string[]): NodePropertiesInput | null => {
+  if (stats === undefined || asked.length === 0) return null
+  return {
+    mtime: asked.includes('mtime') ? timestampOf(stats.mtimeMs) : null,
+    unixMode: asked.includes('unix_mode') ? { value: stats.mode & 0o7777 } : null,
+  }
+}

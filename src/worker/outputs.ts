@@ -1,0 +1,186 @@
+import { lstatSync, mkdirSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
+import { dirname } from 'node:path'
+import { StatusError } from '../base/status-error.js'
+import {
+  type ActionResultInput,
+  type Command,
+  CommandOutputDirectoryFormat,
+  type OutputDirectoryInput,
+  type OutputFileInput,
+  type OutputSymlinkInput,
+} from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { type RequestedOutput, requestedOutputs } from '../reapi/command.js'
+import type { DigestFunction } from '../reapi/digest-function.js'
+import { errnoOf, fsFailure } from './fs-failure.js'
+import { readOutputDirectory } from './output-directory.js'
+import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './output-file.js'
+
+/** The outputs of an ActionResult and the blobs it refers to. */
+export interface CollectedOutputs {
+  readonly result: Pick<ActionResultInput, 'outputFiles' | 'outputDirectories' | 'outputSymlinks'> &
+    Pick<ActionResultInput, 'outputFileSymlinks' | 'outputDirectorySymlinks'>
+  readonly blobs: readonly OutputBlob[]
+}
+
+/** Makes the directories above the outputs, and only these, before the command runs (REAPI Command.output_paths). */
+export const makeOutputParents = (command: Command, root: string): void => {
+  const made = new Set<string>([''])
+  for (const { path, rootPath } of requestedOutputs(command)) {
+    if (rootPath === '') continue
+    const missing: string[] = []
+    for (let parent = parentOf(rootPath); !made.has(parent); parent = parentOf(parent)) {
+      made.add(parent)
+      missing.push(parent)
+    }
+    for (const parent of missing.reverse()) makeParent(path, parent, root)
+  }
+}
+
+const makeParent = (output: string, parent: string, root: string): void => {
+  const found = statsOf(`${root}/${parent}`)
+  if (found === undefined) mkdirSync(`${root}/${parent}`)
+  else if (!found.isDirectory() && !(found.isSymbolicLink() && leadsInside(parent, root))) {
+    const message = `output ${JSON.stringify(output)}: ${JSON.stringify(parent)} is not a directory of the input root`
+    throw new StatusError('FAILED_PRECONDITION', message)
+  }
+}
+
+/**
+ * Finds what a command made of what it was asked for. What was not made is left out. FAILED_PRECONDITION when a legacy
+ * field finds the other kind of thing (REAPI Command.output_files), or a symlink leads out of the input root.
+ */
+export const collectOutputs = async (
+  command: Command,
+  root: string,
+  digestFunction: DigestFunction,
+): Promise<CollectedOutputs> => {
+  const collector = new Collector(command, root, digestFunction)
+  for (const output of requestedOutputs(command)) {
+    try {
+      await collector.add(output)
+    } catch (error) {
+      const what = `output ${JSON.stringify(output.path)}`
+      const failure = fsFailure(error, what)
+      throw failure === error ? failure.withPrefix(what) : failure
+    }
+  }
+  return collector
+}
+
+class Collector implements CollectedOutputs {
+  readonly blobs: OutputBlob[] = []
+  readonly result = {
+    outputFiles: [] as OutputFileInput[],
+    outputDirectories: [] as OutputDirectoryInput[],
+    outputSymlinks: [] as OutputSymlinkInput[],
+    outputFileSymlinks: [] as OutputSymlinkInput[],
+    outputDirectorySymlinks: [] as OutputSymlinkInput[],
+  }
+  readonly #command: Command
+  readonly #root: string
+  readonly #options: Parameters<typeof readOutputDirectory>[1]
+  readonly #insideParents = new Set<string>([''])
+
+  constructor(command: Command, root: string, digestFunction: DigestFunction) {
+    this.#command = command
+    this.#root = root
+    this.#options = { digestFunction, properties: command.outputNodeProperties, budget: new SmallFileBudget() }
+  }
+
+  async add(output: RequestedOutput): Promise<void> {
+    const { path, rootPath, kind } = output
+    const place = rootPath === '' ? this.#root : `${this.#root}/${rootPath}`
+    const stats = statsOf(place)
+    if (stats === undefined) return
+    this.#rejectOutside(rootPath)
+    if (stats.isSymbolicLink()) this.#addSymlink(output, place, stats)
+    else if (stats.isDirectory()) {
+      if (kind === 'file') throw wrongKind('a directory', 'a file')
+      await this.#addDirectory(path, place)
+    } else if (stats.isFile()) {
+      if (kind === 'directory') throw wrongKind('a file', 'a directory')
+      await this.#addFile(path, place)
+    }
+  }
+
+  async #addFile(path: string, place: string): Promise<void> {
+    const file = await hashFile(place, this.#options.digestFunction, this.#options.budget)
+    if (file === undefined) return
+    this.blobs.push(file)
+    this.result.outputFiles.push({
+      path,
+      digest: file.digest.toMessage(),
+      isExecutable: (file.stats.mode & 0o100) !== 0,
+      nodeProperties: nodePropertiesOf(file.stats, this.#options.properties),
+    })
+  }
+
+  async #addDirectory(path: string, place: string): Promise<void> {
+    const { tree, blobs } = await readOutputDirectory(place, this.#options)
+    this.blobs.push(...blobs)
+    const { outputDirectoryFormat: format } = this.#command
+    const directory: OutputDirectoryInput = { path }
+    if (format !== CommandOutputDirectoryFormat.DIRECTORY_ONLY) {
+      const { digest, bytes } = tree.tree()
+      this.blobs.push({ digest, source: bytes })
+      directory.treeDigest = digest.toMessage()
+      directory.isTopologicallySorted = true
+    }
+    if (format === CommandOutputDirectoryFormat.DIRECTORY_ONLY || format === TREE_AND_DIRECTORY) {
+      const directories = tree.directories()
+      for (const { digest, bytes } of directories) this.blobs.push({ digest, source: bytes })
+      directory.rootDirectoryDigest = directories.at(-1)?.digest.toMessage()
+    }
+    this.result.outputDirectories.push(directory)
+  }
+
+  #addSymlink({ path, kind }: RequestedOutput, place: string, stats: Stats): void {
+    const nodeProperties = nodePropertiesOf(stats, this.#options.properties)
+    const symlink = { path, target: readlinkSync(place), nodeProperties }
+    this.result.outputSymlinks.push(symlink)
+    if (kind === 'file') this.result.outputFileSymlinks.push(symlink)
+    if (kind === 'directory') this.result.outputDirectorySymlinks.push(symlink)
+  }
+
+  #rejectOutside(rootPath: string): void {
+    const parent = parentOf(rootPath)
+    if (this.#insideParents.has(parent)) return
+    if (!leadsInside(parent, this.#root)) {
+      throw new StatusError('FAILED_PRECONDITION', `${JSON.stringify(parent)} leads out of the input root`)
+    }
+    this.#insideParents.add(parent)
+  }
+}
+
+const { TREE_AND_DIRECTORY } = CommandOutputDirectoryFormat
+
+const wrongKind = (found: string, expected: string): StatusError =>
+  new StatusError('FAILED_PRECONDITION', `the command made ${found} there, expected ${expected}`)
+
+/** Whether a path below the root, symlinks followed, is a directory that lies in the root. */
+const leadsInside = (path: string, root: string): boolean => {
+  try {
+    const real = realpathSync.native(`${root}/${path}`)
+    const realRoot = realpathSync.native(root)
+    return (real === realRoot || real.startsWith(`${realRoot}/`)) && lstatSync(real).isDirectory()
+  } catch (error) {
+    if (isAbsence(error)) return false
+    throw error
+  }
+}
+
+const statsOf = (path: string): Stats | undefined => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (isAbsence(error)) return undefined
+    throw error
+  }
+}
+
+const isAbsence = (error: unknown): boolean => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')
+
+const parentOf = (path: string): string => {
+  const parent = dirname(path)
+  return parent === '.' ? '' : parent
+}

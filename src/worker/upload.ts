@@ -1,0 +1,58 @@
+import { createReadStream } from 'node:fs'
+import { boundedMap } from '../base/bounded-map.js'
+import { type Call, internalCall } from '../base/call.js'
+import { StatusError } from '../base/status-error.js'
+import type { Store } from '../store/store.js'
+import { STAGE_BYTES } from '../stream/path.js'
+import { deliver, run } from '../stream/run.js'
+import { fsFailure } from './fs-failure.js'
+import type { OutputBlob } from './output-file.js'
+
+const PARALLEL_UPLOADS = 16
+
+/**
+ * Puts blobs into the store, only those that are missing, each once. Rejects with DEADLINE_EXCEEDED after `timeoutMs`.
+ * `onUpload` is called once something has to be written.
+ */
+export const uploadBlobs = async (
+  blobs: readonly OutputBlob[],
+  store: Store,
+  timeoutMs: number,
+  call: Call,
+  onUpload: () => void = () => {},
+): Promise<void> => {
+  if (blobs.length === 0) return
+  const byKey = new Map(blobs.map((blob) => [blob.digest.key, blob]))
+  const digests = [...byKey.values()].map(({ digest }) => digest)
+  const missing = new Set((await store.findMissing(digests, call)).map(({ key }) => key))
+  if (missing.size === 0) return
+  onUpload()
+  await withDeadline(timeoutMs, call, (limited) =>
+    boundedMap([...missing], PARALLEL_UPLOADS, async (key) => {
+      const blob = byKey.get(key)
+      if (blob !== undefined) await upload(blob, store, limited)
+    }),
+  )
+}
+
+const upload = async ({ digest, source }: OutputBlob, store: Store, call: Call): Promise<void> => {
+  const path = await store.writer(digest, call)
+  try {
+    if (typeof source !== 'string') await deliver(source, path, call.signal)
+    else await run([createReadStream(source, { highWaterMark: STAGE_BYTES }), ...path], call.signal)
+  } catch (error) {
+    throw fsFailure(error, `upload of ${digest}`)
+  }
+}
+
+const withDeadline = async (timeoutMs: number, call: Call, work: (call: Call) => Promise<unknown>): Promise<void> => {
+  const late = new AbortController()
+  const timer = setTimeout(() => {
+    late.abort(new StatusError('DEADLINE_EXCEEDED', `the outputs could not be uploaded in ${timeoutMs / 1000} s`))
+  }, timeoutMs)
+  try {
+    await work(internalCall({ ...call, signal: AbortSignal.any([call.signal, late.signal]) }))
+  } finally {
+    clearTimeout(timer)
+  }
+}

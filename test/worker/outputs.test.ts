@@ -1,0 +1,309 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Writable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { internalCall } from '../../src/base/call.js'
+import { codec } from '../../src/proto/codec.js'
+import type { Command, DigestInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { encodeDirectory } from '../../src/reapi/directory.js'
+import type { OutputBlob } from '../../src/worker/output-file.js'
+import { collectOutputs, makeOutputParents } from '../../src/worker/outputs.js'
+import { uploadBlobs } from '../../src/worker/upload.js'
+import { FileStore } from './file-store.js'
+
+const { SHA256, BLAKE3 } = digestFunctions
+const call = internalCall()
+const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
+const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
+const commandCodec = codec('build.bazel.remote.execution.v2.Command')
+
+const command = (parts: Parameters<typeof commandCodec.encode>[0]): Command =>
+  commandCodec.decode(commandCodec.encode({ arguments: ['x'], ...parts }))
+
+const setUp = (t: Test) => {
+  const directory = t.testdir({ root: {}, outside: { secret: 'secret' } })
+  const root = join(directory, 'root')
+  return {
+    directory,
+    root,
+    store: new FileStore(join(directory, 'cas')),
+    file: (path: string, text = path) => {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      writeFileSync(join(root, path), text)
+      return Digest.of(Buffer.from(text), SHA256)
+    },
+    collect: (parts: Parameters<typeof commandCodec.encode>[0], digestFunction = SHA256) =>
+      collectOutputs(command(parts), root, digestFunction),
+  }
+}
+
+const blobOf = (blobs: readonly OutputBlob[], digest: DigestInput | null | undefined): Buffer => {
+  const blob = blobs.find((blob) => blob.digest.hash === digest?.hash)
+  if (!Buffer.isBuffer(blob?.source)) throw new Error(`no bytes for ${digest?.hash}`)
+  return blob.source
+}
+
+t.test('OUT-01, OUT-14, CMD-13 a file', async (t) => {
+  const { collect, file, root } = setUp(t)
+  const digest = file('a/plain')
+  file('a/tool')
+  chmodSync(join(root, 'a/tool'), 0o755)
+  const { result, blobs } = await collect({ outputPaths: ['a/plain', 'a/tool'] })
+  t.match(result.outputFiles, [
+    { path: 'a/plain', digest: digest.toMessage(), isExecutable: false, nodeProperties: null },
+    { path: 'a/tool', isExecutable: true },
+  ])
+  t.equal(blobs.length, 2)
+})
+
+t.test('CMD-04 outputs are relative to the working directory, their paths are as requested', async (t) => {
+  const { collect, file } = setUp(t)
+  file('a/x')
+  file('y')
+  const { result } = await collect({ workingDirectory: 'a', outputPaths: ['x', '../y', './x'] })
+  t.same(
+    result.outputFiles?.map(({ path }) => path),
+    ['x', '../y', './x'],
+  )
+})
+
+t.test('CMD-05 parents are made beforehand, and nothing else', async (t) => {
+  const { root, file, directory } = setUp(t)
+  file('there/f')
+  const parts = { workingDirectory: 'there', outputPaths: ['p/q/out', 'f', '', '../other/dir'] }
+  makeOutputParents(command(parts), root)
+  t.ok(existsSync(join(root, 'there/p/q')) && existsSync(join(root, 'other')))
+  t.notOk(existsSync(join(root, 'there/p/q/out')) || existsSync(join(root, 'other/dir')))
+  makeOutputParents(command({ outputFiles: ['l/f'], outputDirectories: ['m/d'] }), root)
+  t.ok(existsSync(join(root, 'l')) && existsSync(join(root, 'm')))
+  t.notOk(existsSync(join(root, 'm/d')))
+
+  symlinkSync('there', join(root, 'inside'))
+  makeOutputParents(command({ outputPaths: ['inside/new/x'] }), root)
+  t.ok(existsSync(join(root, 'there/new')))
+  symlinkSync(join(directory, 'outside'), join(root, 'out'))
+  t.throws(() => makeOutputParents(command({ outputPaths: ['out/new/x'] }), root), { code: 9, message: /"out" is not/ })
+  t.notOk(existsSync(join(directory, 'outside/new')))
+  t.throws(() => makeOutputParents(command({ outputPaths: ['there/f/x'] }), root), {
+    code: 9,
+    message: /"there\/f" is not/,
+  })
+})
+
+t.test('CMD-06, CMD-07 legacy fields count when output_paths is empty', async (t) => {
+  const { collect, file } = setUp(t)
+  for (const name of ['p', 'f', 'd/x']) file(name)
+  const legacy = { outputFiles: ['f'], outputDirectories: ['d'] }
+  t.match((await collect(legacy)).result, { outputFiles: [{ path: 'f' }], outputDirectories: [{ path: 'd' }] })
+  const { result } = await collect({ ...legacy, outputPaths: ['p'] })
+  t.match(result, { outputFiles: [{ path: 'p' }] })
+  t.same(result.outputDirectories, [])
+})
+
+t.test('CMD-08 the other kind of thing', async (t) => {
+  const { collect, file } = setUp(t)
+  file('d/x')
+  file('f')
+  await t.rejects(collect({ outputFiles: ['d'] }), {
+    code: 9,
+    message: /output "d": .* a directory there, expected a file/,
+  })
+  await t.rejects(collect({ outputDirectories: ['f'] }), {
+    code: 9,
+    message: /output "f": .* a file there, expected a dir/,
+  })
+})
+
+t.test('CMD-09, CMD-12 what was not made is left out, what was not asked for is discarded', async (t) => {
+  const { collect, file } = setUp(t)
+  file('there')
+  file('extra')
+  const { result, blobs } = await collect({ outputPaths: ['no', 'no/such', 'there/below', 'there'] })
+  t.same(
+    result.outputFiles?.map(({ path }) => path),
+    ['there'],
+  )
+  t.equal(blobs.length, 1)
+})
+
+t.test('OUT-02, OUT-03, OUT-11 a directory with everything in it', async (t) => {
+  const { collect, file, root } = setUp(t)
+  file('d/b/deep/leaf', 'same')
+  file('d/a/deep/leaf', 'same')
+  file('d/f')
+  mkdirSync(join(root, 'd/empty'))
+  symlinkSync('../f', join(root, 'd/a/link'))
+  symlinkSync('/nosuch', join(root, 'd/dangling'))
+  symlinkSync('a', join(root, 'd/to-directory'))
+  const { result, blobs } = await collect({ outputPaths: ['d'] })
+  t.match(result.outputDirectories, [{ path: 'd', isTopologicallySorted: true }])
+  const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+  t.same(
+    tree.root?.directories.map(({ name }) => name),
+    ['a', 'b', 'empty'],
+  )
+  t.match(tree.root?.symlinks, [
+    { name: 'dangling', target: '/nosuch' },
+    { name: 'to-directory', target: 'a' },
+  ])
+  t.equal(tree.children.length, 4, 'a, b, empty and the one deep, which is shared')
+  const known = new Map(tree.children.map((child) => [SHA256.hash(encodeDirectory(child)), child]))
+  const a = known.get(tree.root?.directories[0]?.digest?.hash ?? '')
+  t.match(a?.symlinks, [{ name: 'link', target: '../f' }])
+  t.match(known.get(a?.directories[0]?.digest?.hash ?? '')?.files, [{ name: 'leaf' }])
+})
+
+t.test('OUT-04 equal directories give equal Trees', async (t) => {
+  const { collect, file } = setUp(t)
+  const names = ['x/1', 'x/2/3', 'y/1', 'z', 'y/2/3', 'x/é', 'x/\u{10000}', 'x/\uffee']
+  for (const name of names) file(`one/${name}`, name)
+  for (const name of names.toReversed()) file(`two/${name}`, name)
+  const { result } = await collect({ outputPaths: ['one', 'two'] })
+  const [one, two] = result.outputDirectories ?? []
+  t.same(one?.treeDigest, two?.treeDigest)
+})
+
+t.test('OUT-06, OUT-07 the format asked for', async (t) => {
+  const { collect, file } = setUp(t)
+  file('d/a/b')
+  const directoryOf = async (outputDirectoryFormat: number) => {
+    const { result, blobs } = await collect({ outputPaths: ['d'], outputDirectoryFormat })
+    return { blobs, directory: result.outputDirectories?.[0] }
+  }
+  t.notOk((await directoryOf(0)).directory?.rootDirectoryDigest)
+  const only = await directoryOf(1)
+  t.notOk(only.directory?.treeDigest || only.directory?.isTopologicallySorted)
+  const root = directoryCodec.decode(blobOf(only.blobs, only.directory?.rootDirectoryDigest))
+  t.match(directoryCodec.decode(blobOf(only.blobs, root.directories[0]?.digest)).files, [{ name: 'b' }])
+  const both = await directoryOf(2)
+  const tree = treeCodec.decode(blobOf(both.blobs, both.directory?.treeDigest))
+  t.equal(both.directory?.rootDirectoryDigest?.hash, tree.root && SHA256.hash(encodeDirectory(tree.root)))
+  const unknown = await directoryOf(99)
+  t.ok(unknown.directory?.treeDigest)
+  t.notOk(unknown.directory?.rootDirectoryDigest)
+})
+
+t.test('OUT-08, OUT-09 symlinks are reported as they are', async (t) => {
+  const { collect, file, root, directory } = setUp(t)
+  file('f')
+  mkdirSync(join(root, 'd'))
+  symlinkSync('f', join(root, 'to-file'))
+  symlinkSync('nosuch', join(root, 'dangling'))
+  symlinkSync(join(directory, 'outside'), join(root, 'absolute'))
+  const outputPaths = ['to-file', 'dangling', 'absolute']
+  const { result } = await collect({ outputPaths })
+  t.match(result.outputSymlinks, [
+    { path: 'to-file', target: 'f' },
+    { path: 'dangling', target: 'nosuch' },
+    { path: 'absolute', target: join(directory, 'outside') },
+  ])
+  t.same([result.outputFiles, result.outputFileSymlinks, result.outputDirectorySymlinks], [[], [], []])
+  const legacy = (await collect({ outputFiles: ['to-file'], outputDirectories: ['absolute'] })).result
+  t.match(legacy.outputFileSymlinks, [{ path: 'to-file', target: 'f' }])
+  t.match(legacy.outputDirectorySymlinks, [{ path: 'absolute' }])
+  t.match(legacy.outputSymlinks, [{ path: 'to-file' }, { path: 'absolute' }])
+})
+
+t.test('symlinks are not followed out of the input root', async (t) => {
+  const { collect, root, directory, file } = setUp(t)
+  symlinkSync(join(directory, 'outside'), join(root, 'out'))
+  await t.rejects(collect({ outputPaths: ['out/secret'] }), { code: 9, message: /"out" leads out of the input root/ })
+  file('real/x')
+  symlinkSync('real', join(root, 'alias'))
+  t.match((await collect({ outputPaths: ['alias/x'] })).result, { outputFiles: [{ path: 'alias/x' }] })
+})
+
+t.test('OUT-12 an empty directory', async (t) => {
+  const { collect, root } = setUp(t)
+  mkdirSync(join(root, 'd'))
+  const { result, blobs } = await collect({ outputPaths: ['d'] })
+  const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+  t.not(tree.root, null)
+  t.same(tree.root?.files, [])
+})
+
+t.test('CMD-11 "" is the whole working directory', async (t) => {
+  const { collect, file } = setUp(t)
+  file('above')
+  file('w/x')
+  for (const parts of [{ outputPaths: [''] }, { outputDirectories: [''] }]) {
+    const { result, blobs } = await collect({ workingDirectory: 'w', ...parts })
+    t.match(result.outputDirectories, [{ path: '' }])
+    const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+    t.match(tree.root?.files, [{ name: 'x' }])
+  }
+})
+
+t.test('OUT-13 special files are left out and not read', async (t) => {
+  const { collect, file, root } = setUp(t)
+  file('d/x')
+  execFileSync('mkfifo', [join(root, 'fifo'), join(root, 'd/fifo')])
+  const { result, blobs } = await collect({ outputPaths: ['fifo', 'd'] })
+  t.same(result.outputFiles, [])
+  const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+  t.same(
+    tree.root?.files.map(({ name }) => name),
+    ['x'],
+  )
+})
+
+t.test('CMD-22 node properties that were asked for', async (t) => {
+  const { collect, file, root } = setUp(t)
+  file('d/x')
+  chmodSync(join(root, 'd/x'), 0o640)
+  utimesSync(join(root, 'd/x'), 1_000_000_000.5, 1_000_000_000.5)
+  symlinkSync('x', join(root, 'd/link'))
+  const both = { mtime: { seconds: 1_000_000_000, nanos: 500_000_000 }, unixMode: { value: 0o640 } }
+  const { result, blobs } = await collect({ outputPaths: ['d/x', 'd'], outputNodeProperties: ['mtime', 'unix_mode'] })
+  t.match(result.outputFiles, [{ nodeProperties: both }])
+  const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+  t.match(tree.root?.files, [{ nodeProperties: both }])
+  t.ok(tree.root?.nodeProperties?.unixMode?.value)
+  t.ok(tree.root?.symlinks[0]?.nodeProperties?.mtime)
+  const mode = await collect({ outputPaths: ['d/x'], outputNodeProperties: ['unix_mode'] })
+  t.match(mode.result.outputFiles, [{ nodeProperties: { mtime: null, unixMode: { value: 0o640 } } }])
+})
+
+t.test('EXE-45 digests are of the function of the action', async (t) => {
+  const { collect, file } = setUp(t)
+  file('f', 'text')
+  const { result } = await collect({ outputPaths: ['f'] }, BLAKE3)
+  t.equal(result.outputFiles?.[0]?.digest?.hash, BLAKE3.hash(Buffer.from('text')))
+})
+
+t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', async (t) => {
+  const { collect, file, root, store } = setUp(t)
+  store.put('known')
+  const sizes = [0, 1, 65_536, 65_537, 9_000_000]
+  for (const [index, size] of sizes.entries()) {
+    file(`d/${index}`)
+    truncateSync(join(root, `d/${index}`), size)
+  }
+  for (let index = 0; index < 200; index++) file(`d/many${index}`, `${index}`.repeat(20_000))
+  file('d/known', 'known')
+  file('d/twice1', 'twice')
+  file('d/twice2', 'twice')
+  const { blobs } = await collect({ outputPaths: ['d'] })
+  let uploads = 0
+  await uploadBlobs(blobs, store.cas, 60_000, call, () => uploads++)
+  t.equal(uploads, 1)
+  t.same(await store.findMissing(blobs.map(({ digest }) => digest)), [])
+  t.equal(new Set(store.written).size, store.written.length)
+  t.notOk(store.written.includes(Digest.of(Buffer.from('known'), SHA256).key))
+  for (const { digest } of blobs.filter(({ digest }) => !digest.isEmpty)) {
+    if (SHA256.hash(store.get(digest)) !== digest.hash) t.fail(`wrong bytes under ${digest}`)
+  }
+  await uploadBlobs(blobs, store.cas, 60_000, call, () => uploads++)
+  t.equal(uploads, 1, 'nothing to do the second time')
+})
+
+t.test('an upload that hangs ends', async (t) => {
+  const { collect, file, store } = setUp(t)
+  file('f')
+  const { blobs } = await collect({ outputPaths: ['f'] })
+  store.writer = async () => [new Writable({ write: () => {} })]
+  await t.rejects(uploadBlobs(blobs, store.cas, 50, call), { code: 4, message: /could not be uploaded in 0.05 s/ })
+})
