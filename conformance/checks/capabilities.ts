@@ -1,0 +1,249 @@
+import {
+  Compressor,
+  DigestFunction,
+  SymlinkAbsolutePathStrategy,
+} from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import type { Check } from '../check.js'
+import { brotli, rawDeflate, zstdFrame } from '../content.js'
+import type { Exam } from '../exam.js'
+import * as methods from '../methods.js'
+
+type Version = { readonly major: number; readonly minor: number; readonly prerelease: string } | null
+
+const atMost = (a: Version, b: Version): boolean =>
+  (a?.major ?? 0) < (b?.major ?? 0) || ((a?.major ?? 0) === (b?.major ?? 0) && (a?.minor ?? 0) <= (b?.minor ?? 0))
+
+const shown = (version: Version): string => (version === null ? 'none' : `${version.major}.${version.minor}`)
+
+const cacheOf = (exam: Exam) => {
+  const { cacheCapabilities } = exam.capabilities
+  return cacheCapabilities ?? exam.notApplicable('the server announces no cache')
+}
+
+const executionOf = (exam: Exam) => {
+  const { executionCapabilities } = exam.capabilities
+  return executionCapabilities ?? exam.notApplicable('the server announces no execution')
+}
+
+const V2_0: Version = { major: 2, minor: 0, prerelease: '' }
+
+export const capabilitiesChecks: readonly Check[] = [
+  {
+    id: 'CAP-01',
+    sends: '100 GetCapabilities at once; all are answered alike.',
+    run: async (exam) => {
+      const ask = () => exam.call(methods.getCapabilities, { instanceName: exam.instanceName })
+      const outcomes = await Promise.all(Array.from({ length: 100 }, ask))
+      for (const outcome of outcomes) exam.expectCode(outcome, 'OK')
+    },
+  },
+  {
+    id: 'CAP-02',
+    sends: 'GetCapabilities; 2.0 lies between low_api_version and high_api_version.',
+    run: async (exam) => {
+      const { lowApiVersion, highApiVersion } = exam.capabilities
+      const holds = atMost(lowApiVersion, V2_0) && atMost(V2_0, highApiVersion)
+      exam.expect(holds, 'low <= 2.0 <= high', `${shown(lowApiVersion)} to ${shown(highApiVersion)}`)
+      exam.chose(`announces ${shown(lowApiVersion)} to ${shown(highApiVersion)}`)
+    },
+  },
+  {
+    id: 'CAP-04',
+    sends: 'GetCapabilities; cache and execution capabilities are there exactly if the services are.',
+    run: async (exam) => {
+      const { instanceName } = exam
+      const cas = await exam.call(methods.findMissingBlobs, { instanceName })
+      const isCasServed = cas.code === 0
+      exam.expectEqual(exam.capabilities.cacheCapabilities !== null, isCasServed, 'the presence of cache_capabilities')
+      const execution = await exam.call(methods.execute, { instanceName }, { maxResponses: 1 })
+      // A request without an action digest is INVALID_ARGUMENT where execution is served.
+      const isRefusedAsSuch = [12, 7, 9].includes(execution.code)
+      if (exam.capabilities.executionCapabilities === null) {
+        exam.expect(isRefusedAsSuch, 'Execute to be refused without capabilities', `code ${execution.code}`)
+      }
+    },
+  },
+  {
+    id: 'CAP-05',
+    sends: 'GetCapabilities; the cache lists at least one digest function, and never UNKNOWN.',
+    run: async (exam) => {
+      const { digestFunctions } = cacheOf(exam)
+      exam.expect(digestFunctions.length > 0, 'at least one digest function', 'none')
+      exam.expect(!digestFunctions.includes(DigestFunction.UNKNOWN), 'no UNKNOWN', digestFunctions.join(', '))
+    },
+  },
+  {
+    id: 'CAP-06',
+    sends:
+      'GetCapabilities; the singular execution digest_function is known, and is in the repeated field if that is set.',
+    run: async (exam) => {
+      const { digestFunction, digestFunctions } = executionOf(exam)
+      exam.expect(digestFunction !== DigestFunction.UNKNOWN, 'a known digest_function', 'UNKNOWN')
+      const holds = digestFunctions.length === 0 || digestFunctions.includes(digestFunction)
+      exam.expect(holds, `${digestFunction} in digest_functions`, digestFunctions.join(', '))
+      if (digestFunction !== DigestFunction.SHA256)
+        exam.chose('its singular function is not SHA256: SDK clients refuse')
+    },
+  },
+  {
+    id: 'CAP-07',
+    sends: 'GetCapabilities and Execute; exec_enabled is true only where Execute is served.',
+    run: async (exam) => {
+      const { execEnabled } = executionOf(exam)
+      const { instanceName } = exam
+      const actionDigest = exam.digest(exam.random(10))
+      const outcome = await exam.call(methods.execute, { instanceName, actionDigest }, { maxResponses: 1 })
+      const isServed = ![12, 7].includes(outcome.code)
+      exam.expect(!execEnabled || isServed, 'Execute to be served', `code ${outcome.code} ${outcome.message}`)
+    },
+  },
+  {
+    id: 'CAP-08',
+    sends: 'UpdateActionResult; it is allowed exactly if update_enabled says so.',
+    needs: ['action-cache', 'cas'],
+    run: async (exam) => {
+      const isEnabled = cacheOf(exam).actionCacheUpdateCapabilities?.updateEnabled === true
+      const [actionDigest] = await exam.upload(exam.random(40))
+      const outcome = await exam.call(methods.updateActionResult, {
+        instanceName: exam.instanceName,
+        actionDigest: actionDigest ?? null,
+        actionResult: { exitCode: 0, stdoutRaw: Buffer.from('x') },
+      })
+      if (isEnabled) exam.expectCode(outcome, 'OK')
+      else exam.expectCode(outcome, 'PERMISSION_DENIED', 'FAILED_PRECONDITION', 'UNIMPLEMENTED', 'UNAUTHENTICATED')
+    },
+  },
+  {
+    id: 'CAP-09',
+    sends: 'A batch just below the announced limit, which must pass, and one well above, which must not.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const limit = cacheOf(exam).maxBatchTotalSizeBytes
+      exam.chose(`announces max_batch_total_size_bytes ${limit}`)
+      if (limit === 0 || limit > 16 << 20) return
+      const blob = (sizeBytes: number) => {
+        const data = exam.random(sizeBytes)
+        return { digest: exam.digest(data), data }
+      }
+      const { instanceName } = exam
+      const below = [blob(Math.max(1, limit - (64 << 10)))]
+      exam.expectCode(await exam.call(methods.batchUpdateBlobs, { instanceName, requests: below }), 'OK')
+      const above = [blob(limit / 2 + 600_000), blob(limit / 2 + 600_000)]
+      exam.expectCode(await exam.call(methods.batchUpdateBlobs, { instanceName, requests: above }), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'CAP-10',
+    sends: 'GetCapabilities; symlink_absolute_path_strategy is DISALLOWED or ALLOWED.',
+    run: async (exam) => {
+      const strategy = cacheOf(exam).symlinkAbsolutePathStrategy
+      exam.expect(strategy !== SymlinkAbsolutePathStrategy.UNKNOWN, 'DISALLOWED or ALLOWED', 'UNKNOWN')
+      exam.chose(strategy === SymlinkAbsolutePathStrategy.ALLOWED ? 'allows absolute symlinks' : 'disallows them')
+    },
+  },
+  {
+    id: 'CAP-11',
+    sends: 'A blob through each announced compressor; accepted, and IDENTITY is not the first of the list.',
+    needs: ['bytestream', 'cas'],
+    run: async (exam) => {
+      const { supportedCompressors } = cacheOf(exam)
+      exam.expect(supportedCompressors[0] !== Compressor.IDENTITY, 'IDENTITY not to come first', 'it does')
+      for (const [value, name, encode] of wireForms) {
+        if (!supportedCompressors.includes(value)) continue
+        const data = Buffer.from(exam.random(500).toString('hex'))
+        const resourceName = exam.uploadName(exam.digest(data), { form: `compressed-blobs/${name}` })
+        exam.expectCode(await exam.write(encode(data), { resourceName }), 'OK')
+      }
+    },
+  },
+  {
+    id: 'CAP-12',
+    sends: 'A batch entry in each announced batch compressor; accepted.',
+    needs: ['cas'],
+    run: async (exam) => {
+      for (const [compressor, , encode] of wireForms) {
+        if (!cacheOf(exam).supportedBatchUpdateCompressors.includes(compressor)) continue
+        const data = Buffer.from(exam.random(500).toString('hex'))
+        const requests = [{ digest: exam.digest(data), data: encode(data), compressor }]
+        const outcome = await exam.call(methods.batchUpdateBlobs, { instanceName: exam.instanceName, requests })
+        exam.expectCode(outcome, 'OK')
+        exam.expectEqual(outcome.responses[0]?.responses[0]?.status?.code ?? 0, 0, "the entry's status")
+      }
+    },
+  },
+  {
+    id: 'CAP-13',
+    sends: 'An upload one byte larger than max_cas_blob_size_bytes; refused.',
+    needs: ['bytestream'],
+    run: async (exam) => {
+      const most = cacheOf(exam).maxCasBlobSizeBytes
+      if (most === 0) exam.notApplicable('the server announces no largest blob')
+      const resourceName = exam.uploadName({ hash: exam.digest(exam.random(5)).hash, sizeBytes: most + 1 })
+      const first = { resourceName, writeOffset: 0, data: exam.random(5) }
+      exam.expectCode(await exam.call(methods.write, first), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'CAP-14',
+    sends: 'SplitBlob and SpliceBlob; served exactly if the flags say so.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const { splitBlobSupport, spliceBlobSupport } = cacheOf(exam)
+      const blobDigest = exam.digest(exam.random(10))
+      const split = await exam.call(methods.splitBlob, { instanceName: exam.instanceName, blobDigest })
+      exam.expectEqual(split.code !== 12, splitBlobSupport, 'whether SplitBlob is served')
+      const splice = await exam.call(methods.spliceBlob, { instanceName: exam.instanceName, blobDigest })
+      exam.expectEqual(splice.code !== 12, spliceBlobSupport, 'whether SpliceBlob is served')
+    },
+  },
+  {
+    id: 'CAP-15',
+    sends: 'GetCapabilities; announced chunking parameters are in range.',
+    run: async (exam) => {
+      const { fastCdc2020Params: fast, repMaxCdcParams: rep } = cacheOf(exam)
+      if (fast === null && rep === null) exam.notApplicable('the server announces no chunking')
+      const average = fast?.avgChunkSizeBytes ?? 1024
+      exam.expect(average >= 1024 && average <= 1 << 20, 'an average of 1 KiB to 1 MiB', String(average))
+      const least = rep?.minChunkSizeBytes ?? 64
+      exam.expect(least >= 64, 'a smallest chunk of 64 bytes or more', String(least))
+    },
+  },
+  {
+    id: 'CAP-17',
+    sends: 'GetCapabilities; which node properties the server supports.',
+    run: async (exam) => {
+      const { supportedNodeProperties } = executionOf(exam)
+      const has = supportedNodeProperties.length > 0
+      exam.chose(has ? `supports node properties ${supportedNodeProperties.join(', ')}` : 'supports no node properties')
+    },
+  },
+  {
+    id: 'CAP-18',
+    sends: 'GetCapabilities; versions are numbers or a prerelease, and a deprecated one is not above the lowest.',
+    run: async (exam) => {
+      const { lowApiVersion, highApiVersion, deprecatedApiVersion } = exam.capabilities
+      for (const version of [lowApiVersion, highApiVersion]) {
+        exam.expect(version !== null, 'low and high versions', 'none')
+        const isBoth = version !== null && version.major > 0 && version.prerelease !== ''
+        exam.expect(!isBoth, 'numbers or a prerelease', `both in ${shown(version)}`)
+      }
+      const holds = deprecatedApiVersion === null || atMost(deprecatedApiVersion, lowApiVersion)
+      exam.expect(holds, 'deprecated <= low', `${shown(deprecatedApiVersion)} > ${shown(lowApiVersion)}`)
+    },
+  },
+  {
+    id: 'CAP-19',
+    sends: 'GetCapabilities of two instances; each tells of its own.',
+    needs: ['second-instance'],
+    run: async (exam) => {
+      const instanceName = exam.candidate.secondInstanceName ?? ''
+      exam.expectCode(await exam.call(methods.getCapabilities, { instanceName }), 'OK')
+    },
+  },
+]
+
+const wireForms = [
+  [Compressor.ZSTD, 'zstd', (bytes: Buffer) => zstdFrame(bytes)],
+  [Compressor.DEFLATE, 'deflate', rawDeflate],
+  [Compressor.BROTLI, 'brotli', brotli],
+] as const

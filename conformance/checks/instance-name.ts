@@ -1,0 +1,95 @@
+import type { Check, Need } from '../check.js'
+import { EMPTY_DIGEST, type Exam } from '../exam.js'
+import * as methods from '../methods.js'
+
+const needs: readonly Need[] = ['cas']
+const UNKNOWN = 'no-such-instance'
+const RESERVED = ['blobs', 'uploads', 'actions', 'actionResults', 'operations', 'capabilities', 'compressed-blobs']
+
+const find = (exam: Exam, instanceName: string) =>
+  exam.call(methods.findMissingBlobs, { instanceName, blobDigests: [exam.digest(exam.random(5))] })
+
+export const instanceNameChecks: readonly Check[] = [
+  {
+    id: 'INS-01',
+    sends: 'A call to the instance under examination, and one to the empty name; the first is served.',
+    needs,
+    run: async (exam) => {
+      exam.expectCode(await find(exam, exam.instanceName), 'OK')
+      const empty = await find(exam, '')
+      exam.chose(empty.code === 0 ? 'serves the empty instance name' : 'does not serve the empty instance name')
+    },
+  },
+  {
+    id: 'INS-02',
+    sends: 'An instance that does not exist, to every service; refused, and never as NOT_FOUND or OK.',
+    needs: ['cas', 'bytestream', 'action-cache'],
+    run: async (exam) => {
+      const actionDigest = exam.digest(exam.random(5))
+      const outcomes = [
+        await find(exam, UNKNOWN),
+        await exam.call(methods.getActionResult, { instanceName: UNKNOWN, actionDigest }),
+        await exam.call(methods.getCapabilities, { instanceName: UNKNOWN }),
+        await exam.read(exam.readName(actionDigest, { instanceName: UNKNOWN })),
+        await exam.write(exam.random(5), { resourceName: exam.uploadName(actionDigest, { instanceName: UNKNOWN }) }),
+      ]
+      const refusals = ['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'FAILED_PRECONDITION', 'UNIMPLEMENTED'] as const
+      const codes = outcomes.map((outcome) => exam.expectCode(outcome, ...refusals, 'UNAUTHENTICATED'))
+      exam.chose(`refuses unknown instances with ${[...new Set(codes)].join(', ')}`)
+    },
+  },
+  {
+    id: 'INS-03',
+    sends: 'Resource names of an instance of several segments; they parse, whether or not the instance exists.',
+    needs: ['bytestream'],
+    run: async (exam) => {
+      const data = exam.random(50)
+      if (exam.instanceName.includes('/')) {
+        exam.expectCode(await exam.write(data), 'OK')
+        exam.expectBytes((await exam.read(exam.readName(exam.digest(data)))).data, data, 'the blob')
+        return
+      }
+      const instanceName = 'projects/p/instances/conformance'
+      const outcome = await exam.read(exam.readName(exam.digest(data), { instanceName }))
+      const names = outcome.message.includes(instanceName)
+      exam.chose(names ? 'names the whole instance in its refusal' : 'refuses without naming the instance')
+    },
+  },
+  {
+    id: 'INS-04',
+    sends: 'With the empty instance name, resource names that start at uploads/ and blobs/; they are served.',
+    needs: ['bytestream', 'cas'],
+    run: async (exam) => {
+      if (exam.instanceName !== '') exam.notApplicable('another instance than the empty one is examined')
+      const data = exam.random(60)
+      const { hash } = exam.digest(data)
+      exam.expectCode(await exam.write(data, { resourceName: `uploads/${exam.uuid()}/blobs/${hash}/60` }), 'OK')
+      exam.expectBytes((await exam.read(`blobs/${hash}/60`)).data, data, 'the blob')
+    },
+  },
+  {
+    id: 'INS-05',
+    sends: 'Instance names with reserved segments; INVALID_ARGUMENT each.',
+    needs,
+    run: async (exam) => {
+      for (const word of RESERVED) {
+        exam.expectCode(await find(exam, word), 'INVALID_ARGUMENT')
+        exam.expectCode(await find(exam, `a/${word}/b`), 'INVALID_ARGUMENT')
+      }
+    },
+  },
+  {
+    id: 'INS-06',
+    sends: 'A blob uploaded to one instance, asked for in another with stores of its own; missing there.',
+    needs: ['cas', 'second-instance'],
+    run: async (exam) => {
+      const digests = await exam.upload(exam.random(70))
+      const instanceName = exam.candidate.secondInstanceName ?? ''
+      const outcome = await exam.call(methods.findMissingBlobs, { instanceName, blobDigests: digests })
+      exam.expectCode(outcome, 'OK')
+      exam.expectEqual(outcome.responses[0]?.missingBlobDigests.length, 1, 'the number of missing blobs')
+      const read = await exam.read(exam.readName(digests[0] ?? EMPTY_DIGEST, { instanceName }))
+      exam.expectCode(read, 'NOT_FOUND')
+    },
+  },
+]
