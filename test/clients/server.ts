@@ -23,7 +23,7 @@ export const startServer = async (t: Test, dataFolder: string): Promise<Server> 
   if (!existsSync(program)) throw new Error('dist/cli.js is missing: npm run build makes it')
   const child = spawn(process.execPath, [program, join(root, 'fixtures', 'configs', 'default.json5')], {
     cwd: root,
-    env: { PATH: process.env['PATH'], REMEXEC_DATA: dataFolder, REMEXEC_LISTEN: '127.0.0.1:0' },
+    env: { PATH: process.env['PATH'], REMEXEC_DATA: dataFolder, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''
