@@ -1,0 +1,400 @@
+import { readdir } from 'node:fs/promises'
+import { PassThrough, Readable, Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import { Code, StatusError } from '../../src/base/status-error.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import type { Store } from '../../src/store/store.js'
+import { discard, WHOLE } from '../../src/stream/path.js'
+import { deliver, run } from '../../src/stream/run.js'
+import { bytesOf, call, cut, digestOf, get, isPresent, put, source } from './blobs.js'
+
+export interface OpenStore {
+  readonly store: Store
+  close(): Promise<void>
+  /** Closes the store and opens it again on what it left; needed when `isPersistent`. */
+  reopen?(): Promise<OpenStore>
+  /** Names of whatever should not be there between transfers: temporary files above all. */
+  leftovers?(): Promise<readonly string[]>
+}
+
+export interface SuiteOptions {
+  readonly name: string
+  /** A fresh and empty store without eviction limits. `t` is the test that uses it, for `t.testdir`. */
+  open(t: Test): Promise<OpenStore>
+  readonly isPersistent: boolean
+  /** The store refuses bytes that are not those of the digest: then it gets no others. */
+  readonly checksUploads?: boolean
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+const SIZES = [
+  0,
+  1,
+  1000,
+  64 * KIB - 1,
+  64 * KIB,
+  64 * KIB + 1,
+  256 * KIB - 1,
+  256 * KIB,
+  256 * KIB + 1,
+  3 * MIB + 17,
+] as const
+
+/** What every kind of store has to do (src/store/store.ts). A kind's test begins with it. */
+export const storeSuite = (t: Test, options: SuiteOptions): void => {
+  const withStore = (name: string, work: (t: Test, open: OpenStore) => Promise<void>): void => {
+    void t.test(`${options.name}: ${name}`, async (t) => {
+      const descriptors = await openDescriptors()
+      const open = await options.open(t)
+      await work(t, open)
+      await eventually(async () => (await open.leftovers?.())?.length ?? 0, 0)
+      t.same((await open.leftovers?.()) ?? [], [], 'leaves nothing behind')
+      await open.close()
+      t.ok((await eventually(openDescriptors, descriptors)) <= descriptors, 'leaves no file open')
+    })
+  }
+
+  contents(withStore, options)
+  ranges(withStore)
+  uploads(withStore, options)
+  downloads(withStore, options)
+  if (options.isPersistent) restart(withStore)
+}
+
+type WithStore = (name: string, work: (t: Test, open: OpenStore) => Promise<void>) => void
+
+const contents = (withStore: WithStore, options: SuiteOptions): void => {
+  withStore('what is absent is NOT_FOUND before there is a stream', async (t, { store }) => {
+    const absent = ['a', 'b', 'c'].map((text) => digestOf(Buffer.from(text)))
+    for (const digest of absent) await rejects(t, store.reader(digest, WHOLE, call), 'NOT_FOUND')
+    t.same(keys(await store.findMissing(absent, call)), keys(absent), 'all are missing, in the order asked')
+    t.same(await store.findMissing([], call), [])
+  })
+
+  withStore('gives back blobs of every size', async (t, { store }) => {
+    for (const sizeBytes of SIZES) {
+      const bytes = bytesOf(sizeBytes)
+      const digest = digestOf(bytes)
+      await put(store, digest, bytes)
+      t.ok(await isPresent(store, digest), `${sizeBytes} bytes are present`)
+      t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes came back`)
+      const other = bytesOf(sizeBytes, 'delivered')
+      const otherDigest = digestOf(other)
+      await deliver(other, await store.writer(otherDigest, call), call.signal)
+      t.ok((await get(store, otherDigest)).equals(other), `${sizeBytes} delivered bytes came back`)
+    }
+  })
+
+  withStore('finds the missing among the present', async (t, { store }) => {
+    const blobs = Array.from({ length: 20 }, (_, i) => Buffer.from(`blob ${i}`))
+    for (const [i, bytes] of blobs.entries()) if (i % 3 === 0) await put(store, digestOf(bytes), bytes)
+    const missing = blobs.filter((_, i) => i % 3 !== 0)
+    t.same(keys(await store.findMissing(blobs.map(digestOf), call)), keys(missing.map(digestOf)))
+  })
+
+  withStore('keeps digest functions apart', async (t, { store }) => {
+    const bytes = bytesOf(100)
+    const digest = digestOf(bytes)
+    await put(store, digest, bytes)
+    const twin = Digest.parse(digest.toMessage(), digestFunctions.BLAKE3)
+    t.same(keys(await store.findMissing([twin, digest], call)), [twin.key])
+    await rejects(t, store.reader(twin, WHOLE, call), 'NOT_FOUND')
+  })
+
+  withStore('forgets what is removed', async (t, { store }) => {
+    const bytes = bytesOf(5000)
+    const digest = digestOf(bytes)
+    await store.remove(digest, call)
+    await put(store, digest, bytes)
+    await store.remove(digest, call)
+    t.notOk(await isPresent(store, digest))
+    await rejects(t, store.reader(digest, WHOLE, call), 'NOT_FOUND')
+    await put(store, digest, bytes)
+    t.ok((await get(store, digest)).equals(bytes), 'and takes it again')
+  })
+
+  withStore('says that it works', async (t, { store }) => {
+    const { state, structName, message } = await store.health(call)
+    t.equal(state, 'Ok')
+    t.match(structName, /./)
+    t.match(message, /./)
+  })
+
+  if (options.checksUploads === true) return
+  withStore('keeps bytes that their digest does not describe, and replaces them', async (t, { store }) => {
+    const digest = digestOf(Buffer.from('an action'))
+    for (const sizeBytes of [300 * KIB, 0, 12]) {
+      const bytes = bytesOf(sizeBytes, 'a result')
+      await put(store, digest, bytes)
+      t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes`)
+      t.ok(await isPresent(store, digest))
+    }
+  })
+}
+
+const ranges = (withStore: WithStore): void => {
+  withStore('reads any part of a blob', async (t, { store }) => {
+    const sizeBytes = 700 * KIB + 3
+    const bytes = bytesOf(sizeBytes)
+    const digest = digestOf(bytes)
+    await put(store, digest, bytes)
+    const all = Number.POSITIVE_INFINITY
+    const parts: [offset: number, limit: number][] = [
+      [0, all],
+      [0, 1],
+      [0, sizeBytes],
+      [0, sizeBytes + 1],
+      [1, all],
+      [1, 1],
+      [64 * KIB - 1, 2],
+      [64 * KIB, 64 * KIB],
+      [200_000, 300_000],
+      [sizeBytes - 1, all],
+      [sizeBytes - 1, 1],
+      [sizeBytes, all],
+      [sizeBytes, 5],
+      [5, 0],
+      [256 * KIB - 1, 256 * KIB + 2],
+    ]
+    for (const [offset, limit] of parts) {
+      const expected = bytes.subarray(offset, Math.min(sizeBytes, offset + limit))
+      t.ok((await get(store, digest, { offset, limit })).equals(expected), `${limit} bytes from ${offset}`)
+    }
+    for (const offset of [sizeBytes + 1, sizeBytes * 10]) {
+      await rejects(t, get(store, digest, { offset, limit: all }), 'OUT_OF_RANGE')
+      await rejects(t, get(store, digest, { offset, limit: 3 }), 'OUT_OF_RANGE')
+    }
+  })
+
+  withStore('however the bytes are cut and whatever part is asked for', async (t, { store }) => {
+    const arbitrary = fc.record({
+      sizeBytes: fc.oneof(fc.nat(2000), fc.nat(600 * KIB)),
+      sizes: fc.array(fc.oneof(fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 300 * KIB })), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+      from: fc.double({ min: 0, max: 1, noNaN: true }),
+      limit: fc.oneof(fc.nat(600 * KIB), fc.constant(Number.POSITIVE_INFINITY)),
+    })
+    const holds = fc.asyncProperty(arbitrary, async ({ sizeBytes, sizes, from, limit }) => {
+      const bytes = bytesOf(sizeBytes, `${sizeBytes}`)
+      const digest = digestOf(bytes)
+      const isTiny = Math.min(...sizes) < 100 && sizeBytes > 5000
+      await put(store, digest, bytes, { sizes: isTiny ? sizes.map((size) => size + 1000) : sizes })
+      const offset = Math.floor(from * sizeBytes)
+      const found = await get(store, digest, { offset, limit })
+      return found.equals(bytes.subarray(offset, Math.min(sizeBytes, offset + limit)))
+    })
+    await t.resolves(fc.assert(holds, { numRuns: 40 }))
+  })
+}
+
+const uploads = (withStore: WithStore, options: SuiteOptions): void => {
+  withStore('an upload given up leaves no trace', async (t, { store, leftovers }) => {
+    const bytes = bytesOf(MIB)
+    const digest = digestOf(bytes)
+    for (const at of [0, 1, 300 * KIB]) {
+      const controller = new AbortController()
+      const bytesThenAbort = aborting(bytes.subarray(0, at), () => controller.abort())
+      await rejects(t, run([bytesThenAbort, ...(await store.writer(digest, call))], controller.signal), 'CANCELLED')
+      t.notOk(await isPresent(store, digest), `after ${at} bytes`)
+      t.same((await leftovers?.()) ?? [], [], `nothing is left after ${at} bytes`)
+    }
+    const aborted = AbortSignal.abort()
+    await rejects(t, deliver(bytes, await store.writer(digest, call), aborted), 'CANCELLED')
+    t.notOk(await isPresent(store, digest), 'aborted before it began')
+  })
+
+  withStore('a path nobody runs leaves no trace', async (t, { store }) => {
+    const bytes = bytesOf(1000)
+    const digest = digestOf(bytes)
+    discard(await store.writer(digest, call))
+    const late = await store.writer(digest, call)
+    await setImmediate()
+    discard(late)
+    await setImmediate()
+    t.notOk(await isPresent(store, digest))
+    await put(store, digest, bytes)
+    discard(await store.reader(digest, WHOLE, call))
+    t.ok((await get(store, digest)).equals(bytes))
+  })
+
+  withStore('an upload whose source fails leaves what was there', async (t, { store }) => {
+    const bytes = bytesOf(MIB)
+    const digest = digestOf(bytes)
+    const failing = async (): Promise<void> =>
+      run([failingAfter(bytes.subarray(0, 400 * KIB)), ...(await store.writer(digest, call))], call.signal)
+    await rejects(t, failing(), 'UNAVAILABLE')
+    t.notOk(await isPresent(store, digest))
+    await put(store, digest, bytes)
+    await rejects(t, failing(), 'UNAVAILABLE')
+    t.ok((await get(store, digest)).equals(bytes))
+  })
+
+  withStore('many may write the same blob at a time, and one may fail', async (t, { store }) => {
+    const bytes = bytesOf(900 * KIB)
+    const digest = digestOf(bytes)
+    const writers = Array.from({ length: 8 }, (_, i) => put(store, digest, bytes, { sizes: [10_000 * (i + 1)] }))
+    const failing = run([failingAfter(bytes.subarray(0, 1)), ...(await store.writer(digest, call))], call.signal)
+    await rejects(t, failing, 'UNAVAILABLE')
+    await Promise.all(writers)
+    t.ok((await get(store, digest)).equals(bytes))
+  })
+
+  withStore('a reader under way finishes with the old bytes', async (t, { store }) => {
+    const bytes = bytesOf(5 * MIB)
+    const digest = digestOf(bytes)
+    const next = options.checksUploads === true ? bytes : bytesOf(5 * MIB, 'next')
+    await put(store, digest, bytes)
+    const gate = new Gate()
+    const reading = run([...(await store.reader(digest, WHOLE, call)), gate], call.signal)
+    await gate.reached
+    await put(store, digest, next)
+    t.ok((await get(store, digest)).equals(next), 'a new reader gets the new ones')
+    gate.open()
+    await reading
+    t.ok(gate.bytes.equals(bytes))
+  })
+}
+
+const downloads = (withStore: WithStore, options: SuiteOptions): void => {
+  withStore('a download given up frees what it held', async (t, { store }) => {
+    const bytes = bytesOf(2 * MIB)
+    const digest = digestOf(bytes)
+    await put(store, digest, bytes)
+    const controller = new AbortController()
+    const gate = new Gate()
+    const reading = run([...(await store.reader(digest, WHOLE, call)), gate], controller.signal)
+    await gate.reached
+    controller.abort()
+    await rejects(t, reading, 'CANCELLED')
+    const sink = new PassThrough().resume()
+    await rejects(t, run([...(await store.reader(digest, WHOLE, call)), sink], AbortSignal.abort()), 'CANCELLED')
+    t.ok((await get(store, digest)).equals(bytes), 'the next reader is not disturbed')
+  })
+
+  withStore('a reader that stalls holds back the store', async (t, { store }) => {
+    const bytes = Buffer.alloc(24 * MIB, 'the same words again and again. ')
+    const digest = digestOf(bytes)
+    await put(store, digest, bytes, { sizes: [MIB] })
+    const path = await store.reader(digest, WHOLE, call)
+    const gate = new Gate()
+    const reading = run([...path, gate], call.signal)
+    await gate.reached
+    for (let i = 0; i < 100; i++) await setImmediate()
+    const waiting = [...path, gate].reduce((sum, stage) => sum + bufferedBytes(stage), 0)
+    t.ok(waiting < 4 * MIB, `${waiting} bytes wait in ${path.length} stages`)
+    gate.open()
+    await reading
+    t.ok(gate.bytes.equals(bytes))
+  })
+
+  withStore('many readers share a blob', async (t, { store }) => {
+    const bytes = bytesOf(MIB + 5)
+    const digest = digestOf(bytes)
+    await put(store, digest, bytes)
+    const found = await Promise.all(Array.from({ length: 12 }, () => get(store, digest)))
+    t.ok(
+      found.every((blob) => blob.equals(bytes)),
+      options.name,
+    )
+  })
+}
+
+const restart = (withStore: WithStore): void => {
+  withStore('finds its blobs again after a restart', async (t, open) => {
+    const { reopen } = open
+    if (reopen === undefined) throw new Error('a persistent store needs reopen')
+    const blobs = [0, 1, 5000, 400 * KIB].map((sizeBytes) => bytesOf(sizeBytes, 'kept'))
+    for (const bytes of blobs) await put(open.store, digestOf(bytes), bytes)
+    const again = await reopen()
+    t.same(await again.store.findMissing(blobs.map(digestOf), call), [])
+    for (const bytes of blobs) t.ok((await get(again.store, digestOf(bytes))).equals(bytes), `${bytes.length} bytes`)
+    await again.close()
+  })
+}
+
+const keys = (digests: readonly Digest[]): string[] => digests.map(({ key }) => key)
+
+/** Rejects with that status, and with nothing but a StatusError. */
+export const rejects = async (t: Test, work: Promise<unknown>, code: keyof typeof Code): Promise<void> => {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  t.type(error, StatusError, `fails with ${code}`)
+  if (error instanceof StatusError) t.equal(error.code, Code[code], `${code}: ${error.message}`)
+}
+
+/** Some bytes, then an action, and never an end. */
+const aborting = (bytes: Buffer, abort: () => void): Readable => {
+  const chunks = cut(bytes)
+  return new Readable({
+    read() {
+      const chunk = chunks.shift()
+      if (chunk === undefined) void setImmediate().then(abort)
+      else this.push(chunk)
+    },
+  })
+}
+
+const failingAfter = (bytes: Buffer): Readable =>
+  source(
+    (function* () {
+      yield* cut(bytes)
+      throw new StatusError('UNAVAILABLE', 'the source broke')
+    })(),
+  )
+
+/** Takes one chunk, then nothing until it is opened. */
+class Gate extends Writable {
+  readonly reached: Promise<void>
+  readonly #chunks: Buffer[] = []
+  #reach: () => void = () => {}
+  #resume: (() => void) | undefined
+  #isOpen = false
+
+  constructor() {
+    super()
+    this.reached = new Promise((resolve) => {
+      this.#reach = resolve
+    })
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks)
+  }
+
+  open(): void {
+    this.#isOpen = true
+    this.#resume?.()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
+    this.#chunks.push(chunk)
+    this.#reach()
+    if (this.#isOpen) callback()
+    else this.#resume = callback
+  }
+}
+
+const bufferedBytes = (stage: Readable | Writable): number =>
+  (stage instanceof Readable ? stage.readableLength : 0) + (stage instanceof Writable ? stage.writableLength : 0)
+
+/** Open files, sockets and the like of this process. */
+const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
+
+/** Asks until the answer is at most `wanted`, for what the event loop still has to close. Answers the last answer. */
+const eventually = async (ask: () => Promise<number>, wanted: number): Promise<number> => {
+  let answer = await ask()
+  for (let i = 0; i < 500 && answer > wanted; i++) {
+    await setImmediate()
+    answer = await ask()
+  }
+  return answer
+}
