@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from './base/clock.js'
+import type { Log } from './base/log.js'
+import { Resources } from './base/resources.js'
+import type { Config, ServerConfig } from './config/config.js'
+import { healthPage } from './health/page.js'
+import { HealthRegistry } from './health/registry.js'
+import { SchedulerHost } from './scheduler/host.js'
+import { simpleSettings } from './scheduler/settings.js'
+import { type Listener, listen } from './server/listener.js'
+import { Uploads } from './service/bytestream/uploads.js'
+import { type Parts, servicesOf } from './services.js'
+import { buildStores } from './store/builder.js'
+import { asCas } from './store/cas.js'
+import type { Store } from './store/store.js'
+
+export interface Running {
+  /** The bound addresses, in the order of the configuration. */
+  readonly addresses: readonly { readonly name: string; readonly address: string }[]
+  /** Stops accepting, lets what runs end within bounds, and stops every part in reverse order of its start. */
+  close(): Promise<void>
+}
+
+/** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
+export const assemble = async (config: Config, { clock, log }: { clock: Clock; log: Log }): Promise<Running> => {
+  const resources = new Resources(log)
+  try {
+    const addresses = await start(config, resources, { clock, log })
+    return { addresses, close: () => resources.close() }
+  } catch (error) {
+    await resources.close()
+    throw error
+  }
+}
+
+const start = async (
+  config: Config,
+  resources: Resources,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Promise<Running['addresses']> => {
+  const health = new HealthRegistry()
+  const stores = await buildStores(config.stores, { resources, clock, log, watch: (probe) => health.register(probe) })
+  const schedulers = startSchedulers(config, resources, health, { clock, log })
+  const uploads = new Uploads(clock)
+  resources.add('uploads', () => uploads.close())
+
+  const parts: Parts = {
+    global: config.global,
+    store: (name) => existing(stores, name),
+    cas: casViews(stores),
+    scheduler: (name) => existing(schedulers, name),
+    uploads,
+    clock,
+    log,
+  }
+  const listeners = new Map<string, Listener>()
+  for (const server of config.servers) listeners.set(server.name, await startServer(server, parts, health, resources))
+  resources.add('announcement', () => {
+    for (const listener of listeners.values()) listener.setServing(false)
+    for (const scheduler of schedulers.values()) scheduler.drain()
+  })
+  return [...listeners].map(([name, { address }]) => ({ name, address }))
+}
+
+const startSchedulers = (
+  config: Config,
+  resources: Resources,
+  health: HealthRegistry,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): ReadonlyMap<string, SchedulerHost> => {
+  const schedulers = new Map<string, SchedulerHost>()
+  for (const [name, { options }] of config.schedulers) {
+    const scheduler = new SchedulerHost({ name, settings: simpleSettings(options), clock, log, newId: randomUUID })
+    resources.add(`scheduler ${name}`, () => scheduler.close())
+    health.register(scheduler.probe)
+    schedulers.set(name, scheduler)
+  }
+  return schedulers
+}
+
+const startServer = async (
+  server: ServerConfig,
+  parts: Parts,
+  health: HealthRegistry,
+  resources: Resources,
+): Promise<Listener> => {
+  const { health: page } = server.services
+  const { host, port, max_decoding_message_size } = server.listener
+  const listener = await listen({
+    address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    services: servicesOf(server, parts),
+    http: new Map(page === undefined ? [] : [[page.path, healthPage(health, page.timeout_seconds * 1000)]]),
+    maxMessageBytes: max_decoding_message_size,
+    log: parts.log,
+  })
+  resources.add(`server ${server.name}`, () => listener.close())
+  return listener
+}
+
+const casViews = (stores: ReadonlyMap<string, Store>): ((name: string) => Store) => {
+  const views = new Map([...stores].map(([name, store]) => [name, asCas(store)]))
+  return (name) => existing(views, name)
+}
+
+/** The configuration was checked: a name that does not resolve here is a mistake of ours. */
+const existing = <T>(parts: ReadonlyMap<string, T>, name: string): T => {
+  const part = parts.get(name)
+  if (part === undefined) throw new Error(`nothing named ${name} was built`)
+  return part
+}
