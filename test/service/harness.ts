@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto'
+import type { ServiceError } from '@grpc/grpc-js'
+import type { Test } from 'tap'
+import { internalCall } from '../../src/base/call.js'
+import { ManualClock } from '../../src/base/clock.js'
+import { silentLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
+import { type CodeName, codeName } from '../../src/base/status-error.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
+import { listen } from '../../src/server/listener.js'
+import type { AcInstance } from '../../src/service/action-cache/options.js'
+import { actionCacheService } from '../../src/service/action-cache/service.js'
+import { byteStreamService } from '../../src/service/bytestream/service.js'
+import { type UploadLimits, Uploads } from '../../src/service/bytestream/uploads.js'
+import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
+import { casService } from '../../src/service/cas/service.js'
+import type { CasInstance } from '../../src/service/instance.js'
+import { asCas } from '../../src/store/cas.js'
+import { memory } from '../../src/store/memory.js'
+import type { Store } from '../../src/store/store.js'
+import { WHOLE } from '../../src/stream/path.js'
+import { collect, deliver } from '../../src/stream/run.js'
+import { TestClient } from '../server/client.js'
+
+export const CAS = 'build.bazel.remote.execution.v2.ContentAddressableStorage'
+export const AC = 'build.bazel.remote.execution.v2.ActionCache'
+export const CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities'
+export const BYTE_STREAM = 'google.bytestream.ByteStream'
+
+export const { SHA256, BLAKE3, SHA1 } = digestFunctions
+export const MIB = 1024 * 1024
+
+/** A store of its own on the heap; `maxBytes` 0 for no limit. */
+export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Promise<Store> => {
+  const policy = { max_bytes: maxBytes, evict_bytes: 0, max_count: 0, max_seconds: 0 }
+  const none = (): never => {
+    throw new Error('a memory store has no store below')
+  }
+  const context = { path: 'test', child: none, named: none, resources: new Resources(silentLog), clock, log: silentLog }
+  return memory.build({ eviction_policy: policy }, context)
+}
+
+export interface Setting {
+  readonly cas?: Store
+  readonly ac?: Store
+  readonly digestFunctions?: readonly DigestFunction[]
+  readonly isReadOnly?: boolean
+  readonly maxBlobBytes?: number
+  readonly hasExecution?: boolean
+}
+
+export interface ServeOptions {
+  /** By instance name; default are '' and 'main' over one CAS. */
+  readonly instances?: Readonly<Record<string, Setting>>
+  readonly uploads?: Partial<UploadLimits>
+  readonly maxBatchBytes?: number
+  readonly maxResponseBytes?: number
+}
+
+/** The services on a real socket; everything is gone when the test ends. */
+export const serve = async (t: Test, options: ServeOptions = {}) => {
+  const clock = new ManualClock(1_000_000)
+  const uploads = new Uploads(clock, options.uploads)
+  const shared = asCas(await memoryStore(clock))
+  const settings = options.instances ?? { '': { cas: shared }, main: { cas: shared } }
+  const casInstances = new Map<string, CasInstance>()
+  const acInstances = new Map<string, AcInstance>()
+  const capabilities = new Map<string, CapabilitiesInstance>()
+  const { maxBatchBytes = 4 * MIB, maxResponseBytes = 4 * MIB } = options
+  for (const [name, setting] of Object.entries(settings)) {
+    const { cas = asCas(await memoryStore(clock)), ac = await memoryStore(clock), isReadOnly = false } = setting
+    const { digestFunctions = [SHA256, BLAKE3], maxBlobBytes = 0, hasExecution = false } = setting
+    casInstances.set(name, { cas, digestFunctions, maxBlobBytes })
+    acInstances.set(name, { ac, cas, digestFunctions, isReadOnly })
+    const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
+    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, maxBlobBytes }
+    capabilities.set(name, { digestFunctions, cache, execution })
+  }
+  const listener = await listen({
+    address: '127.0.0.1:0',
+    services: [
+      casService({ instances: casInstances, maxBatchBytes, maxResponseBytes }),
+      byteStreamService({ instances: casInstances, uploads }),
+      actionCacheService({ instances: acInstances, maxResponseBytes }),
+      capabilitiesService(capabilities),
+    ],
+  })
+  // Its own connection each, and the limit on responses that clients have by default.
+  const connect = (): TestClient => {
+    const client = new TestClient(listener.address, {
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.max_receive_message_length': 4 * MIB,
+    })
+    t.teardown(() => client.close())
+    return client
+  }
+  t.teardown(async () => {
+    uploads.close()
+    await listener.close(0)
+  })
+  return { client: connect(), connect, clock, uploads, listener, cas: shared }
+}
+
+/** The name of the code with which a call fails, and its message; 'OK' when it does not. */
+export const failure = async (work: Promise<unknown>): Promise<{ code: CodeName | string; message: string }> => {
+  try {
+    await work
+    return { code: 'OK', message: '' }
+  } catch (error) {
+    const { code, details } = error as ServiceError
+    return { code: codeName(code), message: details }
+  }
+}
+
+export interface Blob {
+  readonly bytes: Buffer
+  readonly digest: Digest
+}
+
+export const blobOf = (content: string | Buffer, digestFunction: DigestFunction = SHA256): Blob => {
+  const bytes = Buffer.from(content)
+  return { bytes, digest: Digest.of(bytes, digestFunction) }
+}
+
+export const randomBlob = (sizeBytes: number): Blob => blobOf(randomBytes(sizeBytes))
+
+export const wire = ({ hash, sizeBytes }: Digest): { hash: string; sizeBytes: number } => ({ hash, sizeBytes })
+
+export const put = async (store: Store, ...blobs: readonly Blob[]): Promise<void> => {
+  const call = internalCall()
+  for (const { bytes, digest } of blobs) await deliver(bytes, await store.writer(digest, call), call.signal)
+}
+
+export const has = async (store: Store, digest: Digest): Promise<boolean> =>
+  (await store.findMissing([digest], internalCall())).length === 0
+
+export const get = async (store: Store, digest: Digest): Promise<Buffer> => {
+  const call = internalCall()
+  return collect(await store.reader(digest, WHOLE, call), { maxBytes: 1024 * MIB, signal: call.signal })
+}
