@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readlinkSync, realpathSync, type Stats } from 'node:fs'
+import { mkdirSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 import { StatusError } from '../base/status-error.js'
 import {
@@ -11,7 +11,8 @@ import {
 } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { type RequestedOutput, requestedOutputs } from '../reapi/command.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
-import { errnoOf, fsFailure } from './fs-failure.js'
+import { fsFailure } from './fs-failure.js'
+import { isDirectoryInside, statsOf } from './inside-root.js'
 import { readOutputDirectory } from './output-directory.js'
 import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './output-file.js'
 
@@ -39,7 +40,7 @@ export const makeOutputParents = (command: Command, root: string): void => {
 const makeParent = (output: string, parent: string, root: string): void => {
   const found = statsOf(`${root}/${parent}`)
   if (found === undefined) mkdirSync(`${root}/${parent}`)
-  else if (!found.isDirectory() && !(found.isSymbolicLink() && leadsInside(parent, root))) {
+  else if (!found.isDirectory() && !(found.isSymbolicLink() && isDirectoryInside(parent, root))) {
     const message = `output ${JSON.stringify(output)}: ${JSON.stringify(parent)} is not a directory of the input root`
     throw new StatusError('FAILED_PRECONDITION', message)
   }
@@ -145,7 +146,7 @@ class Collector implements CollectedOutputs {
   #rejectOutside(rootPath: string): void {
     const parent = parentOf(rootPath)
     if (this.#insideParents.has(parent)) return
-    if (!leadsInside(parent, this.#root)) {
+    if (!isDirectoryInside(parent, this.#root)) {
       throw new StatusError('FAILED_PRECONDITION', `${JSON.stringify(parent)} leads out of the input root`)
     }
     this.#insideParents.add(parent)
@@ -156,29 +157,6 @@ const { TREE_AND_DIRECTORY } = CommandOutputDirectoryFormat
 
 const wrongKind = (found: string, expected: string): StatusError =>
   new StatusError('FAILED_PRECONDITION', `the command made ${found} there, expected ${expected}`)
-
-/** Whether a path below the root, symlinks followed, is a directory that lies in the root. */
-const leadsInside = (path: string, root: string): boolean => {
-  try {
-    const real = realpathSync.native(`${root}/${path}`)
-    const realRoot = realpathSync.native(root)
-    return (real === realRoot || real.startsWith(`${realRoot}/`)) && lstatSync(real).isDirectory()
-  } catch (error) {
-    if (isAbsence(error)) return false
-    throw error
-  }
-}
-
-const statsOf = (path: string): Stats | undefined => {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    if (isAbsence(error)) return undefined
-    throw error
-  }
-}
-
-const isAbsence = (error: unknown): boolean => ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')
 
 const parentOf = (path: string): string => {
   const parent = dirname(path)

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { boundedMap } from '../base/bounded-map.js'
 import { type Call, internalCall } from '../base/call.js'
-import { StatusError } from '../base/status-error.js'
+import { isStatus, StatusError } from '../base/status-error.js'
 import type { Store } from '../store/store.js'
 import { STAGE_BYTES } from '../stream/path.js'
 import { deliver, run } from '../stream/run.js'
@@ -41,7 +41,9 @@ const upload = async ({ digest, source }: OutputBlob, store: Store, call: Call):
     if (typeof source !== 'string') await deliver(source, path, call.signal)
     else await run([createReadStream(source, { highWaterMark: STAGE_BYTES }), ...path], call.signal)
   } catch (error) {
-    throw fsFailure(error, `upload of ${digest}`)
+    // A CAS refuses bytes that are not those of the digest; here the client has no part in it.
+    if (!isStatus(error, 'INVALID_ARGUMENT')) throw fsFailure(error, `upload of ${digest}`)
+    throw new StatusError('INTERNAL', `upload of ${digest}: the file changed meanwhile`, { cause: error })
   }
 }
 

@@ -1,0 +1,64 @@
+import type { Call } from '../base/call.js'
+import { isStatus } from '../base/status-error.js'
+import { type Codec, codec } from '../proto/codec.js'
+import type { Action, Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { missingBlobs } from '../reapi/action.js'
+import { validateCommand } from '../reapi/command.js'
+import { Digest } from '../reapi/digest.js'
+import type { Store } from '../store/store.js'
+import { WHOLE } from '../stream/path.js'
+import { collect } from '../stream/run.js'
+import { type InputTree, readInputTree } from './input-tree.js'
+
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const commandCodec = codec('build.bazel.remote.execution.v2.Command')
+
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
+/** What an attempt runs, read from the CAS. */
+export interface ActionSource {
+  readonly action: Action
+  readonly command: Command
+  readonly tree: InputTree
+}
+
+/**
+ * Reads an action and what it refers to. INVALID_ARGUMENT when something is malformed; FAILED_PRECONDITION when the
+ * Action is missing. A missing Command is listed with the missing inputs, so that a client learns of all at once.
+ */
+export const readActionSource = async (digest: Digest, store: Store, call: Call): Promise<ActionSource> => {
+  const action = await readMessage(digest, actionCodec, store, call)
+  if (action === undefined) throw missingBlobs([digest])
+  const commandDigest = Digest.parse(action.commandDigest, digest.function, 'Action.command_digest')
+  const rootDigest = Digest.parse(action.inputRootDigest, digest.function, 'Action.input_root_digest')
+  const [command, tree] = await Promise.all([
+    readMessage(commandDigest, commandCodec, store, call),
+    readInputTree(rootDigest, store, call),
+  ])
+  if (command === undefined) {
+    const absent = tree.blobs.length === 0 ? [] : await store.findMissing(tree.blobs, call)
+    throw missingBlobs(unique([commandDigest, ...tree.missing, ...absent]))
+  }
+  validateCommand(command)
+  return { action, command, tree }
+}
+
+const readMessage = async <In, Out>(
+  digest: Digest,
+  of: Codec<In, Out>,
+  store: Store,
+  call: Call,
+): Promise<Out | undefined> => {
+  if (digest.isEmpty) return of.decode(Buffer.alloc(0))
+  try {
+    const blob = await store.reader(digest, WHOLE, call)
+    return of.decode(await collect(blob, { maxBytes: MAX_MESSAGE_BYTES, signal: call.signal }))
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
+}
+
+const unique = (digests: readonly Digest[]): Digest[] => [
+  ...new Map(digests.map((digest) => [digest.key, digest])).values(),
+]
