@@ -8,6 +8,7 @@ export class Operations {
   readonly #byName = new Map<string, Operation>()
   /** Finished ones, oldest first. */
   readonly #retained = new Set<Operation>()
+  #opened = 0
   readonly #context: Context
   readonly #onUnattended: (operation: Operation, error: StatusError) => void
 
@@ -19,7 +20,7 @@ export class Operations {
 
   open(name: string, instanceName: string, actionDigest: Digest): void {
     if (this.#byName.has(name)) throw new Error(`operation ${name} exists already`)
-    const operation = new Operation(name, instanceName, actionDigest)
+    const operation = new Operation(name, ++this.#opened, instanceName, actionDigest)
     this.#byName.set(name, operation)
     this.#awaitClient(operation)
     this.#publish(operation)
@@ -112,8 +113,9 @@ export class Operations {
   }
 }
 
-export const stateOf = ({ name, instanceName, actionDigest, stage, outcome }: Operation): OperationState => ({
+export const stateOf = ({ name, sequence, instanceName, actionDigest, stage, outcome }: Operation): OperationState => ({
   name,
+  sequence,
   instanceName,
   actionDigest,
   stage,

@@ -13,6 +13,8 @@ export type Outcome = { readonly response: ExecuteResponse } | { readonly error:
 /** What a client sees of its operation. `outcome` is there exactly when the stage is COMPLETED. */
 export interface OperationState {
   readonly name: string
+  /** Counts operations in the order they were opened. */
+  readonly sequence: number
   readonly instanceName: string
   readonly actionDigest: Digest
   readonly stage: Stage
@@ -53,6 +55,7 @@ export interface StartAttempt {
 /** One client's request. It lives on for a while after it completed. */
 export class Operation {
   readonly name: string
+  readonly sequence: number
   readonly instanceName: string
   readonly actionDigest: Digest
   stage: Stage = 'CACHE_CHECK'
@@ -65,8 +68,9 @@ export class Operation {
   /** While unfinished: nobody listens; when finished: forget it. */
   readonly deadline = new Deadline()
 
-  constructor(name: string, instanceName: string, actionDigest: Digest) {
+  constructor(name: string, sequence: number, instanceName: string, actionDigest: Digest) {
     this.name = name
+    this.sequence = sequence
     this.instanceName = instanceName
     this.actionDigest = actionDigest
   }

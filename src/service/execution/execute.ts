@@ -1,0 +1,84 @@
+import type { Writable } from 'node:stream'
+import type { RpcCall } from '../../base/rpc.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
+import type { ExecuteRequest, WaitExecutionRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import { inInstance } from '../instance.js'
+import { requestDigest } from '../request-digests.js'
+import { send } from '../send.js'
+import { type ExecutionInstance, type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
+import { inlinedOperationMessage, operationMessage } from './operation-message.js'
+import { operationName, unknownOperation } from './operation-name.js'
+import { type PreparedAction, prepareAction } from './prepare.js'
+import { cachedResult, keepResult } from './results.js'
+
+const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
+
+/**
+ * What is wrong with the request itself fails the call. From the moment an operation has a name, everything is told in
+ * it; so are missing blobs, because Pants drops the details of a failed call.
+ */
+export const execute =
+  (options: ExecutionOptions) =>
+  async (request: ExecuteRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+    const instance = executionInstance(options, request.instanceName)
+    const functions = { value: request.digestFunction, served: instance.digestFunctions }
+    const action = requestDigest(request.actionDigest, functions, 'action_digest')
+    const call: RpcCall = { ...inInstance(rpc, request.instanceName), peer: rpc.peer, metadata: rpc.metadata }
+    const name = operationName(request.instanceName, options.newId())
+    const prepared = await orMissing(prepareAction(instance, action, call))
+    const { scheduler } = instance
+    scheduler.open(name, request.instanceName, action)
+    if (prepared instanceof StatusError) scheduler.complete(name, { error: prepared })
+    else void decide({ name, action, prepared, instance, request, call, maxResponseBytes: options.maxResponseBytes })
+    const states = scheduler.watch(name, call.signal) ?? []
+    const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes }
+    for await (const state of states) await send(responses, await inlinedOperationMessage(state, inlining))
+  }
+
+/** First the operation as it is, then its updates. A WaitExecutionRequest has no inline hints. */
+export const waitExecution =
+  (options: ExecutionOptions) =>
+  async ({ name }: WaitExecutionRequest, { signal }: RpcCall, responses: Writable): Promise<void> => {
+    const states = schedulerOf(options, name).watch(name, signal)
+    if (states === undefined) throw unknownOperation(name)
+    for await (const state of states) await send(responses, operationMessage(state))
+  }
+
+const orMissing = async (prepared: Promise<PreparedAction>): Promise<PreparedAction | StatusError> => {
+  try {
+    return await prepared
+  } catch (error) {
+    if (isStatus(error, 'FAILED_PRECONDITION')) return error
+    throw error
+  }
+}
+
+interface Decision {
+  readonly name: string
+  readonly action: Digest
+  readonly prepared: PreparedAction
+  readonly instance: ExecutionInstance
+  readonly request: ExecuteRequest
+  readonly call: RpcCall
+  readonly maxResponseBytes: number
+}
+
+/** Answers from the action cache or queues the action. Goes on when the client hangs up; never rejects. */
+const decide = async (decision: Decision): Promise<void> => {
+  const { name, action, prepared, instance, request, call } = decision
+  const { doNotCache, properties } = prepared
+  const isCacheable = !doNotCache && !request.skipCacheLookup
+  const result = isCacheable ? await cachedResult(instance, action, call, decision.maxResponseBytes) : undefined
+  if (result !== undefined) {
+    const response = responseCodec.decode(Buffer.alloc(0))
+    response.cachedResult = true
+    response.result = result
+    instance.scheduler.complete(name, { response })
+    return
+  }
+  const priority = request.executionPolicy?.priority ?? 0
+  const queued = { properties, priority, isShareable: isCacheable }
+  instance.scheduler.enqueue(name, queued, keepResult(instance, action, doNotCache, call))
+}

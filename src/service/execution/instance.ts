@@ -1,0 +1,44 @@
+import { StatusError } from '../../base/status-error.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
+import type { Scheduler } from '../../scheduler/scheduler.js'
+import type { Store } from '../../store/store.js'
+import { type Instances, instanceOf } from '../instance.js'
+import { instanceOfOperation, unknownOperation } from './operation-name.js'
+
+/** What execution needs to know of an instance. */
+export interface ExecutionInstance {
+  /** A CAS view (`asCas`). */
+  readonly cas: Store
+  readonly ac: Store
+  readonly scheduler: Scheduler
+  readonly digestFunctions: readonly DigestFunction[]
+  /** The longest an action may run, and what it gets when it names no timeout. */
+  readonly maxTimeoutMs: number
+  /** Whether results are written to the action cache here; false where the workers do it. */
+  readonly writesResults: boolean
+}
+
+export interface ExecutionOptions {
+  readonly instances: Instances<ExecutionInstance>
+  /** Instances that are served without execution. */
+  readonly cacheOnly: ReadonlySet<string>
+  /** Text that was never given before, without slashes: what makes operation names unguessable and unique. */
+  readonly newId: () => string
+  /** No message is made larger than this by inlining outputs. */
+  readonly maxResponseBytes: number
+}
+
+/** INVALID_ARGUMENT for an unknown instance, UNIMPLEMENTED for one without execution. */
+export const executionInstance = ({ instances, cacheOnly }: ExecutionOptions, name: string): ExecutionInstance => {
+  if (instances.has(name) || !cacheOnly.has(name)) return instanceOf(instances, name)
+  const with_ = [...instances.keys()].slice(0, 20).map((known) => JSON.stringify(known))
+  const expected = with_.length === 0 ? 'no instance here does' : `those that do: ${with_.join(', ')}`
+  throw new StatusError('UNIMPLEMENTED', `instance ${JSON.stringify(name)} does not execute actions, ${expected}`)
+}
+
+/** The scheduler that knows an operation, by its name. NOT_FOUND when none can. */
+export const schedulerOf = ({ instances }: Pick<ExecutionOptions, 'instances'>, operationName: string): Scheduler => {
+  const instance = instances.get(instanceOfOperation(operationName))
+  if (instance === undefined) throw unknownOperation(operationName)
+  return instance.scheduler
+}

@@ -1,0 +1,83 @@
+import type { Call } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import { pack } from '../../proto/any.js'
+import { codec, type Input } from '../../proto/codec.js'
+import { statusOf } from '../../proto/error-details.js'
+import {
+  type ActionResult,
+  type ActionResultInput,
+  type ExecuteResponseInput,
+  ExecutionStage,
+} from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { OperationState, Outcome } from '../../scheduler/scheduler.js'
+import type { Store } from '../../store/store.js'
+import { type InlineHints, inlineOutputs } from '../action-cache/inline-outputs.js'
+
+const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
+const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+
+export type OperationMessage = Input<'google.longrunning.Operation'>
+
+/** An operation as the wire shows it. Failures are in ExecuteResponse.status: Operation.error is never set (REAPI). */
+export const operationMessage = (state: OperationState): OperationMessage =>
+  messageOf(state, state.outcome && executeResponse(state.outcome))
+
+export interface Inlining {
+  readonly hints: InlineHints
+  readonly cas: Store
+  readonly call: Call
+  readonly maxBytes: number
+}
+
+/** The same, with the outputs inlined that this client asked for. They are hints: what cannot be inlined is left out. */
+export const inlinedOperationMessage = async (state: OperationState, inlining: Inlining): Promise<OperationMessage> => {
+  const { outcome } = state
+  if (outcome === undefined || 'error' in outcome || outcome.response.result === null) return operationMessage(state)
+  const result = await inlined(outcome.response.result, state, inlining)
+  return messageOf(state, { ...executeResponse(outcome), result: withMetadata(result) })
+}
+
+const messageOf = (state: OperationState, response: ExecuteResponseInput | undefined): OperationMessage => {
+  const { function: digestFunction } = state.actionDigest
+  const metadata = {
+    stage: ExecutionStage[state.stage],
+    actionDigest: state.actionDigest.toMessage(),
+    digestFunction: digestFunction.value,
+  }
+  const message = { name: state.name, metadata: pack(metadataCodec, metadata), done: response !== undefined }
+  return response === undefined ? message : { ...message, response: pack(responseCodec, response) }
+}
+
+const executeResponse = (outcome: Outcome): ExecuteResponseInput => {
+  if ('error' in outcome) return { status: statusOf(outcome.error), message: outcome.error.message }
+  const { result, cachedResult, status, serverLogs, message } = outcome.response
+  return { result: result && withMetadata(result), cachedResult, status, serverLogs, message }
+}
+
+/** Buck2 fails on a result without execution_metadata, and entries that clients put into the action cache lack it. */
+const withMetadata = (result: ActionResult): ActionResultInput => {
+  result.executionMetadata ??= metadataOfNobody
+  return result
+}
+
+const metadataOfNobody = codec('build.bazel.remote.execution.v2.ExecutedActionMetadata').decode(Buffer.alloc(0))
+
+/** A copy: the result is shared by everyone who waited for it. */
+const inlined = async (
+  shared: ActionResult,
+  { name, actionDigest }: OperationState,
+  { hints, cas, call, maxBytes }: Inlining,
+): Promise<ActionResult> => {
+  if (!hints.inlineStdout && !hints.inlineStderr && hints.inlineOutputFiles.length === 0) return shared
+  const bytes = resultCodec.encode(shared)
+  const result = resultCodec.decode(bytes)
+  const context = { cas, digestFunction: actionDigest.function, call, maxBytes, resultBytes: bytes.length }
+  try {
+    await inlineOutputs(result, hints, context)
+    return result
+  } catch (error) {
+    call.log.warn('outputs could not be inlined', { operation: name, error: StatusError.from(error) })
+    return shared
+  }
+}

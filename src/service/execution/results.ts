@@ -1,0 +1,75 @@
+import type { Call } from '../../base/call.js'
+import type { RpcCall } from '../../base/rpc.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
+import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Settle } from '../../scheduler/scheduler.js'
+import { deliver } from '../../stream/run.js'
+import { getActionResult } from '../action-cache/get-action-result.js'
+import type { ExecutionInstance } from './instance.js'
+
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+
+/** No operation waits longer than this for the action cache. */
+const PATIENCE_MS = 60_000
+
+/** The work of an operation that nobody may interrupt by hanging up. */
+export const backgroundCall = ({ instanceName, log }: Call): Call => ({
+  signal: AbortSignal.timeout(PATIENCE_MS),
+  instanceName,
+  log,
+})
+
+/**
+ * What the action cache has for an action, complete as for GetActionResult; undefined for nothing. An action cache that
+ * does not work costs a run, not the build.
+ */
+export const cachedResult = async (
+  { ac, cas, digestFunctions }: ExecutionInstance,
+  action: Digest,
+  rpc: RpcCall,
+  maxResponseBytes: number,
+): Promise<ActionResult | undefined> => {
+  const call = backgroundCall(rpc)
+  const instances = new Map([[call.instanceName, { ac, cas, digestFunctions, isReadOnly: true }]])
+  const request = {
+    instanceName: call.instanceName,
+    actionDigest: action.toMessage(),
+    inlineStdout: false,
+    inlineStderr: false,
+    inlineOutputFiles: [],
+    digestFunction: action.function.value,
+  }
+  try {
+    const lookup = getActionResult({ instances, maxResponseBytes })
+    return await lookup(request, { ...call, peer: rpc.peer, metadata: rpc.metadata })
+  } catch (error) {
+    if (!isStatus(error, 'NOT_FOUND')) {
+      rpc.log.warn('the action cache does not answer, running the action', { action: action.key, error })
+    }
+    return undefined
+  }
+}
+
+/** Keeps a worker's result in the action cache before anybody sees it, where it may be kept (REAPI, Action). */
+export const keepResult =
+  ({ ac, writesResults }: ExecutionInstance, action: Digest, doNotCache: boolean, call: Call): Settle =>
+  async (response) => {
+    response.cachedResult = false
+    const { result } = response
+    if (result === null || !isSuccess(response) || doNotCache || !writesResults) return response
+    const { signal, ...background } = backgroundCall(call)
+    try {
+      await deliver(resultCodec.encode(result), await ac.writer(action, { ...background, signal }), signal)
+    } catch (error) {
+      call.log.warn('a result could not be kept in the action cache', {
+        action: action.key,
+        error: StatusError.from(error),
+      })
+    }
+    return response
+  }
+
+const isSuccess = ({ status, result }: ExecuteResponse): boolean =>
+  (status === null || status.code === 0) && result !== null && result.exitCode === 0

@@ -1,0 +1,56 @@
+import { StatusError } from '../../base/status-error.js'
+import type { ListOperationsRequest, ListOperationsResponseInput } from '../../proto/generated/google.longrunning.js'
+import type { OperationState } from '../../scheduler/scheduler.js'
+import type { ExecutionOptions } from '../execution/instance.js'
+import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
+import { instanceOf } from '../instance.js'
+
+const DEFAULT_PAGE_SIZE = 100
+const MAX_PAGE_SIZE = 1_000
+/** Clients refuse messages above 4 MiB: a page ends early instead. */
+const MAX_PAGE_BYTES = 3 * 1024 * 1024
+
+/**
+ * The operations of one instance, oldest first. `name` is the instance name, with or without `/operations`. A page token
+ * is a place in the order of creation, so that operations forgotten meanwhile do no harm.
+ */
+export const listOperations =
+  ({ instances }: Pick<ExecutionOptions, 'instances'>) =>
+  async ({ name, filter, pageSize, pageToken }: ListOperationsRequest): Promise<ListOperationsResponseInput> => {
+    const instanceName = name === 'operations' ? '' : name.replace(/\/operations$/, '')
+    const { scheduler } = instanceOf(instances, instanceName)
+    if (filter !== '') throw new StatusError('INVALID_ARGUMENT', 'filter is not supported here, expected none')
+    const limit = limitOf(pageSize)
+    const after = positionOf(pageToken)
+    const operations: OperationMessage[] = []
+    let sizeBytes = 0
+    let last: OperationState | undefined
+    for (const state of scheduler.operations()) {
+      if (state.instanceName !== instanceName || state.sequence <= after) continue
+      const message = operationMessage(state)
+      sizeBytes += ENVELOPE_BYTES + (message.response?.value?.length ?? 0)
+      if (last !== undefined && (operations.length === limit || sizeBytes > MAX_PAGE_BYTES)) {
+        return { operations, nextPageToken: tokenOf(last.sequence) }
+      }
+      operations.push(message)
+      last = state
+    }
+    return { operations }
+  }
+
+/** Name and metadata, roughly. */
+const ENVELOPE_BYTES = 500
+
+const limitOf = (pageSize: number): number => {
+  if (pageSize < 0) throw new StatusError('INVALID_ARGUMENT', `page_size: ${pageSize} is not valid, expected 0 or more`)
+  return pageSize === 0 ? DEFAULT_PAGE_SIZE : Math.min(pageSize, MAX_PAGE_SIZE)
+}
+
+const tokenOf = (sequence: number): string => Buffer.from(String(sequence)).toString('base64url')
+
+const positionOf = (token: string): number => {
+  if (token === '') return 0
+  const text = Buffer.from(token, 'base64url').toString()
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new StatusError('INVALID_ARGUMENT', 'page_token is not valid, expected one that an earlier answer gave')
+}

@@ -1,0 +1,62 @@
+import type { Service } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
+import type {
+  CancelOperationRequest,
+  DeleteOperationRequest,
+  GetOperationRequest,
+  WaitOperationRequest,
+} from '../../proto/generated/google.longrunning.js'
+import { toMs } from '../../proto/time.js'
+import type { OperationState } from '../../scheduler/scheduler.js'
+import { type ExecutionOptions, schedulerOf } from '../execution/instance.js'
+import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
+import { unknownOperation } from '../execution/operation-name.js'
+import { listOperations } from './list-operations.js'
+
+/** The operations of Execute, for clients that do not hold a stream. Whoever knows a name may use it. */
+export const operationsService = (options: Pick<ExecutionOptions, 'instances'>): Service => ({
+  name: 'google.longrunning.Operations',
+  unary: {
+    GetOperation: async ({ name }: GetOperationRequest): Promise<OperationMessage> => {
+      const state = schedulerOf(options, name).get(name)
+      if (state === undefined) throw unknownOperation(name)
+      return operationMessage(state)
+    },
+    ListOperations: listOperations(options),
+    CancelOperation: async ({ name }: CancelOperationRequest) => {
+      if (!schedulerOf(options, name).cancel(name)) throw unknownOperation(name)
+      return {}
+    },
+    DeleteOperation: async ({ name }: DeleteOperationRequest) => {
+      if (!schedulerOf(options, name).delete(name)) throw unknownOperation(name)
+      return {}
+    },
+    WaitOperation: async (request: WaitOperationRequest, call: { readonly signal: AbortSignal }) => {
+      const state = await finalState(request, options, call.signal)
+      call.signal.throwIfAborted()
+      return operationMessage(state)
+    },
+  },
+})
+
+/** The operation when it is done, or as it is when the request's timeout has passed; without one only the call's counts. */
+const finalState = async (
+  { name, timeout }: WaitOperationRequest,
+  options: Pick<ExecutionOptions, 'instances'>,
+  signal: AbortSignal,
+): Promise<OperationState> => {
+  const patience = timeout === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs(toMs(timeout)))])
+  const scheduler = schedulerOf(options, name)
+  let latest = scheduler.get(name)
+  for await (const state of scheduler.watch(name, patience) ?? []) latest = state
+  if (latest === undefined) throw unknownOperation(name)
+  return latest
+}
+
+/** Node's timers hold no more; a caller who waits for 24 days asks again. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+const timeoutMs = (askedMs: number): number => {
+  if (askedMs >= 0) return Math.min(Math.ceil(askedMs), MAX_TIMER_MS)
+  throw new StatusError('INVALID_ARGUMENT', `timeout: ${askedMs / 1000} s is not valid, expected 0 s or more`)
+}

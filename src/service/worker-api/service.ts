@@ -1,0 +1,87 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '../../base/clock.js'
+import type { RpcCall, Service } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
+import { errorOf } from '../../proto/error-details.js'
+import type { Hello, Result, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
+import type { Scheduler, WorkerSession } from '../../scheduler/scheduler.js'
+import { parseHello } from './hello.js'
+import { StreamLink } from './stream-link.js'
+
+export interface WorkerApiOptions {
+  readonly scheduler: Scheduler
+  readonly clock: Clock
+  /** How long a connection may stay without a Hello. */
+  readonly helloTimeoutMs?: number
+}
+
+const HELLO_TIMEOUT_MS = 10_000
+
+/** Where workers connect: one stream each. What they say is judged by the scheduler; garbage ends the stream. */
+export const workerApiService = (options: WorkerApiOptions): Service => ({
+  name: 'remexec.worker.v1.WorkerApi',
+  bidirectional: {
+    Connect: (requests: Readable, responses: Writable, call: RpcCall) => connect(options, requests, responses, call),
+  },
+})
+
+const connect = async (
+  { scheduler, clock, helloTimeoutMs = HELLO_TIMEOUT_MS }: WorkerApiOptions,
+  requests: Readable,
+  responses: Writable,
+  { signal }: RpcCall,
+): Promise<void> => {
+  const link = new StreamLink(responses, requests, scheduler.keepAliveIntervalMs)
+  const stopWaiting = clock.every(helloTimeoutMs, () => {
+    link.close(new StatusError('DEADLINE_EXCEEDED', `no Hello within ${helloTimeoutMs / 1000} s`))
+  })
+  let session: WorkerSession | undefined
+  const disconnect = (): void => session?.disconnected()
+  signal.addEventListener('abort', disconnect)
+  try {
+    for await (const message of requests as AsyncIterable<WorkerMessage>) {
+      if (session === undefined) {
+        session = greet(scheduler, helloOf(message), link)
+        stopWaiting()
+      } else receive(session, message)
+    }
+    if (link.failure !== undefined) throw link.failure
+  } finally {
+    stopWaiting()
+    signal.removeEventListener('abort', disconnect)
+    link.end()
+    session?.disconnected()
+  }
+}
+
+const helloOf = (message: WorkerMessage): Hello => {
+  if (message.hello !== null) return message.hello
+  const found = message.message ?? 'an unknown message'
+  throw new StatusError('INVALID_ARGUMENT', `the first message of a worker is ${found}, expected hello`)
+}
+
+const greet = (scheduler: Scheduler, hello: Hello, link: StreamLink): WorkerSession => {
+  const { offer, previous } = parseHello(hello)
+  return scheduler.connectWorker(offer, previous, link)
+}
+
+const receive = (session: WorkerSession, message: WorkerMessage): void => {
+  const { hello, progress, result, goingAway } = message
+  if (hello !== null) throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream, expected one')
+  if (progress !== null) session.progress(progress.attemptId, progress.stage)
+  else if (result !== null) receiveResult(session, result)
+  else if (goingAway !== null) session.goingAway()
+  // A message of a later protocol says at least that the worker lives.
+  else session.keepAlive()
+}
+
+const receiveResult = (session: WorkerSession, { attemptId, executeResponse, workerError, refused }: Result): void => {
+  if (workerError !== null) session.workerError(attemptId, errorOf(workerError))
+  else if (refused !== null) session.refuse(attemptId, errorOf(refused))
+  else if (executeResponse === null) session.workerError(attemptId, broken('a result without an outcome'))
+  else if (executeResponse.result === null && (executeResponse.status?.code ?? 0) === 0) {
+    session.workerError(attemptId, broken('status OK without a result'))
+  } else session.report(attemptId, executeResponse)
+}
+
+const broken = (what: string): StatusError => new StatusError('INTERNAL', `the worker reported ${what}`)

@@ -1,0 +1,76 @@
+import type { Readable, Writable } from 'node:stream'
+import { StatusError } from '../../base/status-error.js'
+import type { Input } from '../../proto/codec.js'
+import { timestampOf } from '../../proto/time.js'
+import type { StartAttempt, WorkerLink } from '../../scheduler/scheduler.js'
+
+type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
+
+/** Messages that may wait for a worker that does not read. A worker has at most a few for each of its attempts. */
+const MAX_WAITING_MESSAGES = 10_000
+
+/** A worker's stream as the scheduler uses it. Writing never waits: what it sends is small, and bounded in number. */
+export class StreamLink implements WorkerLink {
+  /** Why the scheduler closed the link. */
+  failure: StatusError | undefined
+  readonly #responses: Writable
+  readonly #requests: Readable
+  readonly #keepAliveIntervalMs: number
+  #hasEnded = false
+
+  constructor(responses: Writable, requests: Readable, keepAliveIntervalMs: number) {
+    this.#responses = responses
+    this.#requests = requests
+    this.#keepAliveIntervalMs = keepAliveIntervalMs
+  }
+
+  welcome(workerId: string): void {
+    this.#send({ welcome: { workerId, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
+  }
+
+  start({ attemptId, operationName, instanceName, actionDigest, properties, queuedMs }: StartAttempt): void {
+    const { function: digestFunction } = actionDigest
+    this.#send({
+      start: {
+        attemptId,
+        operationName,
+        instanceName,
+        actionDigest: actionDigest.toMessage(),
+        digestFunction: digestFunction.value,
+        properties,
+        queuedTimestamp: timestampOf(queuedMs),
+      },
+    })
+  }
+
+  kill(attemptId: string): void {
+    this.#send({ kill: { attemptId } })
+  }
+
+  acknowledge(attemptId: string): void {
+    this.#send({ resultAck: { attemptId } })
+  }
+
+  drain(): void {
+    this.#send({ drain: {} })
+  }
+
+  close(error: StatusError): void {
+    this.failure ??= error
+    this.#requests.destroy(error)
+  }
+
+  /** The call is over: nothing more can be sent. */
+  end(): void {
+    this.#hasEnded = true
+  }
+
+  #send(message: SchedulerMessage): void {
+    if (this.#hasEnded || this.failure !== undefined || this.#responses.destroyed) return
+    this.#responses.write(message)
+    if (this.#responses.writableLength <= MAX_WAITING_MESSAGES) return
+    this.close(
+      new StatusError('RESOURCE_EXHAUSTED', `${MAX_WAITING_MESSAGES} messages wait for a worker that does not read`),
+    )
+  }
+}
