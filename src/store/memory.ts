@@ -24,12 +24,10 @@ class MemoryStore implements Store {
   }
 
   async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
-    this.evict()
     return digests.filter((digest) => this.#index.use(digest) === ABSENT)
   }
 
   async reader(digest: Digest, { offset, limit }: Range, _call: Call): Promise<ReadPath> {
-    this.evict()
     const slot = this.#index.use(digest)
     const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
     if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
@@ -57,7 +55,10 @@ class MemoryStore implements Store {
     return { state: 'Ok', structName: MemoryStore.name, message }
   }
 
-  /** Frees what the limits no longer allow, but not `kept`: a blob just committed can be read at least once. */
+  /**
+   * Frees what the limits no longer allow, but not `kept`: a committed blob stays until the next one comes. Reads do not
+   * evict, so that it can be read however large `evict_bytes` is.
+   */
   evict(kept: number = ABSENT): void {
     for (let slot = this.#index.victim(); slot !== ABSENT && slot !== kept; slot = this.#index.victim())
       this.#free(slot)

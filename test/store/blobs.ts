@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createCipheriv, createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Call, internalCall } from '../../src/base/call.js'
 import { Digest } from '../../src/reapi/digest.js'
@@ -9,16 +9,12 @@ import { collect, run } from '../../src/stream/run.js'
 
 export const call: Call = internalCall()
 
-/** Bytes that depend on `seed` only: half of them noise, half text, so that compression has both kinds of block. */
+/** Bytes that depend on `seed` only: noise and text in turns of 100 KB, so that compression has both kinds of block. */
 export const bytesOf = (sizeBytes: number, seed = 'seed'): Buffer => {
-  const bytes = Buffer.allocUnsafe(sizeBytes)
-  for (let at = 0, block = 0; at < sizeBytes; at += 4096, block++) {
-    const noise = createHash('sha512').update(`${seed} ${block}`).digest()
-    const isText = Math.floor(block / 32) % 2 === 0
-    for (let i = at; i < Math.min(sizeBytes, at + 4096); i += noise.length) {
-      if (!isText) noise.writeUInt32LE(Math.imul(i + 1, 0x9e3779b1) >>> 0, i % 60)
-      noise.copy(bytes, i)
-    }
+  const key = createHash('md5').update(seed).digest()
+  const bytes = createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(sizeBytes))
+  for (let at = 100_000; at < sizeBytes; at += 200_000) {
+    bytes.fill(`the words of ${seed} at ${at}. `, at, Math.min(sizeBytes, at + 100_000))
   }
   return bytes
 }

@@ -1,0 +1,38 @@
+import { type Clock, systemClock } from '../../src/base/clock.js'
+import { silentLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
+import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
+import type { StoreKind } from '../../src/store/kind.js'
+import { memory } from '../../src/store/memory.js'
+import type { Store } from '../../src/store/store.js'
+
+/** Stands in options for a store that `buildStore` was given built. */
+export const given: StoreConfig = { kind: 'noop', options: {} }
+
+/** Builds one store of a kind on stores at hand, which the options name by their key. */
+export const buildStore = async <Options>(
+  kind: StoreKind<Options>,
+  options: Options,
+  { children = {}, clock = systemClock }: { children?: Record<string, Store>; clock?: Clock } = {},
+): Promise<Store> =>
+  kind.build(options, {
+    path: 'TEST',
+    child: async (_config, key) => {
+      const child = children[key]
+      if (child === undefined) throw new Error(`the test gives no ${key}`)
+      return child
+    },
+    named: async (name) => {
+      throw new Error(`the test gives no store ${name}`)
+    },
+    resources: new Resources(silentLog),
+    clock,
+    log: silentLog,
+  })
+
+export const memoryStore = (policy: Partial<EvictionPolicy> = {}, clock: Clock = systemClock): Promise<Store> =>
+  buildStore(
+    memory,
+    { eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy } },
+    { clock },
+  )

@@ -1,0 +1,93 @@
+import t from 'tap'
+import { ManualClock } from '../../src/base/clock.js'
+import { noop } from '../../src/store/noop.js'
+import { WHOLE } from '../../src/stream/path.js'
+import { collect, deliver } from '../../src/stream/run.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
+import { buildStore, memoryStore } from './build.js'
+import { rejects, storeSuite } from './suite.js'
+
+storeSuite(t, {
+  name: 'memory',
+  open: async () => ({ store: await memoryStore(), close: async () => {} }),
+  isPersistent: false,
+})
+
+const blob = (i: number) => {
+  const bytes = bytesOf(1000, `blob ${i}`)
+  return { bytes, digest: digestOf(bytes) }
+}
+
+const present = async (store: Awaited<ReturnType<typeof memoryStore>>, count: number): Promise<number[]> => {
+  const all = Array.from({ length: count }, (_, i) => i)
+  const missing = new Set(
+    (
+      await store.findMissing(
+        all.map((i) => blob(i).digest),
+        call,
+      )
+    ).map(({ key }) => key),
+  )
+  return all.filter((i) => !missing.has(blob(i).digest.key))
+}
+
+t.test('the least recently used go when max_bytes is passed, down to evict_bytes below it', async (t) => {
+  const store = await memoryStore({ max_bytes: 10_000, evict_bytes: 3000 })
+  for (let i = 0; i < 10; i++) await put(store, blob(i).digest, blob(i).bytes)
+  t.ok(await isPresent(store, blob(0).digest), 'all fit, and asking counts as use')
+  await get(store, blob(1).digest)
+  await put(store, blob(10).digest, blob(10).bytes)
+  t.same(await present(store, 11), [0, 1, 6, 7, 8, 9, 10])
+})
+
+t.test('max_count bounds the entries', async (t) => {
+  const store = await memoryStore({ max_count: 3 })
+  for (let i = 0; i < 5; i++) await put(store, blob(i).digest, blob(i).bytes)
+  t.same(await present(store, 5), [2, 3, 4])
+})
+
+t.test('what nobody used for max_seconds goes, also when nothing happens', async (t) => {
+  const clock = new ManualClock(1_000_000)
+  const store = await memoryStore({ max_seconds: 60 }, clock)
+  await put(store, blob(0).digest, blob(0).bytes)
+  await put(store, blob(1).digest, blob(1).bytes)
+  clock.advance(40_000)
+  await get(store, blob(1).digest)
+  clock.advance(30_000)
+  const { message } = await store.health(call)
+  t.equal(message, 'keeps 1 blobs of 1000 bytes')
+  t.same(await present(store, 2), [1])
+})
+
+t.test('a blob larger than max_bytes is refused before it is all there', async (t) => {
+  const store = await memoryStore({ max_bytes: 100_000, evict_bytes: 90_000 })
+  await put(store, blob(0).digest, blob(0).bytes)
+  const large = bytesOf(100_001)
+  await rejects(t, put(store, digestOf(large), large), 'RESOURCE_EXHAUSTED')
+  t.same(await present(store, 1), [0], 'nothing had to go for it')
+  const fits = bytesOf(100_000)
+  await put(store, digestOf(fits), fits)
+  t.ok((await get(store, digestOf(fits))).equals(fits), 'what just fits can be read, whatever evict_bytes says')
+})
+
+t.test('keeps no more memory than the bytes of its blobs', async (t) => {
+  const store = await memoryStore()
+  const frame = Buffer.alloc(4 * 1024 * 1024, 'frame')
+  const part = frame.subarray(1000, 1100)
+  await deliver(part, await store.writer(digestOf(part), call), call.signal)
+  const found = await collect(await store.reader(digestOf(part), WHOLE, call), { maxBytes: 100, signal: call.signal })
+  t.equal(found.buffer.byteLength, 100, 'a slice of a message does not keep the message')
+  frame.fill(0)
+  t.equal(found.toString(), Buffer.alloc(4096, 'frame').subarray(1000, 1100).toString())
+})
+
+t.test('noop takes everything and has nothing', async (t) => {
+  const store = await buildStore(noop, {})
+  const { bytes, digest } = blob(0)
+  await put(store, digest, bytes)
+  t.equal(store.keepsNothing, true)
+  t.notOk(await isPresent(store, digest))
+  await rejects(t, store.reader(digest, WHOLE, call), 'NOT_FOUND')
+  await store.remove(digest, call)
+  t.equal((await store.health(call)).state, 'Ok')
+})
