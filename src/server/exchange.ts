@@ -122,6 +122,14 @@ export class Exchange {
     this.#abort.abort(this.#cancelled)
   }
 
+  /** Ends the call from our side, whatever its handler is doing. */
+  stop(error: StatusError): void {
+    if (this.#ended) return
+    this.#end(wireStatus(error), error)
+    this.#cancelled ??= error
+    this.#abort.abort(error)
+  }
+
   #end(status: WireStatus, error?: StatusError): void {
     if (this.#ended) return
     this.#ended = true

@@ -1,7 +1,9 @@
 import { Server, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
 import type { Log } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
+import { StatusError } from '../base/status-error.js'
 import type { Activity } from './activity.js'
+import type { Exchange } from './exchange.js'
 import { type Handler, handlersOf, serve } from './handler.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { addReflection, REFLECTION } from './reflection.js'
@@ -16,22 +18,34 @@ interface GrpcServerOptions {
   readonly activity: Activity
 }
 
-/** A grpc-js server with the services, grpc.health.v1 and reflection. It does not listen by itself. */
-export const grpcServer = (options: GrpcServerOptions): { readonly server: Server; readonly health: GrpcHealth } => {
+export interface GrpcServer {
+  /** Does not listen by itself. */
+  readonly server: Server
+  readonly health: GrpcHealth
+  /** Ends every call under way with UNAVAILABLE, which clients take as a reason to try again elsewhere. */
+  stopCalls(): void
+}
+
+/** A grpc-js server with the services, grpc.health.v1 and reflection. */
+export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
+  const underWay = new Set<Exchange>()
   const handlers = options.services.flatMap(handlersOf)
   const byPath = new Map(handlers.map((handler) => [handler.method.path, handler]))
   const server = new Server({
     'grpc.max_receive_message_length': options.maxMessageBytes,
     'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
     'grpc.enable_channelz': 0,
-    interceptors: [serveHere(byPath, options)],
+    interceptors: [serveHere(byPath, underWay, options)],
   })
   for (const handler of handlers) register(server, handler)
   const names = options.services.map((service) => service.name)
   const health = new GrpcHealth(names)
   health.addTo(server)
   addReflection(server, [...names, HEALTH, ...REFLECTION])
-  return { server, health }
+  const stopCalls = (): void => {
+    for (const exchange of underWay) exchange.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))
+  }
+  return { server, health, stopCalls }
 }
 
 /**
@@ -39,11 +53,15 @@ export const grpcServer = (options: GrpcServerOptions): { readonly server: Serve
  * they need differently (request-stream, response-stream and exchange say how).
  */
 const serveHere =
-  (handlers: ReadonlyMap<string, Handler>, { log, activity }: GrpcServerOptions): ServerInterceptor =>
+  (
+    handlers: ReadonlyMap<string, Handler>,
+    underWay: Set<Exchange>,
+    { log, activity }: GrpcServerOptions,
+  ): ServerInterceptor =>
   (method, wire) => {
     const handler = handlers.get(method.path)
     if (handler === undefined) return new ServerInterceptingCall(wire)
-    return new ServerInterceptingCall(wire, { start: () => activity.during(serve(handler, wire, log)) })
+    return new ServerInterceptingCall(wire, { start: () => activity.during(serve(handler, wire, log, underWay)) })
   }
 
 const asItIs = (bytes: Buffer): Buffer => bytes

@@ -79,17 +79,24 @@ const orFailure = (responses: NodeJS.WritableStream, handled: Promise<void>): Pr
     handled.then(resolve, reject)
   })
 
-/** Serves one call; settles when the handler has. */
-export const serve = (handler: Handler, wire: ServerInterceptingCallInterface, log: Log): Promise<void> =>
+/** Serves one call; settles when the handler has. `underWay` holds its exchange until then. */
+export const serve = (
+  handler: Handler,
+  wire: ServerInterceptingCallInterface,
+  log: Log,
+  underWay: Set<Exchange>,
+): Promise<void> =>
   new Promise((settled) => {
     let exchange: Exchange | undefined
     wire.start({
       onReceiveMetadata: (metadata: Metadata) => {
         const begun = new Exchange(handler.method, wire, metadata, log)
         exchange = begun
+        underWay.add(begun)
         handler
           .run(begun)
           .catch((error) => begun.fail(error))
+          .finally(() => underWay.delete(begun))
           .then(settled)
       },
       onReceiveMessage: (bytes: Buffer) => exchange?.received(bytes),

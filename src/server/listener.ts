@@ -29,7 +29,7 @@ export interface Listener {
   setServing(serving: boolean): void
   /**
    * Stops accepting, tells clients to go elsewhere, and resolves once the calls under way have ended. After `drainMs`
-   * the rest is cancelled.
+   * the rest is ended with UNAVAILABLE.
    */
   close(drainMs?: number): Promise<void>
 }
@@ -44,7 +44,7 @@ const FLUSH_MS = 250
 export const listen = async (options: ListenOptions): Promise<Listener> => {
   const { log = silentLog, maxMessageBytes = MAX_MESSAGE_BYTES, firstBytesMs = FIRST_BYTES_MS } = options
   const activity = new Activity()
-  const { server: grpc, health } = grpcServer({ services: options.services, maxMessageBytes, log, activity })
+  const { server: grpc, health, stopCalls } = grpcServer({ services: options.services, maxMessageBytes, log, activity })
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
   tuneTransport(grpc)
   const http = httpServer(options.http ?? new Map(), log, activity)
@@ -66,8 +66,9 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const close = async (drainMs: number): Promise<void> => {
     health.setServing(false)
     net.close()
-    injector.drain(drainMs)
+    injector.drain(drainMs + 2 * FLUSH_MS)
     await within(drainMs, activity.idle())
+    stopCalls()
     await within(FLUSH_MS, allClosed(sockets))
     for (const socket of sockets) socket.destroy()
     grpc.forceShutdown()

@@ -216,7 +216,7 @@ t.test('close lets calls end, takes no new ones, and does not wait for idle conn
   await untilClosed(idle)
 })
 
-t.test('close cancels what outlasts the drain', async (t) => {
+t.test('close ends what outlasts the drain with UNAVAILABLE', async (t) => {
   const { service, begin, signals } = waiting()
   const { listener, client } = await listening(t, { services: [service] })
   const { response } = client.unary(GET, {})
