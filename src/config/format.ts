@@ -24,7 +24,7 @@ const human = (problem: Problem, sources: Sources): string => {
   return `${lines.join('\n')}\n`
 }
 
-const LONGEST_LINE = 110
+const LONGEST_LINE = 160
 
 /** The source line with a caret under the column; a long line is cut around it. */
 const excerpt = (source: string, line: number, column: number): readonly string[] => {

@@ -79,7 +79,8 @@ const checkDocument = (
   const normalised = normaliser.document(root) as NormalisedDocument | undefined
   lintReferences(normaliser, findings)
   if (normalised === undefined) return undefined
-  const completed: CompletedDocument = complete(normalised, normaliser.origins, findings)
+  const schedulerNames = new Set(normaliser.declared.schedulers.keys())
+  const completed: CompletedDocument = complete(normalised, schedulerNames, normaliser.origins, findings)
   const config = { global: normalised.global, schedulers: normalised.schedulers, ...completed }
   lint(config, document, normaliser, findings)
   return config

@@ -59,14 +59,19 @@ export interface CompletedDocument {
 const IMPLICIT_AC_BYTES = 256 * 1024 * 1024
 
 /** Adds the services a configuration does not name but implies, and the listener its workers need. */
-export const complete = (document: NormalisedDocument, origins: Origins, findings: Findings): CompletedDocument => {
+export const complete = (
+  document: NormalisedDocument,
+  schedulerNames: ReadonlySet<string>,
+  origins: Origins,
+  findings: Findings,
+): CompletedDocument => {
   const caches = new ActionCaches(document, origins, findings)
   const servers: ServerConfig[] = []
   for (const [name, server] of document.servers) {
     const listener = listenerConfig(server.listener.http, origins, findings)
     if (listener) servers.push({ name, listener, services: completeServices(server.services, caches, origins) })
   }
-  const placed = placeWorkers(document.workers, servers, document.schedulers, origins, findings)
+  const placed = placeWorkers(document.workers, servers, schedulerNames, origins, findings)
   return { stores: new Map([...document.stores, ...caches.implicit]), ...placed }
 }
 

@@ -1,4 +1,4 @@
-import type { ListenerConfig, PlacedWorker, SchedulerConfig, ServerConfig, WorkerConfig } from '../config.js'
+import type { ListenerConfig, PlacedWorker, ServerConfig, WorkerConfig } from '../config.js'
 import type { Findings } from '../findings.js'
 import type { Path } from '../read/path.js'
 import type { Origins } from '../schema/origins.js'
@@ -12,7 +12,7 @@ import { type Address, isLocalHost, parseEndpoint, reaches } from '../value/addr
 export const placeWorkers = (
   workers: ReadonlyMap<string, WorkerConfig>,
   servers: readonly ServerConfig[],
-  schedulers: ReadonlyMap<string, SchedulerConfig>,
+  schedulers: ReadonlySet<string>,
   origins: Origins,
   findings: Findings,
 ): { readonly workers: readonly PlacedWorker[]; readonly servers: readonly ServerConfig[] } => {
@@ -28,10 +28,10 @@ export const placeWorkers = (
 
 class Placement {
   servers: readonly ServerConfig[]
-  readonly #schedulers: ReadonlyMap<string, SchedulerConfig>
+  readonly #schedulers: ReadonlySet<string>
   readonly #findings: Findings
 
-  constructor(servers: readonly ServerConfig[], schedulers: ReadonlyMap<string, SchedulerConfig>, findings: Findings) {
+  constructor(servers: readonly ServerConfig[], schedulers: ReadonlySet<string>, findings: Findings) {
     this.servers = servers
     this.#schedulers = schedulers
     this.#findings = findings
@@ -109,7 +109,8 @@ class Placement {
     const executing = new Set(
       this.servers.flatMap(({ services }) => [...services.execution.values()].map(({ scheduler }) => scheduler)),
     )
-    const candidates = executing.size > 0 ? [...executing] : [...this.#schedulers.keys()]
+    const known = [...executing].filter((name) => this.#schedulers.has(name))
+    const candidates = known.length > 0 ? known : [...this.#schedulers.keys()]
     if (candidates.length === 1) return candidates[0]
     this.#findings.error(
       path,

@@ -9,6 +9,8 @@ export interface LintContext {
   readonly findings: Findings
   /** Where an object of the configuration stands in the file. */
   readonly originOf: (value: object) => Path
+  /** Whether nothing had to be left out; otherwise what is missing may have been in what was. */
+  readonly isWhole: boolean
   /** Whether the file itself says something here, rather than a default. */
   readonly isWritten: (path: Path) => boolean
 }

@@ -13,6 +13,7 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
     config,
     findings,
     originOf: (value: object) => normaliser.origins.of(value),
+    isWhole: !findings.hasErrors,
     isWritten: (path: readonly (string | number)[]) => document.has(path),
   }
   lintCycles(context)

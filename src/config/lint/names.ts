@@ -1,6 +1,6 @@
 import type { Findings } from '../findings.js'
 import type { Normaliser, Reference } from '../schema/normalise.js'
-import { nearest } from '../suggest.js'
+import { nearest, oneOf } from '../suggest.js'
 import { type LintContext, withNested } from './context.js'
 
 /** Every name that is used must be defined. */
@@ -11,7 +11,7 @@ export const lintReferences = ({ references, declared }: Normaliser, findings: F
     const what = to === 'stores' ? 'store' : 'scheduler'
     findings.error(path, `there is no ${what} ${JSON.stringify(name)}`, {
       found: JSON.stringify(name),
-      expected: defined.length > 0 ? `one of ${defined.join(', ')}` : `a ${what} defined in ${to}`,
+      expected: defined.length > 0 ? oneOf(defined) : `a ${what} defined in ${to}`,
       suggestion: nearest(name, defined),
     })
   }

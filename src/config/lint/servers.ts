@@ -14,8 +14,9 @@ const RESERVED = new Set([
 ])
 
 export const lintServers = (context: LintContext): void => {
-  const { config, findings } = context
-  if (config.servers.length === 0) findings.warning(['servers'], 'there is no server: nothing can be reached')
+  const { config, findings, isWhole } = context
+  if (isWhole && config.servers.length === 0)
+    findings.warning(['servers'], 'there is no server: nothing can be reached')
   lintPorts(context)
   for (const server of config.servers) {
     lintInstanceNames(server, context)

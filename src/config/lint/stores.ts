@@ -26,11 +26,11 @@ const lintVerify = (options: StoreOptions['verify'], { findings, originOf }: Lin
 const lintEviction = (
   kind: 'memory' | 'filesystem',
   options: { readonly eviction_policy: EvictionPolicy },
-  { findings, originOf }: LintContext,
+  { findings, originOf, isWhole }: LintContext,
 ): void => {
   const { max_bytes, evict_bytes, max_count } = options.eviction_policy
   const path = originOf(options)
-  if (max_bytes === 0 && max_count === 0) {
+  if (isWhole && max_bytes === 0 && max_count === 0) {
     const end = kind === 'memory' ? 'the memory of the process' : 'the disk'
     findings.warning(path, `nothing limits this store: it grows until ${end} is full`, {
       expected: 'eviction_policy.max_bytes',
@@ -96,7 +96,7 @@ const lintDirectories = (stores: readonly StoreConfig[], { findings, originOf }:
       if (other) {
         findings.error(
           [...originOf(store.options), role],
-          `${role} and the ${other.role} of ${other.options === store.options ? 'the same' : 'another'} store are in each other's way`,
+          `${role} is where ${other.options === store.options ? 'the same' : 'another'} store has its ${other.role}`,
           {
             found: JSON.stringify(store.options[role]),
             expected: 'a directory of its own',

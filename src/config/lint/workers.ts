@@ -124,7 +124,7 @@ const lintProperties = (worker: PlacedWorker, context: LintContext): void => {
 /** Below this, the keepalive of a healthy client may come too late. */
 const CLIENT_KEEPALIVE_S = 10
 
-const lintSchedulers = ({ config, findings, originOf }: LintContext): void => {
+const lintSchedulers = ({ config, findings, originOf, isWhole }: LintContext): void => {
   for (const [name, { options }] of config.schedulers) {
     const path = originOf(options)
     if (options.max_job_retries === 0) {
@@ -140,7 +140,7 @@ const lintSchedulers = ({ config, findings, originOf }: LintContext): void => {
       )
     }
     const isReachable = config.servers.some(({ services }) => services.worker_api?.scheduler === name)
-    if (!isReachable)
+    if (isWhole && !isReachable)
       findings.warning(path, `no worker can reach the scheduler "${name}"`, {
         expected: 'a server with worker_api for it, or a local worker',
       })

@@ -75,7 +75,7 @@ const parseTree = (text: string): DocumentNode => {
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const { lineNumber, columnNumber, line, column } = error as ErrorPosition
-    const message = error.message.replace(/^JSON5: /, '').replace(/ (at|\()\d+:\d+\)?$/, '')
+    const message = error.message.replace(/^JSON5: /, '').replace(/ (?:at \d+:\d+|\(\d+:\d+\))$/, '')
     throw new DocumentSyntaxError(message, { line: lineNumber ?? line ?? 1, column: columnNumber ?? column ?? 1 })
   }
 }

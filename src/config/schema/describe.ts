@@ -20,12 +20,15 @@ const shorten = (text: string): string =>
 
 /** What a schema wants, in words for the author of a configuration. */
 export const describeExpected = (schema: Schema): string => {
+  if (schema['x-expected']) return schema['x-expected']
   const words = schema.enum ?? schema['x-words']
   if (schema['x-value']) return scalarKind(schema['x-value']).expected
   if (words) {
     const text = `one of ${words.join(', ')}`
     return schema.properties ? `${text}, or an object with ${Object.keys(schema.properties).join(' or ')}` : text
   }
+  if (schema.maxProperties === 1)
+    return `an object with exactly one of ${Object.keys(schema.properties ?? {}).join(', ')}`
   if (schema['x-kinds']) return `an object with one ${schema['x-kinds']} kind`
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])
   return types.map((type) => TYPE_WORDS[type] ?? type).join(' or ') || 'another value'

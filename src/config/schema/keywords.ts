@@ -12,7 +12,7 @@ export interface Literals {
 type Check<Keyword, Data> = (keyword: Keyword, data: Data, schema: Schema, isFloat: boolean) => string | undefined
 
 /** Makes a keyword of a check that returns what is wrong, or undefined. */
-const keywordOf = <Keyword, Data>(check: Check<Keyword, Data>): SchemaValidateFunction => {
+const keywordOf = <Keyword, Data>(name: string, check: Check<Keyword, Data>) => {
   const validate: SchemaValidateFunction = function (
     this: Literals,
     keyword: Keyword,
@@ -21,10 +21,11 @@ const keywordOf = <Keyword, Data>(check: Check<Keyword, Data>): SchemaValidateFu
     context?: DataValidationCxt,
   ) {
     const message = check(keyword, data, schema ?? {}, this.isFloatLiteral(context?.instancePath ?? ''))
-    validate.errors = message === undefined ? [] : [{ message, params: {} }]
+    // ajv adds the place and the value to the error of a keyword of ours, but neither its name nor the schema around it.
+    validate.errors = message === undefined ? [] : [{ keyword: name, message, params: { parentSchema: schema } }]
     return message === undefined
   }
-  return validate
+  return { keyword: name, errors: true, validate }
 }
 
 const checkScalar: Check<ScalarName, JsonValue> = (name, data, schema, isFloat) => {
@@ -73,13 +74,13 @@ export const compileValidator = (): {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, passContext: true, allowUnionTypes: true })
   ajv.addVocabulary(
     [
-      'x-address x-alias-is-fine x-alias-of x-available x-becomes x-empty-is-default x-filled x-ignored x-instance x-key',
+      'x-address x-alias-is-fine x-alias-of x-available x-becomes x-empty-is-default x-expected x-filled x-ignored x-instance x-key',
       'x-key-optional x-lenient x-names x-path x-shared-form x-zero-is-default',
     ].flatMap((names) => names.split(' ')),
   )
-  ajv.addKeyword({ keyword: 'x-value', errors: 'full', validate: keywordOf(checkScalar) })
-  ajv.addKeyword({ keyword: 'x-words', errors: 'full', validate: keywordOf(checkWord) })
-  ajv.addKeyword({ keyword: 'x-kinds', type: 'object', errors: 'full', validate: keywordOf(checkKind) })
+  ajv.addKeyword(keywordOf('x-value', checkScalar))
+  ajv.addKeyword(keywordOf('x-words', checkWord))
+  ajv.addKeyword({ ...keywordOf('x-kinds', checkKind), type: 'object' })
   for (const schema of schemaFiles.values()) ajv.addSchema(schema)
   const compiled = ajv.getSchema(schemaFile('config.json').$id ?? '')
   if (compiled === undefined) throw new Error('schema/config.json has no $id')

@@ -1,12 +1,13 @@
 import type { Findings } from '../findings.js'
 import type { JsonObject, JsonValue } from '../read/document.js'
 import { type Path, pathText } from '../read/path.js'
+import { oneOf } from '../suggest.js'
 import { scalarKind } from '../value/scalar.js'
 import { describeFound } from './describe.js'
 import { type Entry, entriesOf } from './entries.js'
 import { canonicalWord, isUnset } from './keywords.js'
 import { Origins } from './origins.js'
-import { kindNames, kindsIn, resolve, type Schema, schemaFile } from './schema.js'
+import { kindsIn, offeredKeys, resolve, type Schema, schemaFile } from './schema.js'
 
 /** A place that names a store or a scheduler. */
 export interface Reference {
@@ -110,7 +111,9 @@ export class Normaliser {
 
   /** The key the user wrote for `key`: itself or an older spelling. */
   #spelling(schema: Schema, key: string, value: JsonObject, path: Path): string {
-    const aliases = Object.entries(schema.properties ?? {}).filter(([, property]) => property['x-alias-of'] === key)
+    const aliases = Object.entries(schema.properties ?? {})
+      .map(([alias, property]) => [alias, resolve(property)] as const)
+      .filter(([, property]) => property['x-alias-of'] === key)
     const [used] = aliases.filter(([alias]) => value[alias] !== undefined)
     if (used === undefined) return key
     const [alias, property] = used
@@ -126,8 +129,12 @@ export class Normaliser {
   }
 
   #ignored(property: Schema, key: string, path: Path): void {
-    const reason = property.deprecated ? (property.description ?? '') : 'it is not available yet'
-    this.#findings.warning(path, `${key} has no effect: ${reason.replace(/\.$/, '')}`, { at: 'key' })
+    const reason = property.deprecated ? (property.description ?? '') : 'not available yet'
+    this.#findings.warning(
+      path,
+      `${key} has no effect: ${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, '')}`,
+      { at: 'key' },
+    )
   }
 
   #kind(schema: Schema, value: JsonObject, path: Path): object {
@@ -145,7 +152,7 @@ export class Normaliser {
       this.#findings.error(place, `${schema['x-kinds']} kind "${kind}" is not available yet`, {
         at: 'key',
         found: kind,
-        expected: `one of ${availableKinds(schema).join(', ')}`,
+        expected: oneOf(offeredKeys(schema).filter((offered) => offered !== 'name')),
       })
       // Only for the names it refers to.
       this.#attempt(() => this.#object(options, value[kind] as JsonObject, place))
@@ -195,7 +202,7 @@ export class Normaliser {
     const what = schema['x-key'] === 'name' ? 'name' : 'instance name'
     const found = JSON.stringify(key)
     const message = `the ${what} ${found} is used twice in ${pathText(path)}`
-    this.#findings.error(keyPath, message, { found, expected: `a ${what} of its own` })
+    this.#findings.error(keyPath, message, { found, expected: 'another one' })
   }
 
   /** The older byte stream form: the stores by instance name under one key, the settings of all of them beside it. */
@@ -243,6 +250,3 @@ const sameValue = ({ default: otherwise, 'x-value': name }: Schema, given: JsonV
   }
   return JSON.stringify(given) === JSON.stringify(otherwise)
 }
-
-const availableKinds = (schema: Schema): readonly string[] =>
-  kindNames(schema).filter((kind) => resolve(schema.properties?.[kind] ?? {})['x-available'] !== false)

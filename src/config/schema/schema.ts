@@ -42,6 +42,8 @@ export interface Schema {
   /** Unknown keys are warned about only, always or when the object stands in an array. */
   readonly 'x-lenient'?: 'always' | 'array'
   readonly 'x-alias-of'?: string
+  /** What is expected here, when the other keywords cannot say it in words. */
+  readonly 'x-expected'?: string
   readonly 'x-alias-is-fine'?: true
   readonly 'x-ignored'?: true
   readonly 'x-available'?: false
@@ -84,6 +86,13 @@ export const resolve = (schema: Schema): Schema => {
 export const kindNames = (schema: Schema): readonly string[] =>
   Object.entries(schema.properties ?? {})
     .filter(([key]) => key !== 'name')
+    .map(([key]) => key)
+
+/** Properties whose use is not advised against and whose code is there. */
+export const offeredKeys = (schema: Schema): readonly string[] =>
+  Object.entries(schema.properties ?? {})
+    .map(([key, property]) => [key, resolve(property)] as const)
+    .filter(([, property]) => !property.deprecated && property['x-available'] !== false && !property['x-ignored'])
     .map(([key]) => key)
 
 /** The kinds an entry names, in the order in which it names them; right is exactly one. */

@@ -2,10 +2,10 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import type { Findings } from '../findings.js'
 import type { Document, JsonObject, JsonValue } from '../read/document.js'
 import { type Path, pathKey } from '../read/path.js'
-import { nearest } from '../suggest.js'
+import { nearest, oneOf } from '../suggest.js'
 import { describeExpected, describeFound } from './describe.js'
 import { compileValidator } from './keywords.js'
-import { kindNames, resolve, type Schema } from './schema.js'
+import { kindNames, offeredKeys, resolve, type Schema } from './schema.js'
 
 /** One complaint of ajv with its place resolved. */
 interface Complaint {
@@ -26,7 +26,7 @@ export const validate = (root: JsonValue, document: Document, findings: Findings
   const complaints = validator.errors().map((error) => ({
     error,
     path: pathOf(error.instancePath),
-    schema: error.parentSchema as Schema,
+    schema: (error.parentSchema ?? error.params['parentSchema']) as Schema,
     value: error.data as JsonValue,
   }))
   const report = new Report(complaints, findings)
@@ -69,21 +69,20 @@ class Report {
   #unknownKey(complaint: Complaint, key: string): void {
     const { path, schema, value } = complaint
     const isKind = this.#at(path, 'x-kinds').length > 0
-    const offered = isKind ? kindNames(schema) : Object.keys(schema.properties ?? {})
-    const isGiven = (name: string) => Object.hasOwn(value as JsonObject, name)
-    const candidates = offered.filter((name) => !schema.properties?.[name]?.deprecated && !isGiven(name))
-    const suggestion = nearest(key, candidates)
-    const isLenient =
-      schema['x-lenient'] === 'always' || (schema['x-lenient'] === 'array' && typeof path.at(-1) === 'number')
+    const isFree = (name: string) => !Object.hasOwn(value as JsonObject, name)
+    const known = isKind ? kindNames(schema) : Object.keys(schema.properties ?? {})
+    const suggestion = nearest(key, known.filter(isFree))
+    const offered = offeredKeys(schema).filter((name) => isFree(name) && known.includes(name))
     const replacesMissing = suggestion !== undefined && this.#missing(path).includes(suggestion)
-    const severity = isLenient && !isKind && !replacesMissing ? 'warning' : 'error'
-    this.#findings[severity](
+    const isWarning = isLenient(schema, path) && !isKind && !replacesMissing
+    const what = isKind ? `unknown ${schema['x-kinds']} kind` : 'unknown key'
+    this.#findings[isWarning ? 'warning' : 'error'](
       [...path, key],
-      `${isKind ? `unknown ${schema['x-kinds']} kind` : 'unknown key'} "${key}"${severity === 'warning' ? ' is ignored' : ''}`,
+      `${what} "${key}"${isWarning ? ' is ignored' : ''}`,
       {
         at: 'key',
         found: key,
-        expected: candidates.length > 0 ? `one of ${candidates.join(', ')}` : 'no key at all',
+        expected: offered.length > 0 ? oneOf(offered) : 'no other key',
         suggestion,
       },
     )
@@ -96,6 +95,8 @@ class Report {
       String(error.params['additionalProperty']),
     )
     this.#findings.markWrong(path)
+    const isOnlyKey = Object.keys(schema.properties ?? {}).length === 1
+    if (isOnlyKey && misspelt.length > 0) return
     if (misspelt.some((word) => nearest(word, Object.keys(schema.properties ?? {})) === key)) return
     const wanted = resolve(schema.properties?.[key] ?? {})
     this.#findings.error(path, `"${key}" is missing`, {
@@ -109,7 +110,7 @@ class Report {
     if (this.#at(path, 'additionalProperties').length > 0) return
     this.#findings.error(path, `this names no ${schema['x-kinds']} kind`, {
       found: describeFound(value),
-      expected: `one of ${kindNames(schema).join(', ')}`,
+      expected: oneOf(offeredKeys(schema).filter((kind) => kind !== 'name')),
     })
   }
 
@@ -130,6 +131,10 @@ class Report {
   }
 }
 
+/** Whether NativeLink silently ignores an unknown key here, so that it cannot be an error. */
+const isLenient = ({ 'x-lenient': when }: Schema, path: Path): boolean =>
+  when === 'always' || (when === 'array' && typeof path.at(-1) === 'number')
+
 const messageOf = ({ keyword, message, params }: ErrorObject, found: string): string => {
   switch (keyword) {
     case 'type':
@@ -137,6 +142,8 @@ const messageOf = ({ keyword, message, params }: ErrorObject, found: string): st
     case 'enum':
     case 'x-words':
       return `${found} is not one of the words known here`
+    case 'pattern':
+      return `${found} is not what is expected here`
     case 'x-value':
       return `${found}: ${message}`
     case 'minProperties':

@@ -1,0 +1,211 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import JSON5 from 'json5'
+import t from 'tap'
+import type { Config } from '../../src/config/config.js'
+import { formatProblems } from '../../src/config/format.js'
+import { checkConfig, loadConfig, parseConfig } from '../../src/config/load.js'
+import { ConfigError } from '../../src/config/problem.js'
+import { Document } from '../../src/config/read/document.js'
+
+const fixtures = new URL('../../fixtures/configs/', import.meta.url)
+const env = { HOME: '/home/user' }
+
+const good = readdirSync(fixtures).filter((name) => /\.json5?$/.test(name))
+const broken = readdirSync(new URL('broken/', fixtures)).filter((name) => name.endsWith('.json5'))
+
+const parse = (text: string, variables: Readonly<Record<string, string>> = env) =>
+  parseConfig(text, 'test.json5', { env: variables })
+
+const configOf = (text: string): Config => {
+  const { config, problems } = parse(text)
+  if (config === undefined) throw new ConfigError(problems)
+  return config
+}
+
+const fixture = (name: string): Config => configOf(readFileSync(new URL(name, fixtures), 'utf8'))
+
+t.test('good fixtures load, and only those about older forms say anything', async (t) => {
+  const warned = { 'older-spellings.json5': 15, 'interface-specification.json5': 2 }
+  for (const name of good) {
+    const { problems, warnings } = await checkConfig(new URL(name, fixtures).pathname, { env })
+    t.equal(formatProblems(problems), '', name)
+    t.equal(warnings.length, new Map(Object.entries(warned)).get(name) ?? 0, `${name}: warnings`)
+  }
+})
+
+t.test('each broken fixture is told as its .txt says', async (t) => {
+  for (const name of broken) {
+    const text = readFileSync(new URL(`broken/${name}`, fixtures), 'utf8')
+    const expected = readFileSync(new URL(`broken/${name.replace('.json5', '.txt')}`, fixtures), 'utf8')
+    const { problems, warnings, config } = parseConfig(text, name, { env })
+    t.equal(formatProblems([...problems, ...warnings], 'human', new Map([[name, text]])), expected, name)
+    t.ok(problems.length > 0, `${name} has an error`)
+    t.equal(config, undefined, `${name} gives no configuration`)
+  }
+})
+
+t.test('momoa reads from every fixture what json5 reads', async (t) => {
+  for (const name of [...good, ...broken.filter((name) => name !== 'syntax.json5').map((name) => `broken/${name}`)]) {
+    const text = readFileSync(new URL(name, fixtures), 'utf8')
+    t.same(new Document(text).root, JSON5.parse(text), name)
+  }
+  const odd = `{a: 0x1F, 'b': .5, "c": +1, d: -Infinity, e: 'x\\\n\\x41\\u0042', ü: [1,], /* */ $f: NaN} // end`
+  t.same(new Document(odd).root, JSON5.parse(odd))
+})
+
+t.test(
+  'the default configuration serves two instances from disk and runs as many actions as there are cores',
+  async (t) => {
+    const config = fixture('default.json5')
+    const [server, workerApi] = config.servers
+    t.same([server?.listener.host, server?.listener.port], ['127.0.0.1', 50051])
+    t.same([...(server?.services.bytestream.keys() ?? [])], ['', 'main'], 'bytestream comes with cas')
+    t.same([...(server?.services.capabilities.keys() ?? [])], ['', 'main'], 'so do capabilities')
+    t.same(server?.services.capabilities.get('main')?.remote_execution, { scheduler: 'MAIN' })
+    t.same(server?.services.health, { path: '/status', timeout_seconds: 5 })
+    t.equal(server?.services.execution.get('')?.ac_store, 'AC')
+    t.same(workerApi?.services.worker_api, { scheduler: 'MAIN' }, 'the listener of the worker API is opened')
+    t.equal(config.workers[0]?.server, workerApi?.name)
+    t.ok((config.workers[0]?.options.max_inflight_tasks ?? 0) > 0)
+    const cas = config.stores.get('CAS')
+    const fast = cas?.kind === 'fast_slow' ? cas.options.fast : undefined
+    t.match(fast, { kind: 'filesystem', options: { content_path: '/home/user/.cache/remexec/cas/content' } })
+    t.match(fast, { options: { eviction_policy: { max_bytes: 20e9, evict_bytes: 1e9, max_count: 0 } } })
+    const moved = parse(readFileSync(new URL('default.json5', fixtures), 'utf8'), {
+      REMEXEC_DATA: '/srv',
+      REMEXEC_PORT: '0',
+    })
+    t.match(moved.config?.workers[0]?.options.work_directory, '/srv/work')
+    t.equal(moved.config?.servers[0]?.listener.port, 0)
+  },
+)
+
+t.test('older spellings and the worker form of the specification mean what they meant', async (t) => {
+  const older = fixture('older-spellings.json5')
+  t.equal(older.workers[0]?.options.max_action_timeout_s, 600)
+  t.same(older.servers[0]?.services.bytestream.get('main'), {
+    instance_name: 'main',
+    cas_store: 'CHECKED',
+    max_bytes_per_stream: 64000,
+    persist_stream_on_disconnect_timeout_s: 10,
+  })
+  t.same(older.servers[0]?.services.health, { path: '/status', timeout_seconds: 5 })
+  const { workers, servers, stores } = fixture('interface-specification.json5')
+  t.equal(workers[0]?.kind, 'local')
+  t.equal(workers[0]?.options.name, 'worker_0')
+  t.same(workers[0]?.options.worker_api_endpoint, { uri: 'grpc://127.0.0.1:50051', timeout: 5 })
+  t.equal(workers[0]?.server, 'main', 'a server on the address of the worker gets the worker API')
+  t.same(servers[0]?.services.worker_api, { scheduler: 'MAIN_SCHEDULER' })
+  t.same(servers[0]?.services.ac.get('main'), { instance_name: 'main', ac_store: 'implicit_ac/main', read_only: false })
+  t.match(stores.get('implicit_ac/main'), { kind: 'memory', options: { eviction_policy: { max_bytes: 268435456 } } })
+})
+
+t.test('array and map forms give the same configuration', async (t) => {
+  const stores = `{ CAS: { memory: { eviction_policy: { max_bytes: '1gb' } } }, AC: { memory: { eviction_policy: { max_count: 5 } } } }`
+  const asArray = `[{ name: 'CAS', memory: { eviction_policy: { max_bytes: '1gb' } } }, { name: 'AC', memory: { eviction_policy: { max_count: 5 } } }]`
+  const services = `{ cas: { a: { cas_store: 'CAS' } }, ac: { a: { ac_store: 'AC' } } }`
+  const servicesAsArray = `{ cas: [{ instance_name: 'a', cas_store: 'CAS' }], ac: [{ instance_name: 'a', ac_store: 'AC' }] }`
+  const text = (first: string, second: string) =>
+    `{ stores: ${first}, servers: [{ listener: { http: { socket_address: ':1' } }, services: ${second} }] }`
+  t.same(configOf(text(stores, services)), configOf(text(asArray, servicesAsArray)))
+})
+
+const cache = (parts: { readonly max?: string; readonly top?: string; readonly services?: string }) => `{
+  stores: { CAS: { memory: { eviction_policy: { max_bytes: ${parts.max ?? 1000} } } }, AC: { memory: { eviction_policy: { max_count: 5 } } } },
+  ${parts.top ?? ''}
+  servers: [{ listener: { http: { socket_address: ':1' } }, services: { ${parts.services ?? `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }]`} } }],
+}`
+
+t.test('the environment is expanded in every text', async (t) => {
+  const bytes = (max: string, variables: Readonly<Record<string, string>>) => {
+    const { config, problems } = parse(cache({ max }), variables)
+    const store = config?.stores.get('CAS')
+    return store?.kind === 'memory' ? store.options.eviction_policy.max_bytes : problems[0]?.message
+  }
+  t.equal(bytes(`'$MAX'`, { MAX: '2kb' }), 2000)
+  t.equal(bytes(`'\${MAX}'`, { MAX: '2kb' }), 2000)
+  t.equal(bytes(`'\${MAX:-3kb}'`, {}), 3000)
+  t.equal(bytes(`'\${N}kb'`, { N: '4' }), 4000)
+  t.equal(bytes(`'$MAX'`, {}), 'the environment variable MAX is not set')
+  t.equal(bytes(`'\${MAX:-3kb}'`, { MAX: '' }), '"": an empty text is no size', 'set but empty is set')
+  t.match(bytes(`'\${MAX'`, {}), /not closed/)
+  t.match(bytes(`'$constructor'`, {}), /constructor is not set/)
+  const named = (instance: string, variables = {}) => [
+    ...(parse(
+      cache({ services: `cas: [{ instance_name: ${instance}, cas_store: 'CAS' }]` }),
+      variables,
+    ).config?.servers[0]?.services.cas.keys() ?? []),
+  ]
+  t.same(named(`'\${UNSET:-/var}x'`), [], 'an empty segment')
+  t.same(named(`'$$HOME'`), ['$HOME'])
+  t.same(named(`'~/a'`, { HOME: 'h' }), ['h/a'])
+  t.same(named(`'a~/b'`), ['a~/b'])
+})
+
+t.test('nulls are left out, and values may be text wherever they are numbers', async (t) => {
+  t.match(configOf(cache({ max: 'null', top: 'global: null,' })).stores.get('CAS'), {
+    options: { eviction_policy: { max_bytes: 0 } },
+  })
+  const health = `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], health: { timeout_seconds: '7' }`
+  t.equal(configOf(cache({ services: health })).servers[0]?.services.health?.timeout_seconds, 7)
+  const blank = parse(cache({ services: health.replace(`'7'`, `'  '`) }))
+  t.equal(blank.config?.servers[0]?.services.health?.timeout_seconds, 5, 'blanks count as left out')
+  t.equal(parse(cache({ services: health.replace(`'7'`, `-1`) })).problems.length, 1)
+  t.equal(parse(cache({ services: health.replace(`'7'`, `'-1'`) })).problems.length, 1)
+})
+
+t.test('keys that NativeLink silently ignores are warned about', async (t) => {
+  const { warnings, config } = parse(
+    cache({ services: `cas: [{ cas_store: 'CAS', colour: 'red' }], ac: [{ ac_store: 'AC' }]` }),
+  )
+  t.match(warnings, [{ path: 'servers[0].services.cas[0].colour', message: 'unknown key "colour" is ignored' }])
+  t.ok(config)
+  const { problems } = parse(
+    cache({ services: `cas: { a: { cas_store: 'CAS', colour: 'red' } }, ac: { a: { ac_store: 'AC' } }` }),
+  )
+  t.match(problems, [{ path: 'servers[0].services.cas.a.colour' }], 'the map form is strict there, and so are we')
+})
+
+t.test('zeros that do not mean what they say are pointed out', async (t) => {
+  const top = `schedulers: { S: { simple: { max_job_retries: 0, worker_timeout_s: 0 } } },`
+  const services = `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' }`
+  const { config, warnings } = parse(cache({ top, services }))
+  t.match(config?.schedulers.get('S')?.options, { max_job_retries: 0, worker_timeout_s: 5 })
+  t.match(
+    warnings.map(({ path }) => path),
+    ['schedulers.S.simple.max_job_retries', 'schedulers.S.simple.worker_timeout_s'],
+  )
+})
+
+t.test('an action cache on another server is the action cache of the instance', async (t) => {
+  const { config, warnings } = parse(`{
+    stores: { CAS: { memory: { eviction_policy: { max_bytes: 1000 } } }, AC: { memory: { eviction_policy: { max_count: 5 } } } },
+    schedulers: { S: { simple: {} } },
+    servers: {
+      cache: { listener: { http: { socket_address: ':1' } }, services: { cas: { m: { cas_store: 'CAS' } }, ac: { m: { ac_store: 'AC' } } } },
+      execution: { listener: { http: { socket_address: ':2' } }, services: { execution: { m: { cas_store: 'CAS', scheduler: 'S' } }, worker_api: { scheduler: 'S' } } },
+    },
+  }`)
+  t.same(warnings, [])
+  t.equal(config?.servers[1]?.services.execution.get('m')?.ac_store, 'AC')
+  t.equal(config?.servers[1]?.services.ac.size, 0)
+  t.same([...(config?.servers[1]?.services.capabilities.keys() ?? [])], ['m'])
+})
+
+t.test('a configuration is frozen to its depths', async (t) => {
+  const config = fixture('default.json5')
+  const frozen = (value: unknown): boolean => {
+    if (typeof value !== 'object' || value === null) return true
+    return Object.isFrozen(value) && [...(value instanceof Map ? value.values() : Object.values(value))].every(frozen)
+  }
+  t.ok(frozen(config))
+  t.throws(() => (config.stores as Map<string, unknown>).set('X', 1), TypeError)
+})
+
+t.test('a configuration that cannot be used rejects with everything that is wrong with it', async (t) => {
+  const path = new URL('broken/everything-at-once.json5', fixtures).pathname
+  const error: unknown = await loadConfig(path, { env }).catch((thrown: unknown) => thrown)
+  t.ok(error instanceof ConfigError && error.problems.length === 9)
+  await t.rejects(loadConfig('/nowhere/at-all.json5'), { message: /there is no such file/ })
+  await t.rejects(loadConfig(new URL('.', fixtures).pathname), { message: /cannot be read: EISDIR/ })
+})

@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { validateCommand } from '../../src/config/validate-command.js'
+
+const fine = `{ stores: { S: { noop: {} } }, servers: [{ listener: { http: { socket_address: ':1' } }, services: { cas: [{ cas_store: 'S' }] } }] }`
+
+const run = async (paths: readonly string[], format: 'human' | 'json') => {
+  let output = ''
+  const status = await validateCommand(paths, format, (text) => {
+    output += text
+  })
+  return { status, output }
+}
+
+t.test('tells people what is wrong where, and ends each file with a verdict', async (t) => {
+  const directory = t.testdir({ 'fine.json5': fine, 'wrong.json5': `{\n\tstores: [],\n\tsevers: [],\n}` })
+  const { status, output } = await run([join(directory, 'fine.json5'), join(directory, 'wrong.json5')], 'human')
+  t.equal(status, 1)
+  t.match(output, 'fine.json5: fine (0 errors, 1 warning)')
+  t.match(output, 'wrong.json5: wrong (1 error, 0 warnings)')
+  t.match(output, /wrong\.json5:3:2: error: severs: unknown key "severs"\n {2}3 \| \tsevers: \[\],\n {4}\| \t\^\n/)
+  t.match(output, 'did you mean "servers"?')
+  t.equal((await run([join(directory, 'fine.json5')], 'human')).status, 0)
+})
+
+t.test('tells programs the same as one array', async (t) => {
+  const directory = t.testdir({ 'fine.json5': fine, 'wrong.json5': `{ stores: [] }` })
+  const { status, output } = await run([join(directory, 'fine.json5'), join(directory, 'wrong.json5')], 'json')
+  t.equal(status, 1)
+  t.match(JSON.parse(output), [
+    { severity: 'warning', path: 'servers[0].services.cas[0]', line: 1 },
+    { severity: 'error', message: '"servers" is missing', line: 1, column: 1, path: '(the whole file)' },
+  ])
+})
+
+t.test('a file that is not there is wrong, and no file at all is wrong usage', async (t) => {
+  const { status, output } = await run([join(t.testdir(), 'nothing.json5')], 'human')
+  t.equal(status, 1)
+  t.match(output, 'there is no such file')
+  t.same(await run([], 'human'), { status: 2, output: '' })
+})
+
+t.test('a long line is cut around the place', async (t) => {
+  const long = `{ stores: {}, ${' '.repeat(400)}wrong: 1, servers: [] }`
+  const { output } = await run([join(t.testdir({ 'long.json5': long }), 'long.json5')], 'human')
+  const [, source = '', caret = ''] = output.split('\n')
+  t.ok(source.length < 200)
+  t.equal(source.slice(caret.indexOf('^')).slice(0, 5), 'wrong')
+})
