@@ -28,6 +28,10 @@ export class CasFiles implements BlobFiles {
   async populate(digest: Digest, call: Call): Promise<void> {
     if (!digest.isEmpty) await this.#files.populate(digest, call)
   }
+
+  async drop(digest: Digest, call: Call): Promise<void> {
+    if (!digest.isEmpty) await this.#files.drop(digest, call)
+  }
 }
 
 /** The digests a store has to be asked for; the same array when there is nothing to leave out. */

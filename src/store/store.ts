@@ -61,6 +61,12 @@ export interface BlobFiles {
    * Extend the lease afterwards: until then the blob may be evicted again.
    */
   populate(digest: Digest, call: Call): Promise<void>
+
+  /**
+   * Forgets this machine's file of a blob because its bytes were changed behind the store's back; a store behind keeps
+   * its own. A lease goes on: the blob is absent until populated or written again. Absent is fine.
+   */
+  drop(digest: Digest, call: Call): Promise<void>
 }
 
 export interface BlobLease {

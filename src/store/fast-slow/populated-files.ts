@@ -19,4 +19,8 @@ export class PopulatedFiles implements BlobFiles {
   link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
     return this.#files.link(digest, destination, isExecutable)
   }
+
+  drop(digest: Digest, call: Call): Promise<void> {
+    return this.#files.drop(digest, call)
+  }
 }
