@@ -37,7 +37,8 @@ export const cacheResult = async (
 }
 
 const isWanted = (strategy: ResultStrategy, exitCode: number): boolean =>
-  strategy === 'everything' || (strategy === 'success_only' ? exitCode === 0 : strategy === 'failures_only' && exitCode !== 0)
+  strategy === 'everything' ||
+  (strategy === 'success_only' ? exitCode === 0 : strategy === 'failures_only' && exitCode !== 0)
 
 /** `ExecuteResponse.message`: the template for this kind of result with its placeholders filled in. */
 export const resultMessage = (actionDigest: Digest, isSuccess: boolean, policy: ResultPolicy): string => {

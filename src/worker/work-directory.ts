@@ -13,6 +13,7 @@ export class WorkDirectory {
   /** Absolute, without symlinks. */
   readonly path: string
   readonly #log: Log
+  #created = 0
   readonly #doomed: string[] = []
   readonly #removals = new Set<Promise<void>>()
 
@@ -39,8 +40,8 @@ export class WorkDirectory {
   }
 
   /** A new directory for one run, with `root` in it for the input root. */
-  create(name: string): string {
-    const path = `${this.path}/${name}`
+  create(): string {
+    const path = `${this.path}/${++this.#created}`
     mkdirSync(path)
     mkdirSync(`${path}/root`)
     return path

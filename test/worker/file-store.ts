@@ -41,6 +41,7 @@ export class FileStore implements Store {
         if (bytes === undefined) throw new StatusError('NOT_FOUND', `no blob ${digest}`)
         if (!existsSync(this.path(digest))) this.#write(digest, bytes)
       },
+      drop: async (digest) => this.drop(digest),
     }
     this.cas = asCas(this)
   }

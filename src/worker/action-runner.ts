@@ -1,0 +1,28 @@
+import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOutcome } from './action.js'
+import { Attempt } from './attempt.js'
+
+const REMEMBERED_WRITERS = 1000
+
+/** Runs actions. Never rejects: whatever happens to an attempt is its outcome. */
+export class ActionRunner {
+  readonly #context: ActionContext
+  /** Actions that wrote to their inputs, by key: they get private copies from the start when they come again. */
+  readonly #writers = new Set<string>()
+
+  constructor(context: ActionContext) {
+    this.#context = context
+  }
+
+  async run(request: AttemptRequest): Promise<AttemptOutcome> {
+    const attempt = new Attempt(this.#context, request)
+    try {
+      return await attempt.run(this.#writers)
+    } catch (thrown) {
+      return failedOutcome(thrown, request, this.#context.log)
+    } finally {
+      attempt.end()
+      const [oldest] = this.#writers
+      if (this.#writers.size > REMEMBERED_WRITERS && oldest !== undefined) this.#writers.delete(oldest)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import { type Call, internalCall } from '../base/call.js'
+import { isStatus, StatusError } from '../base/status-error.js'
+import { statusOf } from '../proto/error-details.js'
+import type { ActionResultInput } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { ProgressStage } from '../proto/generated/remexec.worker.v1.js'
+import { actionTimeoutMs } from '../reapi/action.js'
+import type { ActionContext, AttemptOutcome, AttemptRequest } from './action.js'
+import { type ActionSource, readActionSource } from './action-source.js'
+import { AttemptTimes } from './attempt-times.js'
+import { changedInputs } from './changed-inputs.js'
+import { Execution } from './execution.js'
+import { leaseInputs } from './input-lease.js'
+import { makeInputRoot } from './input-root.js'
+import type { OutputBlob } from './output-file.js'
+import type { CollectedOutputs } from './outputs.js'
+import { cacheResult, resultMessage } from './report-result.js'
+import type { CommandExit } from './run-command.js'
+import { uploadBlobs } from './upload.js'
+
+/** A command that has run, and the directory it ran in. */
+interface Finished {
+  readonly execution: Execution
+  readonly exit: CommandExit
+}
+
+/** One run of one action, from its digest to its result. Single-use; `end` frees what it holds. */
+export class Attempt {
+  readonly #context: ActionContext
+  readonly #request: AttemptRequest
+  readonly #call: Call
+  readonly #times: AttemptTimes
+  readonly #directories: string[] = []
+  #release: () => void = () => {}
+
+  constructor(context: ActionContext, request: AttemptRequest) {
+    const { signal, instanceName } = request
+    this.#context = context
+    this.#request = request
+    this.#call = internalCall({ signal, instanceName, log: context.log })
+    this.#times = new AttemptTimes(context.clock, request.queuedMs)
+  }
+
+  /** `writers` are the actions known to write to their inputs, by key; they get private copies. */
+  async run(writers: Set<string>): Promise<AttemptOutcome> {
+    const { store, execution: settings } = this.#context
+    const { actionDigest } = this.#request
+    this.#times.mark('workerStartTimestamp', 'inputFetchStartTimestamp')
+    const source = await readActionSource(actionDigest, store, this.#call)
+    const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)
+    const isWriter = writers.has(actionDigest.key)
+    const first = await this.#execute(source, timeoutMs, isWriter)
+    if (first instanceof StatusError) return { refused: statusOf(first) }
+    if (first.wroteInputs) writers.add(actionDigest.key)
+    const isSpoilt = first.wroteInputs && first.exit.end === 'exited'
+    const last = isSpoilt ? await this.#execute(source, timeoutMs, true) : first
+    return last instanceof StatusError ? { refused: statusOf(last) } : this.#report(source, last)
+  }
+
+  end(): void {
+    this.#release()
+    for (const directory of this.#directories.splice(0)) this.#context.workDirectory.discard(directory)
+  }
+
+  async #execute(
+    { command, tree }: ActionSource,
+    timeoutMs: number,
+    copies: boolean,
+  ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
+    const { store, execution: settings, leftovers } = this.#context
+    const { properties, onProgress } = this.#request
+    const directory = this.#newDirectory()
+    const execution = new Execution(settings, leftovers, { command, timeoutMs, properties, directory })
+    const refusal = await execution.refusal(this.#call)
+    if (refusal !== undefined) return refusal
+    this.#release()
+    const lease = await leaseInputs(tree, store, this.#call, () => onProgress(ProgressStage.FETCHING_INPUTS))
+    this.#release = () => lease.release()
+    const sinceMs = Date.now()
+    const links = await makeInputRoot(tree, `${directory}/root`, store, { copies }, this.#call)
+    execution.prepare()
+    this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
+    onProgress(ProgressStage.RUNNING)
+    const exit = await execution.run(this.#call)
+    this.#times.runMs = exit.durationMs
+    this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
+    const changed = await changedInputs(links, `${directory}/root`, sinceMs, store, this.#call)
+    for (const digest of changed) {
+      this.#call.log.warn('a command wrote to an input through its link; the file is dropped', { blob: digest.key })
+      await store.files?.drop(digest, this.#call)
+    }
+    if (exit.end === 'killed') throw new StatusError('ABORTED', 'the attempt was killed')
+    return { execution, exit, wroteInputs: changed.length > 0 }
+  }
+
+  async #report({ action }: ActionSource, { execution, exit }: Finished): Promise<AttemptOutcome> {
+    const { actionDigest, onProgress } = this.#request
+    const { store, maxUploadTimeoutMs, results, workerName } = this.#context
+    const digestFunction = actionDigest.function
+    const [stdout, stderr] = await Promise.all([
+      execution.printed('stdout', digestFunction),
+      execution.printed('stderr', digestFunction),
+    ])
+    const { outputs, failure } = await this.#outputs(execution, exit)
+    const blobs: OutputBlob[] = [...(outputs?.blobs ?? [])]
+    if (stdout !== undefined) blobs.push(stdout)
+    if (stderr !== undefined) blobs.push(stderr)
+    const onUpload = () => onProgress(ProgressStage.UPLOADING_OUTPUTS)
+    await uploadBlobs(blobs, store, maxUploadTimeoutMs, this.#call, onUpload)
+    this.#times.mark('outputUploadCompletedTimestamp', 'workerCompletedTimestamp')
+    const result: ActionResultInput = {
+      ...outputs?.result,
+      exitCode: exit.exitCode,
+      stdoutDigest: stdout?.digest.toMessage() ?? null,
+      stderrDigest: stderr?.digest.toMessage() ?? null,
+      executionMetadata: this.#times.metadata(workerName),
+    }
+    if (failure === undefined && !action.doNotCache) await cacheResult(actionDigest, result, results, this.#call)
+    const message = resultMessage(actionDigest, failure === undefined && exit.exitCode === 0, results)
+    const status = failure === undefined ? null : statusOf(failure)
+    return { executeResponse: { result, message, status } }
+  }
+
+  /** The outputs of a command that ended by itself, or the status of the response. */
+  async #outputs(
+    execution: Execution,
+    exit: CommandExit,
+  ): Promise<{ readonly outputs?: CollectedOutputs; readonly failure?: StatusError }> {
+    if (exit.end === 'timed out') {
+      return { failure: new StatusError('DEADLINE_EXCEEDED', this.#context.timeoutMessage) }
+    }
+    try {
+      return { outputs: await execution.collect(this.#request.actionDigest.function) }
+    } catch (error) {
+      if (isStatus(error, 'FAILED_PRECONDITION')) return { failure: error }
+      throw error
+    }
+  }
+
+  #newDirectory(): string {
+    const directory = this.#context.workDirectory.create()
+    this.#directories.push(directory)
+    return directory
+  }
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import type { Call } from '../base/call.js'
+import { StatusError } from '../base/status-error.js'
+import type { Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { workingDirectory } from '../reapi/command.js'
+import type { DigestFunction } from '../reapi/digest-function.js'
+import type { PlatformProperty } from '../reapi/platform.js'
+import { commandEnvironment, type EnvironmentSource } from './environment.js'
+import { isDirectoryInside, statsOf } from './inside-root.js'
+import type { Leftovers } from './leftovers.js'
+import { hashFile, type OutputBlob, SmallFileBudget } from './output-file.js'
+import { type CollectedOutputs, collectOutputs, makeOutputParents } from './outputs.js'
+import { type CommandExit, runCommand } from './run-command.js'
+
+/** How the commands of a worker are run, as configured. */
+export interface ExecutionSettings {
+  /** Put before every command line. */
+  readonly entrypoint: readonly string[]
+  /** Run before every attempt; when it fails, the attempt is refused. */
+  readonly preconditionScript: readonly string[] | undefined
+  readonly additionalEnvironment: ReadonlyMap<string, EnvironmentSource>
+  readonly maxTimeoutMs: number
+  /** The worker stops a command at `maxTimeoutMs` only. */
+  readonly isTimeoutHandledExternally: boolean
+}
+
+export interface ExecutionRequest {
+  readonly command: Command
+  readonly timeoutMs: number
+  readonly properties: readonly PlatformProperty[]
+  /** The attempt's own directory; `root` in it is the input root. */
+  readonly directory: string
+}
+
+/** One run of a command in an input root that has been made. */
+export class Execution {
+  readonly #settings: ExecutionSettings
+  readonly #leftovers: Leftovers
+  readonly #request: ExecutionRequest
+  readonly #root: string
+
+  constructor(settings: ExecutionSettings, leftovers: Leftovers, request: ExecutionRequest) {
+    this.#settings = settings
+    this.#leftovers = leftovers
+    this.#request = request
+    this.#root = `${request.directory}/root`
+  }
+
+  /** Makes what has to exist before the run. INVALID_ARGUMENT when the working directory is not among the inputs. */
+  prepare(): void {
+    const { command } = this.#request
+    const cwd = workingDirectory(command)
+    if (statsOf(`${this.#root}/${cwd}`)?.isDirectory() !== true && !isDirectoryInside(cwd, this.#root)) {
+      const found = JSON.stringify(command.workingDirectory)
+      throw new StatusError('INVALID_ARGUMENT', `Command.working_directory: ${found} is not a directory of the inputs`)
+    }
+    makeOutputParents(command, this.#root)
+  }
+
+  async run(call: Call): Promise<CommandExit> {
+    const { command, timeoutMs } = this.#request
+    const { entrypoint, isTimeoutHandledExternally, maxTimeoutMs } = this.#settings
+    const exit = await this.#spawn('command', {
+      argv: [...entrypoint, ...command.arguments],
+      cwd: `${this.#root}/${workingDirectory(command)}`,
+      declared: command,
+      timeoutMs: isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs,
+      call,
+    })
+    return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
+  }
+
+  /** Why nothing should run on this worker now (RESOURCE_EXHAUSTED), if the configured script says so. */
+  async refusal(call: Call): Promise<StatusError | undefined> {
+    const { preconditionScript: argv, maxTimeoutMs: timeoutMs } = this.#settings
+    if (argv === undefined) return undefined
+    const declared = { environmentVariables: [] }
+    const cwd = this.#request.directory
+    const { exitCode } = await this.#spawn('precondition', { argv, cwd, declared, timeoutMs, call })
+    if (exitCode === 0) return undefined
+    return new StatusError('RESOURCE_EXHAUSTED', `the worker's precondition script ended with exit code ${exitCode}`)
+  }
+
+  /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
+  async printed(stream: 'stdout' | 'stderr', digestFunction: DigestFunction): Promise<OutputBlob | undefined> {
+    const path = `${this.#request.directory}/command.${stream}`
+    if (statsOf(path)?.size === 0) return undefined
+    return hashFile(path, digestFunction, new SmallFileBudget())
+  }
+
+  collect(digestFunction: DigestFunction): Promise<CollectedOutputs> {
+    return collectOutputs(this.#request.command, this.#root, digestFunction)
+  }
+
+  async #spawn(
+    name: string,
+    run: {
+      readonly argv: readonly string[]
+      readonly cwd: string
+      readonly declared: Pick<Command, 'environmentVariables'>
+      readonly timeoutMs: number
+      readonly call: Call
+    },
+  ): Promise<CommandExit> {
+    const { directory, properties, timeoutMs } = this.#request
+    const facts = { timeoutMs, sideChannelPath: this.#sideChannelPath, actionDirectory: directory, properties }
+    let processGroup: number | undefined
+    const exit = await runCommand({
+      argv: run.argv,
+      cwd: run.cwd,
+      environment: commandEnvironment(run.declared, this.#settings.additionalEnvironment, facts),
+      stdoutPath: `${directory}/${name}.stdout`,
+      stderrPath: `${directory}/${name}.stderr`,
+      timeoutMs: run.timeoutMs,
+      signal: run.call.signal,
+      onStart: (pid) => {
+        processGroup = pid
+        this.#leftovers.started(pid, directory)
+      },
+    })
+    if (processGroup !== undefined) this.#leftovers.ended(processGroup)
+    // A command that had to be stopped is one that may have tried to get away.
+    if (exit.end !== 'exited') this.#leftovers.sweep()
+    return exit
+  }
+
+  get #sideChannelPath(): string {
+    return `${this.#request.directory}/side_channel`
+  }
+
+  /** A wrapper may tell through a JSON file why it ended the command; `{"failure": "timeout"}` is all it can say. */
+  #sideChannelTells(): 'timeout' | undefined {
+    if (![...this.#settings.additionalEnvironment.values()].includes('side_channel_file')) return undefined
+    const stats = statsOf(this.#sideChannelPath)
+    if (stats === undefined || stats.size === 0) return undefined
+    const text = stats.isFile() && stats.size < 65_536 ? readFileSync(this.#sideChannelPath, 'utf8') : ''
+    if (failureIn(text) === 'timeout') return 'timeout'
+    throw new StatusError('INTERNAL', 'the side channel file of the action does not hold {"failure": "timeout"}')
+  }
+}
+
+const failureIn = (text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && 'failure' in value ? value.failure : undefined
+  } catch {
+    // Not JSON: it says nothing, and the caller complains about just that.
+    return undefined
+  }
+}
