@@ -1,0 +1,389 @@
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { type LogFields, silentLog } from '../../src/base/log.js'
+import { codec } from '../../src/proto/codec.js'
+import type {
+  ActionInput,
+  CommandInput,
+  DirectoryInput,
+  ExecutedActionMetadataInput,
+} from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { toMs } from '../../src/proto/time.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
+import { encodeDirectory } from '../../src/reapi/directory.js'
+import type { ActionContext, AttemptRequest } from '../../src/worker/action.js'
+import { ActionRunner } from '../../src/worker/action-runner.js'
+import type { ExecutionSettings } from '../../src/worker/execution.js'
+import { Leftovers } from '../../src/worker/leftovers.js'
+import type { ResultPolicy } from '../../src/worker/report-result.js'
+import { WorkDirectory } from '../../src/worker/work-directory.js'
+import { FileStore } from './file-store.js'
+
+const { SHA256, BLAKE3 } = digestFunctions
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const commandCodec = codec('build.bazel.remote.execution.v2.Command')
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+
+type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
+  readonly execution?: Partial<ExecutionSettings>
+  readonly results?: Partial<ResultPolicy>
+}
+
+const setUp = async (t: Test, parts: Parts = {}) => {
+  const directory = t.testdir({ work: {} })
+  const store = new FileStore(join(directory, 'cas'))
+  const workDirectory = await WorkDirectory.open(join(directory, 'work'), silentLog)
+  const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog)
+  t.teardown(() => leftovers.close())
+  const warnings: [string, LogFields | undefined][] = []
+  const runner = new ActionRunner({
+    workerName: 'tester',
+    store: store.cas,
+    workDirectory,
+    leftovers,
+    maxUploadTimeoutMs: 60_000,
+    timeoutMessage: 'execution timeout exceeded',
+    clock: systemClock,
+    log: { ...silentLog, warn: (message, fields) => warnings.push([message, fields]) },
+    ...parts,
+    execution: {
+      entrypoint: [],
+      preconditionScript: undefined,
+      additionalEnvironment: new Map(),
+      maxTimeoutMs: 60_000,
+      isTimeoutHandledExternally: false,
+      ...parts.execution,
+    },
+    results: {
+      actionCache: undefined,
+      strategy: 'success_only',
+      successMessage: '',
+      failureMessage: '',
+      ...parts.results,
+    },
+  })
+  let attempts = 0
+  const start = (actionDigest: Digest, request: Partial<AttemptRequest> = {}) =>
+    runner.run({
+      attemptId: `a${++attempts}`,
+      instanceName: 'main',
+      actionDigest,
+      properties: [],
+      queuedMs: Date.now(),
+      signal: new AbortController().signal,
+      onProgress: () => {},
+      ...request,
+    })
+  const action = (
+    command: CommandInput,
+    root: DirectoryInput = {},
+    parts: ActionInput = {},
+    digestFunction: DigestFunction = SHA256,
+  ): Digest => {
+    const commandDigest = store.put(commandCodec.encode(command), digestFunction).toMessage()
+    const inputRootDigest = store.put(encodeDirectory(root), digestFunction).toMessage()
+    return store.put(actionCodec.encode({ commandDigest, inputRootDigest, ...parts }), digestFunction)
+  }
+  return {
+    directory,
+    store,
+    workDirectory,
+    leftovers,
+    warnings,
+    start,
+    action,
+    /** The ExecuteResponse of a command; fails on any other outcome. */
+    run: async (command: CommandInput, root: DirectoryInput = {}, parts: ActionInput = {}) => {
+      const outcome = await start(action(command, root, parts))
+      if (outcome.executeResponse == null) throw new Error(`no response: ${JSON.stringify(outcome)}`)
+      return outcome.executeResponse
+    },
+    text: (digest: Parameters<typeof Digest.parse>[0]) => store.get(Digest.parse(digest, SHA256)).toString(),
+  }
+}
+
+const sh = (script: string): Pick<CommandInput, 'arguments'> => ({ arguments: ['/bin/sh', '-c', script] })
+
+t.test('EXE-40, EXE-50, EXE-46 a run from digest to result', async (t) => {
+  const { run, store, text, start, action, workDirectory } = await setUp(t)
+  const input = store.put('input')
+  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+  const { result, status } = await run(
+    { ...sh('cat in > out/copy; echo to stdout; echo to stderr >&2'), outputPaths: ['out/copy'] },
+    root,
+  )
+  t.notOk(status)
+  t.match(result, { exitCode: 0, outputFiles: [{ path: 'out/copy' }], executionMetadata: { worker: 'tester' } })
+  t.equal(text(result?.stdoutDigest as never), 'to stdout\n')
+  t.equal(text(result?.stderrDigest as never), 'to stderr\n')
+  t.equal(text(result?.outputFiles?.[0]?.digest as never), 'input')
+  const silent = await run(sh('exit 0'))
+  t.notOk(silent.result?.stdoutDigest || silent.result?.stderrDigest, 'an empty stream leaves both fields unset')
+  t.equal(store.leased.size, 0)
+  const blake = await start(action(sh('echo hi'), {}, {}, BLAKE3))
+  t.equal(blake.executeResponse?.result?.stdoutDigest?.hash, BLAKE3.hash(Buffer.from('hi\n')), 'EXE-45')
+  await workDirectory.settle()
+  t.same(readdirSync(workDirectory.path), ['.remexec-work-directory'])
+})
+
+t.test('EXE-47, EXE-48 timestamps never go back', async (t) => {
+  const { action, start } = await setUp(t)
+  const queuedMs = Date.now() + 5000
+  const { executeResponse } = await start(action(sh('echo x')), { queuedMs })
+  const metadata = executeResponse?.result?.executionMetadata
+  const fields = [
+    'queuedTimestamp',
+    'workerStartTimestamp',
+    'inputFetchStartTimestamp',
+    'inputFetchCompletedTimestamp',
+    'executionStartTimestamp',
+    'executionCompletedTimestamp',
+    'outputUploadStartTimestamp',
+    'outputUploadCompletedTimestamp',
+    'workerCompletedTimestamp',
+  ] as const satisfies readonly (keyof ExecutedActionMetadataInput)[]
+  const times = fields.map((field) => toMs((metadata?.[field] ?? { seconds: -1, nanos: 0 }) as never))
+  t.ok(times.every((time, index) => time >= (times[index - 1] ?? queuedMs)))
+  t.ok(toMs((metadata?.virtualExecutionDuration ?? { seconds: 0, nanos: 0 }) as never) > 0)
+})
+
+t.test('EXE-23 a failing command is a result with its outputs', async (t) => {
+  const { run, text } = await setUp(t)
+  const { result, status } = await run({ ...sh('echo log > test.log; exit 3'), outputPaths: ['test.log', 'never'] })
+  t.notOk(status)
+  t.equal(result?.exitCode, 3)
+  t.equal(text(result?.outputFiles?.[0]?.digest as never), 'log\n')
+})
+
+t.test('EXE-25 a program that is not there is a result', async (t) => {
+  const { run, text } = await setUp(t)
+  const { result, status } = await run({ arguments: ['nosuch'] })
+  t.notOk(status)
+  t.equal(result?.exitCode, 127)
+  t.match(text(result?.stderrDigest as never), /cannot run "nosuch"/)
+})
+
+t.test('EXE-11, EXE-12, EXE-13 missing blobs are a final status that names them all', async (t) => {
+  const { store, start, action } = await setUp(t)
+  const input = store.put('input')
+  const digest = action(sh('true'), { files: [{ name: 'x', digest: input.toMessage() }] })
+  const { commandDigest } = actionCodec.decode(store.get(digest))
+  store.drop(input)
+  store.drop(Digest.parse(commandDigest, SHA256))
+  const { executeResponse } = await start(digest)
+  t.equal(executeResponse?.status?.code, 9)
+  t.equal(executeResponse?.status?.details?.length, 1)
+  t.match(executeResponse?.status?.message, /^2 blobs .* not in the CAS/)
+  store.drop(digest)
+  t.match((await start(digest)).executeResponse?.status, { code: 9, message: /^1 blobs/ })
+  t.equal(store.leased.size, 0)
+})
+
+t.test('EXE-18, EXE-21, CMD-23 what cannot be run as meant is INVALID_ARGUMENT and final', async (t) => {
+  const { store, start, action } = await setUp(t)
+  const status = async (digest: Digest) => (await start(digest)).executeResponse?.status
+  t.match(await status(store.put('garbage')), { code: 3, message: /Action/ })
+  t.match(await status(action({ arguments: [] })), { code: 3, message: /arguments/ })
+  const commandDigest = store.put('garbage').toMessage()
+  t.match(await status(action(sh(''), {}, { commandDigest })), { code: 3, message: /Command/ })
+  const hostile = { files: [{ name: '../x', digest: store.put('x').toMessage() }] }
+  t.match(await status(action(sh(''), hostile)), { code: 3, message: /"\.\.\/x" is not a valid name/ })
+  t.match(await status(action(sh(''), {}, { inputRootDigest: null })), { code: 3, message: /input_root_digest/ })
+})
+
+t.test('CMD-03, CMD-04 the working directory', async (t) => {
+  const { run, store, text } = await setUp(t)
+  const b = store.put(encodeDirectory({ symlinks: [{ name: 'x', target: '/' }] }))
+  const a = store.put(encodeDirectory({ directories: [{ name: 'b', digest: b.toMessage() }] }))
+  const root = { directories: [{ name: 'a', digest: a.toMessage() }], symlinks: [{ name: 'alias', target: 'a/b' }] }
+  const { result } = await run({ ...sh('pwd; echo x > x1'), workingDirectory: 'a/b', outputPaths: ['x1'] }, root)
+  t.match(text(result?.stdoutDigest as never), /\/root\/a\/b\n$/)
+  t.match(result?.outputFiles, [{ path: 'x1' }])
+  t.match((await run({ ...sh('true'), workingDirectory: 'alias' }, root)).result, { exitCode: 0 })
+  for (const workingDirectory of ['nosuch', 'a/nosuch', 'a/b/x']) {
+    const refused = await run({ ...sh('true'), workingDirectory, outputPaths: ['nosuch/x'] }, root)
+    t.match(refused.status, { code: 3, message: /working_directory/ })
+  }
+})
+
+t.test('CMD-08 a kind that does not fit is a status beside the result', async (t) => {
+  const { run } = await setUp(t)
+  const { status, result } = await run({ ...sh('mkdir d; echo said'), outputFiles: ['d'] })
+  t.match(status, { code: 9, message: /"d"/ })
+  t.ok(result?.stdoutDigest && result.executionMetadata, 'EXE-44')
+})
+
+t.test('EXE-26, EXE-27, EXE-10 a timeout', async (t) => {
+  const { run, text, directory } = await setUp(t, { results: { strategy: 'everything' } })
+  const timeout = { seconds: 0, nanos: 300_000_000 }
+  const { status, result } = await run({ ...sh('echo partial; sleep 1000'), outputPaths: ['x'] }, {}, { timeout })
+  t.match(status, { code: 4, message: 'execution timeout exceeded' })
+  t.equal(text(result?.stdoutDigest as never), 'partial\n')
+  t.not(result?.exitCode, 0)
+  t.ok(existsSync(directory))
+})
+
+t.test('EXE-28, EXE-29 the longest timeout', async (t) => {
+  const { run } = await setUp(t, { execution: { maxTimeoutMs: 400 }, timeoutMessage: 'Execution timed out' })
+  t.match((await run(sh('sleep 1000'))).status, { code: 4, message: 'Execution timed out' })
+  const timeout = { seconds: 315_360_000, nanos: 0 }
+  t.match((await run(sh('true'), {}, { timeout })).status, { code: 3, message: /expected at most 0.4 s/ })
+  t.match((await run(sh('true'), {}, { timeout: { seconds: -1, nanos: 0 } })).status, { code: 3 })
+})
+
+t.test('timeouts that are handled by a wrapper', async (t) => {
+  const additionalEnvironment = new Map([
+    ['TIMEOUT', 'timeout_millis'],
+    ['SIDE', 'side_channel_file'],
+  ] as const)
+  const { run, text, start, action } = await setUp(t, {
+    execution: { isTimeoutHandledExternally: true, additionalEnvironment },
+  })
+  const timeout = { seconds: 0, nanos: 50_000_000 }
+  const late = await run(sh('sleep 0.2; echo $TIMEOUT'), {}, { timeout })
+  t.notOk(late.status)
+  t.equal(text(late.result?.stdoutDigest as never), '50\n')
+  t.match((await run(sh(`echo '{"failure": "timeout"}' > $SIDE; exit 1`))).status, { code: 4 })
+  t.notOk((await run(sh(': > $SIDE'))).status)
+  t.match(await start(action(sh('echo nonsense > $SIDE'))), { workerError: { code: 13, message: /side channel/ } })
+})
+
+t.test('a kill ends the attempt and leaves nothing', async (t) => {
+  const { start, action, store, workDirectory } = await setUp(t)
+  const controller = new AbortController()
+  const outcome = await start(action(sh('sleep 1000')), {
+    signal: controller.signal,
+    onProgress: () => controller.abort(),
+  })
+  t.match(outcome, { workerError: { code: 10 } })
+  t.equal(store.leased.size, 0)
+  await workDirectory.settle()
+  t.same(readdirSync(workDirectory.path), ['.remexec-work-directory'])
+})
+
+t.test('failures of the worker go back to the scheduler', async (t) => {
+  const { start, action, store, warnings } = await setUp(t)
+  const digest = action({ ...sh('echo x > x'), outputPaths: ['x'] })
+  store.writer = async () => {
+    throw new Error('disk on fire at /secret/path')
+  }
+  t.match(await start(digest), { workerError: { code: 13, message: 'internal error' } })
+  t.equal(warnings.length, 1)
+})
+
+t.test('the entrypoint and the precondition script', async (t) => {
+  const { run, text } = await setUp(t, { execution: { entrypoint: ['/usr/bin/env', 'WRAPPED=yes'] } })
+  t.equal(text((await run(sh('echo $WRAPPED'))).result?.stdoutDigest as never), 'yes\n')
+  const refusing = await setUp(t, { execution: { preconditionScript: ['/bin/sh', '-c', 'exit 7'] } })
+  const refused = await refusing.start(refusing.action(sh('true')))
+  t.match(refused, { refused: { code: 8, message: /exit code 7/ } })
+  const willing = await setUp(t, { execution: { preconditionScript: ['/bin/true'] } })
+  t.match(await willing.run(sh('true')), { result: { exitCode: 0 } })
+})
+
+t.test('EXE-08, EXE-09, EXE-10 what goes to the action cache', async (t) => {
+  const expected = {
+    success_only: ['ok'],
+    never: [],
+    everything: ['ok', 'failed'],
+    failures_only: ['failed'],
+  } as const
+  for (const [strategy, kinds] of Object.entries(expected)) {
+    const actionCache = new FileStore(t.testdir({}))
+    const { start, action } = await setUp(t, {
+      results: {
+        actionCache,
+        strategy: strategy as keyof typeof expected,
+        successMessage: 'ok {action_digest_hash}/{action_digest_size} {digest_function} {other}',
+        failureMessage: 'bad {action_digest_hash}',
+      },
+    })
+    const actions = {
+      ok: action(sh('echo fine')),
+      failed: action(sh('exit 1')),
+      uncacheable: action(sh('echo fine'), {}, { doNotCache: true }),
+      broken: action({ ...sh('mkdir d'), outputFiles: ['d'] }),
+    }
+    const messages = new Map<string, string | undefined>()
+    for (const [kind, digest] of Object.entries(actions)) {
+      messages.set(kind, (await start(digest)).executeResponse?.message)
+    }
+    const cached = Object.entries(actions).filter(([, digest]) => actionCache.has(digest))
+    t.same(
+      cached.map(([kind]) => kind),
+      kinds,
+      strategy,
+    )
+    for (const [, digest] of cached) t.ok(resultCodec.decode(actionCache.get(digest)).executionMetadata)
+    t.equal(messages.get('ok'), `ok ${actions.ok.hash}/${actions.ok.sizeBytes} sha256 {other}`)
+    t.equal(messages.get('failed'), `bad ${actions.failed.hash}`)
+  }
+})
+
+t.test('CMD-15 an action that writes to its input through the link', async (t) => {
+  const { store, start, action, warnings } = await setUp(t)
+  const bytes = Buffer.from('precious')
+  const input = store.put(bytes)
+  store.behind.set(input.key, bytes)
+  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+  const command = { ...sh('chmod u+w in; echo more >> in; cat in'), outputPaths: ['in'] }
+  const digest = action(command, root)
+  const { executeResponse } = await start(digest)
+  t.notOk(executeResponse?.status)
+  t.equal(executeResponse?.result?.stdoutDigest?.hash, SHA256.hash(Buffer.from('preciousmore\n')))
+  t.equal(warnings.length, 1)
+  t.equal(store.get(input).toString(), 'precious', 'the blob is whole again')
+
+  store.behind.clear()
+  t.notOk((await start(digest)).executeResponse?.status, 'the second time it gets copies at once')
+  t.equal(warnings.length, 1)
+  t.equal(store.get(input).toString(), 'precious')
+
+  const other = action({ ...command, outputPaths: [] }, root)
+  t.match((await start(other)).executeResponse?.status, { code: 9 }, 'a blob that nobody else has is asked for again')
+})
+
+t.test(
+  'CMD-24 children that fled their process group are found',
+  { skip: !existsSync('/proc/self/stat') },
+  async (t) => {
+    const { run, text, leftovers } = await setUp(t)
+    const { result } = await run(sh('setsid sleep 1000 & echo $!; cd /; setsid sleep 1000 & echo $!; sleep 0.2'))
+    const pids = text(result?.stdoutDigest as never)
+      .trim()
+      .split('\n')
+      .map(Number)
+    t.equal(pids.length, 2)
+    const isAlive = (pid: number) =>
+      existsSync(`/proc/${pid}/status`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    t.ok(pids.every(isAlive))
+    leftovers.sweep()
+    while (pids.some(isAlive)) await setImmediate()
+    t.pass()
+  },
+)
+
+t.test('the work directory', async (t) => {
+  const directory = t.testdir({ foreign: { file: 'mine' }, fresh: {} })
+  await t.rejects(WorkDirectory.open(join(directory, 'foreign'), silentLog), { code: 9, message: /not of a worker/ })
+  t.ok(existsSync(join(directory, 'foreign/file')))
+  for (const path of ['fresh', 'made/below']) {
+    const work = await WorkDirectory.open(join(directory, path), silentLog)
+    const run = work.create()
+    t.ok(lstatSync(join(run, 'root')).isDirectory())
+    chmodSync(join(run, 'root'), 0o000)
+    const again = await WorkDirectory.open(join(directory, path), silentLog)
+    t.same(readdirSync(again.path), ['.remexec-work-directory'], 'emptied at start')
+  }
+})
+
+t.test('directories without rights are removed', async (t) => {
+  const { run, workDirectory } = await setUp(t)
+  await run(sh('mkdir -p a/b/c; echo > a/b/f; chmod 000 a/b/c; chmod 500 a/b; chmod 555 a; ln -s / link'))
+  await workDirectory.settle()
+  t.same(readdirSync(workDirectory.path), ['.remexec-work-directory'])
+})
