@@ -9,7 +9,7 @@ import { SchedulerHost } from './scheduler/host.js'
 import { simpleSettings } from './scheduler/settings.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
-import { type Parts, servicesOf } from './services.js'
+import { type Parts, servicesOf, type WorkerFacts } from './services.js'
 import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import type { Store } from './store/store.js'
@@ -49,6 +49,7 @@ const start = async (
     store: (name) => existing(stores, name),
     cas: casViews(stores),
     scheduler: (name) => existing(schedulers, name),
+    workersOf: (scheduler) => workerFacts(config, scheduler),
     uploads,
     clock,
     log,
@@ -96,6 +97,20 @@ const startServer = async (
   resources.add(`server ${server.name}`, () => listener.close())
   return listener
 }
+
+/** What the configured workers of a scheduler promise together. Workers of other processes promise nothing. */
+const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
+  const serving = config.servers.filter(({ services }) => services.worker_api?.scheduler === scheduler)
+  const names = new Set(serving.map(({ name }) => name))
+  const workers = config.workers.filter(({ server }) => server !== undefined && names.has(server))
+  return {
+    writeResults: workers.some(({ options }) => options.upload_action_result.ac_store !== undefined),
+    maxTimeoutMs: Math.max(...workers.map(({ options }) => options.max_action_timeout_s * 1000), MIN_ACTION_TIMEOUT_MS),
+  }
+}
+
+/** Where no worker of this process says more: what a worker allows when its configuration says nothing. */
+const MIN_ACTION_TIMEOUT_MS = 1_200_000
 
 const casViews = (stores: ReadonlyMap<string, Store>): ((name: string) => Store) => {
   const views = new Map([...stores].map(([name, store]) => [name, asCas(store)]))

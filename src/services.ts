@@ -1,16 +1,27 @@
+import { randomUUID } from 'node:crypto'
 import type { Clock } from './base/clock.js'
 import type { Log } from './base/log.js'
 import type { Service } from './base/rpc.js'
-import type { GlobalOptions, ServerConfig } from './config/config.js'
+import type { ExecutionServiceConfig, GlobalOptions, ServerConfig } from './config/config.js'
+import { SUPPORTED_NODE_PROPERTIES } from './reapi/command.js'
 import { type DigestFunction, digestFunctions } from './reapi/digest-function.js'
 import type { Scheduler } from './scheduler/scheduler.js'
 import type { AcInstance } from './service/action-cache/options.js'
 import { actionCacheService } from './service/action-cache/service.js'
 import { byteStreamService } from './service/bytestream/service.js'
 import type { Uploads } from './service/bytestream/uploads.js'
-import { type CapabilitiesInstance, capabilitiesService } from './service/capabilities.js'
+import {
+  type CacheCapabilities,
+  type CapabilitiesInstance,
+  capabilitiesService,
+  type ExecutionCapabilities,
+} from './service/capabilities.js'
 import { casService } from './service/cas/service.js'
+import type { ExecutionInstance, ExecutionOptions } from './service/execution/instance.js'
+import { executionService } from './service/execution/service.js'
 import type { CasInstance } from './service/instance.js'
+import { operationsService } from './service/operations/service.js'
+import { workerApiService } from './service/worker-api/service.js'
 import type { Store } from './store/store.js'
 
 /** What the services of every server of the process share. */
@@ -21,9 +32,18 @@ export interface Parts {
   /** A named store as a CAS. Always the same object for the same name, so that uploads to it know of each other. */
   cas(name: string): Store
   scheduler(name: string): Scheduler
+  workersOf(scheduler: string): WorkerFacts
   readonly uploads: Uploads
   readonly clock: Clock
   readonly log: Log
+}
+
+/** What execution must know of the workers that this process starts for a scheduler. */
+export interface WorkerFacts {
+  /** They write results to the action cache themselves. */
+  readonly writeResults: boolean
+  /** The longest any of them lets an action run. */
+  readonly maxTimeoutMs: number
 }
 
 /** Announced and enforced (decisions: no batch and no response above the 4 MiB that gRPC clients accept by default). */
@@ -43,46 +63,80 @@ export const servedFunctions = ({
 
 /** The gRPC services one server of the configuration offers. */
 export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
-  const served = servedFunctions(parts.global)
-  const { cas, ac, bytestream, capabilities } = server.services
-  const casInstance = (cas_store: string): CasInstance => ({
+  const { services } = server
+  const digestFunctions = servedFunctions(parts.global)
+  const casInstance = ({ cas_store }: { readonly cas_store: string }): CasInstance => ({
     cas: parts.cas(cas_store),
-    digestFunctions: served,
+    digestFunctions,
     maxBlobBytes: MAX_BLOB_BYTES,
   })
-  const casInstances = mapValues(cas, ({ cas_store }) => casInstance(cas_store))
-  const acInstances = mapValues(
-    ac,
+  const cas = mapValues(services.cas, casInstance)
+  const ac = mapValues(
+    services.ac,
     ({ ac_store, read_only }, instance): AcInstance => ({
       ac: parts.store(ac_store),
-      cas: casInstances.get(instance)?.cas,
-      digestFunctions: served,
+      cas: cas.get(instance)?.cas,
+      digestFunctions,
       isReadOnly: read_only,
     }),
   )
-  const byteStreamInstances = mapValues(bytestream, ({ cas_store }) => casInstance(cas_store))
-  const capabilitiesInstances = mapValues(
-    capabilities,
+  const execution = mapValues(services.execution, (options) => executionInstance(options, parts, digestFunctions))
+  const capabilities = mapValues(
+    services.capabilities,
     (_, instance): CapabilitiesInstance => ({
-      digestFunctions: served,
-      cache:
-        casInstances.has(instance) || acInstances.has(instance)
-          ? {
-              isUpdateEnabled: acInstances.get(instance)?.isReadOnly === false,
-              maxBatchBytes: MAX_BATCH_BYTES,
-              maxBlobBytes: MAX_BLOB_BYTES,
-            }
-          : undefined,
-      execution: undefined,
+      digestFunctions,
+      cache: cas.has(instance) || ac.has(instance) ? cacheCapabilities(ac.get(instance)) : undefined,
+      execution: execution.has(instance) ? EXECUTION_CAPABILITIES : undefined,
     }),
   )
+  const executionOptions: ExecutionOptions = {
+    instances: execution,
+    cacheOnly: new Set([...services.capabilities.keys()].filter((instance) => !execution.has(instance))),
+    newId: randomUUID,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+  }
   return [
-    capabilitiesService(capabilitiesInstances),
-    casService({ instances: casInstances, maxBatchBytes: MAX_BATCH_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES }),
-    actionCacheService({ instances: acInstances, maxResponseBytes: MAX_RESPONSE_BYTES }),
-    byteStreamService({ instances: byteStreamInstances, uploads: parts.uploads }),
+    capabilitiesService(capabilities),
+    casService({ instances: cas, maxBatchBytes: MAX_BATCH_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES }),
+    actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES }),
+    byteStreamService({ instances: mapValues(services.bytestream, casInstance), uploads: parts.uploads }),
+    executionService(executionOptions),
+    operationsService(executionOptions),
+    ...workerApi(services, parts),
   ]
 }
+
+const executionInstance = (
+  { cas_store, ac_store, scheduler }: ExecutionServiceConfig,
+  parts: Parts,
+  digestFunctions: readonly DigestFunction[],
+): ExecutionInstance => {
+  const { writeResults, maxTimeoutMs } = parts.workersOf(scheduler)
+  return {
+    cas: parts.cas(cas_store),
+    ac: parts.store(ac_store),
+    scheduler: parts.scheduler(scheduler),
+    digestFunctions,
+    maxTimeoutMs,
+    writesResults: !writeResults,
+  }
+}
+
+const cacheCapabilities = (ac: AcInstance | undefined): CacheCapabilities => ({
+  isUpdateEnabled: ac?.isReadOnly === false,
+  maxBatchBytes: MAX_BATCH_BYTES,
+  maxBlobBytes: MAX_BLOB_BYTES,
+})
+
+/** Every priority REAPI can express; lower runs sooner. */
+const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
+  minPriority: -(2 ** 31),
+  maxPriority: 2 ** 31 - 1,
+  nodeProperties: SUPPORTED_NODE_PROPERTIES,
+}
+
+const workerApi = ({ worker_api }: ServerConfig['services'], { scheduler, clock }: Parts): Service[] =>
+  worker_api === undefined ? [] : [workerApiService({ scheduler: scheduler(worker_api.scheduler), clock })]
 
 const mapValues = <V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: string) => W): Map<string, W> =>
   new Map([...map].map(([key, value]) => [key, change(value, key)]))
