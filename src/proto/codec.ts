@@ -1,5 +1,6 @@
 import type protobuf from 'protobufjs/light.js'
 import { StatusError } from '../base/status-error.js'
+import { encodeReadResponse } from './bytestream-codec.js'
 import type { Messages } from './generated/messages.js'
 import { root } from './root.js'
 
@@ -25,18 +26,23 @@ export type Input<N extends TypeName> = Messages[N][0]
 /** What decoding a message type gives. */
 export type Output<N extends TypeName> = Messages[N][1]
 
+const ownEncoders = new Map<string, (message: object) => Buffer>([
+  ['google.bytestream.ReadResponse', encodeReadResponse],
+])
+
 class ReflectedCodec<In extends object, Out> implements Codec<In, Out> {
   readonly typeName: string
   readonly #type: protobuf.Type
+  readonly #ownEncode: ((message: In) => Buffer) | undefined
 
   constructor(type: protobuf.Type) {
     this.typeName = type.fullName.slice(1)
     this.#type = type
+    this.#ownEncode = ownEncoders.get(this.typeName)
   }
 
   encode(message: In): Buffer {
-    const bytes = this.#type.encode(message).finish()
-    return asBuffer(bytes)
+    return this.#ownEncode?.(message) ?? asBuffer(this.#type.encode(message).finish())
   }
 
   decode(bytes: Uint8Array): Out {

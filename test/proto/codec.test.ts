@@ -144,6 +144,17 @@ t.test('garbage and hostile nesting give INVALID_ARGUMENT that names the type, n
   t.equal(Object.getPrototypeOf(proto.serverLogs), Object.prototype, 'a map key cannot replace a prototype')
 })
 
+t.test('a ReadResponse is encoded as the generated encoder would', async (t) => {
+  const own = codec('google.bytestream.ReadResponse')
+  const generated = root.lookupType('google.bytestream.ReadResponse')
+  for (const size of [0, 1, 126, 127, 128, 129, 16383, 16384, 65536, 2097151, 2097152, 5_000_000]) {
+    const message = { data: Buffer.alloc(size, 7) }
+    t.ok(own.encode(message).equals(generated.encode(message).finish()), `${size} bytes`)
+  }
+  t.equal(own.encode({}).length, 0)
+  t.equal(hex(own.encode({ data: new Uint8Array([1, 2]) })), '52020102')
+})
+
 t.test('Any', async (t) => {
   const any = pack(digest, { hash: 'ab', sizeBytes: 1 })
   t.equal(any.typeUrl, 'type.googleapis.com/build.bazel.remote.execution.v2.Digest')
