@@ -1,0 +1,229 @@
+import type { ClientDuplexStream, ClientReadableStream } from '@grpc/grpc-js'
+import type { Test } from 'tap'
+import { ManualClock } from '../../src/base/clock.js'
+import { type Log, textLog } from '../../src/base/log.js'
+import { unpack } from '../../src/proto/any.js'
+import { codec, type Input, type Output } from '../../src/proto/codec.js'
+import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../src/reapi/digest.js'
+import type { DigestFunction } from '../../src/reapi/digest-function.js'
+import { SchedulerHost } from '../../src/scheduler/host.js'
+import type { SimpleSettings } from '../../src/scheduler/settings.js'
+import { listen } from '../../src/server/listener.js'
+import { actionCacheService } from '../../src/service/action-cache/service.js'
+import type { ExecutionInstance } from '../../src/service/execution/instance.js'
+import { executionService } from '../../src/service/execution/service.js'
+import { operationsService } from '../../src/service/operations/service.js'
+import { workerApiService } from '../../src/service/worker-api/service.js'
+import { asCas } from '../../src/store/cas.js'
+import type { Store } from '../../src/store/store.js'
+import { defaultSettings } from '../scheduler/settings.js'
+import { TestClient } from '../server/client.js'
+import { BLAKE3, type Blob, blobOf, MIB, memoryStore, put, SHA256, wire } from './harness.js'
+
+export const EXECUTION = 'build.bazel.remote.execution.v2.Execution'
+export const OPERATIONS = 'google.longrunning.Operations'
+export const WORKER_API = 'remexec.worker.v1.WorkerApi'
+export const AC = 'build.bazel.remote.execution.v2.ActionCache'
+
+export const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+export const commandCodec = codec('build.bazel.remote.execution.v2.Command')
+export const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
+export const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+export const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
+export const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
+
+type Operation = Output<'google.longrunning.Operation'>
+type Start = Output<'remexec.worker.v1.Start'>
+type SchedulerMessage = Output<'remexec.worker.v1.SchedulerMessage'>
+
+/** Messages of a stream one by one. */
+export class Reader<T> {
+  readonly #messages: AsyncIterator<T>
+
+  constructor(stream: AsyncIterable<T>) {
+    this.#messages = stream[Symbol.asyncIterator]()
+  }
+
+  async next(): Promise<T> {
+    const { value, done } = await this.#messages.next()
+    if (done === true) throw new Error('the stream has ended')
+    return value
+  }
+
+  async until(isWanted: (message: T) => boolean): Promise<T> {
+    for (;;) {
+      const message = await this.next()
+      if (isWanted(message)) return message
+    }
+  }
+
+  async rest(): Promise<T[]> {
+    const messages: T[] = []
+    for (let next = await this.#messages.next(); next.done !== true; next = await this.#messages.next()) {
+      messages.push(next.value)
+    }
+    return messages
+  }
+}
+
+export const stageOf = ({ metadata }: Operation): number =>
+  unpack(metadataCodec, metadata ?? { typeUrl: '', value: Buffer.alloc(0) }).stage
+
+export const responseOf = ({ response }: Operation): Output<'build.bazel.remote.execution.v2.ExecuteResponse'> =>
+  unpack(responseCodec, response ?? { typeUrl: '', value: Buffer.alloc(0) })
+
+/** A worker that does what a test tells it, over the real protocol. */
+export class FakeWorker {
+  readonly stream: ClientDuplexStream<Input<'remexec.worker.v1.WorkerMessage'>, SchedulerMessage>
+  readonly messages: Reader<SchedulerMessage>
+  id = ''
+
+  constructor(client: TestClient) {
+    this.stream = client.bidi(`${WORKER_API}/Connect`)
+    this.stream.on('error', () => {})
+    this.messages = new Reader(this.stream)
+  }
+
+  async hello(hello: Input<'remexec.worker.v1.Hello'> = {}): Promise<this> {
+    this.send({ hello: { protocolVersion: 1, name: 'w', ...hello } })
+    const { welcome } = await this.messages.next()
+    if (welcome === null) throw new Error('no welcome')
+    this.id = welcome.workerId
+    return this
+  }
+
+  send(message: Input<'remexec.worker.v1.WorkerMessage'>): void {
+    this.stream.write(message)
+  }
+
+  async start(): Promise<Start> {
+    const { start } = await this.messages.until((message) => message.start !== null)
+    if (start === null) throw new Error('no start')
+    return start
+  }
+
+  async next(what: 'kill' | 'resultAck'): Promise<string> {
+    const message = await this.messages.until((one) => one[what] !== null)
+    return message[what]?.attemptId ?? ''
+  }
+
+  succeed({ attemptId }: Start, result: Input<'build.bazel.remote.execution.v2.ActionResult'> = {}): void {
+    this.send({
+      result: { attemptId, executeResponse: { result: { executionMetadata: { worker: this.id }, ...result } } },
+    })
+  }
+
+  report({ attemptId }: Start, result: Omit<Input<'remexec.worker.v1.Result'>, 'attemptId'>): void {
+    this.send({ result: { attemptId, ...result } })
+  }
+}
+
+export interface BuiltAction {
+  readonly digest: Digest
+  readonly action: Blob
+  readonly command: Blob
+  readonly root: Blob
+}
+
+/** An action and what it refers to, not uploaded yet. */
+export const buildAction = (
+  parts: {
+    readonly command?: Input<'build.bazel.remote.execution.v2.Command'>
+    readonly action?: Input<'build.bazel.remote.execution.v2.Action'>
+    readonly root?: Input<'build.bazel.remote.execution.v2.Directory'>
+    readonly digestFunction?: DigestFunction
+  } = {},
+): BuiltAction => {
+  const { digestFunction = SHA256 } = parts
+  const command = blobOf(commandCodec.encode({ arguments: ['true'], ...parts.command }), digestFunction)
+  const root = blobOf(directoryCodec.encode(parts.root ?? {}), digestFunction)
+  const digests = { commandDigest: wire(command.digest), inputRootDigest: wire(root.digest) }
+  const action = blobOf(actionCodec.encode({ ...digests, ...parts.action }), digestFunction)
+  return { digest: action.digest, action, command, root }
+}
+
+export interface ExecutionServer {
+  readonly client: TestClient
+  readonly clock: ManualClock
+  readonly host: SchedulerHost
+  readonly cas: Store
+  readonly ac: Store
+  readonly logged: string[]
+  readonly connect: () => TestClient
+  worker(hello?: Input<'remexec.worker.v1.Hello'>): Promise<FakeWorker>
+  execute(action: BuiltAction | Digest, request?: object): ClientReadableStream<Operation>
+  wait(name: string): ClientReadableStream<Operation>
+  upload(action: BuiltAction): Promise<BuiltAction>
+}
+
+export interface ExecutionServeOptions {
+  readonly settings?: Partial<SimpleSettings>
+  /** Names of instances that share one scheduler; each has stores of its own but ''. */
+  readonly instances?: readonly string[]
+  readonly instance?: Partial<ExecutionInstance>
+}
+
+/** Execution, Operations, action cache and worker API on a real socket, with a clock that moves when told. */
+export const serveExecution = async (t: Test, options: ExecutionServeOptions = {}): Promise<ExecutionServer> => {
+  const clock = new ManualClock(1_700_000_000_000)
+  const logged: string[] = []
+  const log: Log = textLog('debug', (line) => logged.push(line))
+  let ids = 0
+  const newId = (): string => `id-${++ids}`
+  const settings = { ...defaultSettings, ...options.settings }
+  const host = new SchedulerHost({ name: 'main', settings, clock, log, newId })
+  const instances = new Map<string, ExecutionInstance>()
+  const digestFunctions = [SHA256, BLAKE3]
+  for (const name of options.instances ?? ['']) {
+    const [cas, ac] = [asCas(await memoryStore(clock)), await memoryStore(clock)]
+    const base = { cas, ac, scheduler: host, digestFunctions, maxTimeoutMs: 3_600_000, writesResults: true }
+    instances.set(name, { ...base, ...options.instance })
+  }
+  const first = instances.get(options.instances?.[0] ?? '')
+  if (first === undefined) throw new Error('no instance')
+  const execution = { instances, cacheOnly: new Set(['cache']), newId, maxResponseBytes: 4 * MIB - 65536 }
+  const ac = new Map([...instances].map(([name, instance]) => [name, { ...instance, isReadOnly: false }]))
+  const listener = await listen({
+    address: '127.0.0.1:0',
+    services: [
+      executionService(execution),
+      operationsService(execution),
+      workerApiService({ scheduler: host, clock }),
+      actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB }),
+    ],
+    log,
+  })
+  const connect = (): TestClient => {
+    const client = new TestClient(listener.address, { 'grpc.use_local_subchannel_pool': 1 })
+    t.teardown(() => client.close())
+    return client
+  }
+  t.teardown(async () => {
+    host.close()
+    await listener.close(0)
+  })
+  const client = connect()
+  return {
+    client,
+    clock,
+    host,
+    cas: first.cas,
+    ac: first.ac,
+    logged,
+    connect,
+    worker: (hello) => new FakeWorker(connect()).hello(hello),
+    execute: (action, request = {}) => {
+      const digest = action instanceof Digest ? action : action.digest
+      const message = { actionDigest: wire(digest), digestFunction: digest.function.value, ...request }
+      return client.serverStream(`${EXECUTION}/Execute`, message)
+    },
+    wait: (name) => client.serverStream(`${EXECUTION}/WaitExecution`, { name }),
+    upload: async (built) => {
+      await put(first.cas, built.action, built.command, built.root)
+      return built
+    },
+  }
+}
+
+export { ExecutionStage }
