@@ -231,14 +231,15 @@ export class BlobIndex {
 
   /** Reads what `exportRecord` wrote as the most recently used blob; answers how many words that were. */
   importRecord(from: Int32Array, at: number, isDoubtful: boolean): number {
-    const [sizeHigh = 0, sizeLow = 0, storedHigh = 0, storedLow = 0, accessed = 0, extra = 0] = from.subarray(
-      at,
-      at + 6,
-    )
+    const sizeHigh = from[at] as number
+    const storedHigh = from[at + 2] as number
     const wordCount = functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3
-    this.#probe.loadWords(sizeHigh, sizeLow, from, at + FIXED_WORDS, wordCount)
-    const slot = this.#insertProbe((storedHigh & HIGH_MASK) * WORD + (storedLow >>> 0), accessed)
-    this.#records.set(slot, EXTRA, extra)
+    this.#probe.loadWords(sizeHigh, from[at + 1] as number, from, at + FIXED_WORDS, wordCount)
+    const slot = this.#insertProbe(
+      (storedHigh & HIGH_MASK) * WORD + ((from[at + 3] as number) >>> 0),
+      (from[at + 4] as number) >>> 0,
+    )
+    this.#records.set(slot, EXTRA, from[at + 5] as number)
     if ((storedHigh & TWIN) !== 0) this.setTwin(slot, true)
     if (isDoubtful) this.#setFlag(slot, DOUBTFUL, true)
     return FIXED_WORDS + wordCount

@@ -1,0 +1,102 @@
+import { mkdir, readdir, realpath, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StatusError } from '../base/status-error.js'
+import type { FilesystemOptions } from '../config/config.js'
+import { markUnclean, readCheckpoint, writeCheckpoint } from './filesystem/checkpoint.js'
+import { FilesystemStore } from './filesystem/file-store.js'
+import { Layout } from './filesystem/layout.js'
+import { lockFolder } from './filesystem/lock.js'
+import { Scan } from './filesystem/scan.js'
+import { Shelf } from './filesystem/shelf.js'
+import { WriteSlots } from './filesystem/write-slots.js'
+import type { BuildContext, StoreKind } from './kind.js'
+
+/** How much recency a kill -9 may cost. Blobs are found again without it. */
+const CHECKPOINT_PERIOD_MS = 5 * 60_000
+
+const EXPIRY_PERIOD_MS = 1000
+
+export const filesystem: StoreKind<FilesystemOptions> = {
+  build: async (options, context) => {
+    const layout = await prepare(options)
+    const release = await lockFolder(layout.contentPath)
+    try {
+      return await start(layout, options, context, release)
+    } catch (error) {
+      await release()
+      throw error
+    }
+  },
+}
+
+const prepare = async ({ content_path, temp_path }: FilesystemOptions): Promise<Layout> => {
+  for (const path of [content_path, temp_path]) await mkdir(path, { recursive: true })
+  const layout = new Layout(await realpath(content_path), await realpath(temp_path))
+  const [content, temp] = [await stat(layout.contentPath), await stat(layout.tempPath)]
+  if (content.dev !== temp.dev) {
+    const text = `content_path ${content_path} and temp_path ${temp_path} are on different file systems, expected one`
+    throw new StatusError('FAILED_PRECONDITION', `${text}: a finished blob is moved from the one to the other`)
+  }
+  return layout
+}
+
+const start = async (
+  layout: Layout,
+  options: FilesystemOptions,
+  { clock, log, path, resources }: BuildContext,
+  release: () => Promise<void>,
+): Promise<FilesystemStore> => {
+  const policy = options.eviction_policy
+  const limits = {
+    maxBytes: policy.max_bytes,
+    evictBytes: policy.evict_bytes,
+    maxCount: policy.max_count,
+    maxSeconds: policy.max_seconds,
+  }
+  const shelf = new Shelf(layout, limits, options.block_size, clock, log)
+  await sweep(layout)
+  const recovered = await readCheckpoint(shelf.index, layout.checkpointPath)
+  if (recovered.isClean) await markUnclean(layout.checkpointPath)
+  const scan = recovered.isClean ? undefined : new Scan(shelf, !recovered.isSameBoot)
+  const scanning = scan === undefined ? undefined : runScan(scan, shelf, { log, path })
+  const store = new FilesystemStore(shelf, new WriteSlots(options.max_concurrent_writes), options.read_buffer_size)
+  shelf.evict()
+
+  let checkpointing = Promise.resolve()
+  const checkpoint = (): void => {
+    if (shelf.isScanning) return
+    checkpointing = checkpointing
+      .then(() => writeCheckpoint(shelf.index, layout.checkpointPath, false))
+      .catch((error: unknown) => log.warn('could not write the checkpoint of a store', { path, error }))
+  }
+  const stopTimers = [
+    clock.every(CHECKPOINT_PERIOD_MS, checkpoint),
+    ...(limits.maxSeconds > 0 ? [clock.every(EXPIRY_PERIOD_MS, () => shelf.evict())] : []),
+  ]
+  resources.add(`files of ${path}`, async () => {
+    for (const stop of stopTimers) stop()
+    scan?.stop()
+    try {
+      await Promise.all([scanning, checkpointing, store.close()])
+      await writeCheckpoint(shelf.index, layout.checkpointPath, !shelf.isScanning)
+    } finally {
+      await release()
+    }
+  })
+  return store
+}
+
+const runScan = async (scan: Scan, shelf: Shelf, { log, path }: Pick<BuildContext, 'log' | 'path'>): Promise<void> => {
+  shelf.startScan(scan)
+  try {
+    await scan.run()
+    if (scan.isComplete) shelf.endScan()
+  } catch (error) {
+    log.error('could not look through the files of a store', { path, error })
+  }
+}
+
+/** Deletes what uploads of an earlier run left half-written. */
+const sweep = async (layout: Layout): Promise<void> => {
+  for (const name of await readdir(layout.tempPath)) if (layout.isTemp(name)) await unlink(join(layout.tempPath, name))
+}

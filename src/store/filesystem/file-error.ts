@@ -1,0 +1,26 @@
+import { type CodeName, StatusError } from '../../base/status-error.js'
+
+export const errnoOf = (thrown: unknown): string =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
+
+/** What an errno means to whoever called; the others are our fault and INTERNAL. */
+const codes: Readonly<Record<string, [code: CodeName, meaning: string]>> = {
+  ENOSPC: ['RESOURCE_EXHAUSTED', 'the disk of the store is full'],
+  EDQUOT: ['RESOURCE_EXHAUSTED', 'the disk quota of the store is used up'],
+  EFBIG: ['RESOURCE_EXHAUSTED', 'the file would be larger than the server may write'],
+  EMFILE: ['RESOURCE_EXHAUSTED', 'the server has too many files open'],
+  ENFILE: ['RESOURCE_EXHAUSTED', 'the machine has too many files open'],
+  EEXIST: ['ALREADY_EXISTS', 'there is a file in its place'],
+  EIO: ['DATA_LOSS', 'the disk of the store reports an error'],
+  EROFS: ['INTERNAL', 'the file system of the store is read-only'],
+  EACCES: ['INTERNAL', 'the server has no permission for the files of the store'],
+  EPERM: ['INTERNAL', 'the server has no permission for the files of the store'],
+}
+
+/** `attempted` as in `could not write blob abc-12`. The path stays in the cause. */
+export const fileError = (thrown: unknown, attempted: string): StatusError => {
+  if (thrown instanceof StatusError) return thrown
+  const errno = errnoOf(thrown)
+  const [code, meaning] = codes[errno] ?? ['INTERNAL', errno === '' ? 'internal error' : `the system says ${errno}`]
+  return new StatusError(code, `could not ${attempted}: ${meaning}`, { cause: thrown })
+}

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream'
+import { StatusError } from '../../base/status-error.js'
+import { fileError } from './file-error.js'
+import type { OpenFile } from './open-file.js'
+
+export interface FileSourceParts {
+  readonly file: OpenFile
+  readonly key: string
+  readonly offset: number
+  /** Behind the last byte wanted. */
+  readonly end: number
+  /** Read at a time, and kept ready for a slow reader. */
+  readonly bufferBytes: number
+  /** The file turned out shorter than it was when opened. */
+  onTorn(): void
+}
+
+/** Reads a part of an open file and closes it. Every chunk is a buffer of its own, because stages may keep slices. */
+export class FileSource extends Readable {
+  readonly #parts: FileSourceParts
+  #offset: number
+
+  constructor(parts: FileSourceParts) {
+    super({ highWaterMark: parts.bufferBytes })
+    this.#parts = parts
+    this.#offset = parts.offset
+  }
+
+  override _read(): void {
+    const { file, end, bufferBytes, key } = this.#parts
+    const sizeBytes = Math.min(bufferBytes, end - this.#offset)
+    if (sizeBytes === 0) {
+      this.push(null)
+      return
+    }
+    const buffer = Buffer.allocUnsafeSlow(sizeBytes)
+    file.read(buffer, this.#offset, (error, bytesRead) => {
+      if (error !== null) {
+        this.destroy(fileError(error, `read blob ${key}`))
+      } else if (bytesRead === 0) {
+        this.#parts.onTorn()
+        this.destroy(new StatusError('DATA_LOSS', `blob ${key} was cut short while it was read`))
+      } else {
+        this.#offset += bytesRead
+        this.push(bytesRead === sizeBytes ? buffer : buffer.subarray(0, bytesRead))
+      }
+    })
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#parts.file.close((closeError) => callback(error ?? closeError))
+  }
+}
+
+/** Bytes that were read already. */
+export class BytesSource extends Readable {
+  #bytes: Buffer | null
+
+  constructor(bytes: Buffer) {
+    super({ highWaterMark: Math.max(1, bytes.length) })
+    this.#bytes = bytes.length === 0 ? null : bytes
+  }
+
+  override _read(): void {
+    const bytes = this.#bytes
+    this.#bytes = null
+    this.push(bytes)
+    if (bytes !== null) this.push(null)
+  }
+}

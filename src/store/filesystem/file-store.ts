@@ -1,0 +1,128 @@
+import { open, stat, unlink } from 'node:fs/promises'
+import type { Call } from '../../base/call.js'
+import type { HealthStatus } from '../../base/health.js'
+import { StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import { pastEnd, type Range, type ReadPath, type WritePath } from '../../stream/path.js'
+import type { Store } from '../store.js'
+import { errnoOf, fileError } from './file-error.js'
+import { FileSink } from './file-sink.js'
+import { BytesSource, FileSource } from './file-source.js'
+import { LinkedFiles } from './linked-files.js'
+import type { OpenFile } from './open-file.js'
+import type { Shelf } from './shelf.js'
+import type { WriteSlots } from './write-slots.js'
+
+/** Up to here a blob is read while it is opened: open, read, close, and no stream that holds a descriptor. */
+const SMALL_BYTES = 64 * 1024
+
+/**
+ * Keeps each blob as a file. Files are opened by `reader` itself, because only the disk knows whether the blob is still
+ * there and NOT_FOUND must come before the stream; the path holds the descriptor until it ends or is discarded.
+ *
+ * What it promises: what `finish` was said of survives the end of the process however it comes (kill -9 included). A power
+ * loss may take the last seconds of writes with it; a file it cut short is noticed and is a miss.
+ */
+export class FilesystemStore implements Store {
+  readonly files: LinkedFiles
+  readonly #shelf: Shelf
+  readonly #slots: WriteSlots
+  readonly #bufferBytes: number
+  #isClosed = false
+
+  constructor(shelf: Shelf, slots: WriteSlots, bufferBytes: number) {
+    this.#shelf = shelf
+    this.#slots = slots
+    this.#bufferBytes = bufferBytes
+    this.files = new LinkedFiles(shelf)
+  }
+
+  findMissing(digests: readonly Digest[], _call: Call): Promise<Digest[]> {
+    return this.#shelf.findMissing(digests)
+  }
+
+  async reader(digest: Digest, { offset, limit }: Range, _call: Call): Promise<ReadPath> {
+    const { file, storedBytes } = await this.#shelf.open(digest)
+    const end = Math.min(storedBytes, offset + limit)
+    if (offset > storedBytes) {
+      await closed(file)
+      throw pastEnd(digest.key, offset, storedBytes)
+    }
+    if (end - offset <= SMALL_BYTES) return [new BytesSource(await readSmall(file, digest, offset, end))]
+    const onTorn = (): void => void this.#shelf.drop(digest)
+    return [new FileSource({ file, key: digest.key, offset, end, bufferBytes: this.#bufferBytes, onTorn })]
+  }
+
+  async writer(digest: Digest, _call: Call): Promise<WritePath> {
+    const shelf = this.#shelf
+    const sink = new FileSink({
+      key: digest.key,
+      slots: this.#slots,
+      nextTempPath: () => shelf.layout.nextTempPath(),
+      fits: (storedBytes) => shelf.index.fits(storedBytes),
+      commit: async (tempPath, storedBytes, mtimeMs) => {
+        if (this.#isClosed)
+          throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
+        await shelf.commit(digest, tempPath, storedBytes, mtimeMs)
+      },
+    })
+    return [sink]
+  }
+
+  remove(digest: Digest, _call: Call): Promise<void> {
+    return this.#shelf.drop(digest)
+  }
+
+  async health({ signal }: Call): Promise<HealthStatus> {
+    const structName = FilesystemStore.name
+    const { layout, index, isScanning } = this.#shelf
+    const tempPath = layout.nextTempPath()
+    try {
+      await stat(layout.contentPath)
+      signal.throwIfAborted()
+      const file = await open(tempPath, 'wx')
+      try {
+        await file.write(new Uint8Array(1))
+      } finally {
+        await file.close()
+        await unlink(tempPath)
+      }
+      signal.throwIfAborted()
+    } catch (error) {
+      const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileError(error, 'write').message
+      return { state: 'Failed', structName, message: 'cannot write and delete a file', error: reason }
+    }
+    const activity = isScanning ? ', looking for more' : ''
+    return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${activity}` }
+  }
+
+  /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#shelf.idle()
+  }
+}
+
+const readSmall = async (file: OpenFile, digest: Digest, offset: number, end: number): Promise<Buffer> => {
+  try {
+    const buffer = Buffer.allocUnsafe(end - offset)
+    for (let filled = 0; filled < buffer.length; ) {
+      const bytesRead = await readAt(file, buffer.subarray(filled), offset + filled, digest)
+      if (bytesRead === 0) throw new StatusError('DATA_LOSS', `blob ${digest.key} was cut short while it was read`)
+      filled += bytesRead
+    }
+    return buffer
+  } finally {
+    await closed(file)
+  }
+}
+
+const readAt = (file: OpenFile, buffer: Buffer, position: number, digest: Digest): Promise<number> =>
+  new Promise((resolve, reject) => {
+    file.read(buffer, position, (error, bytesRead) => {
+      if (error === null) resolve(bytesRead)
+      else reject(fileError(error, `read blob ${digest.key}`))
+    })
+  })
+
+const closed = (file: OpenFile): Promise<void> => new Promise((resolve) => file.close(() => resolve()))

@@ -1,0 +1,154 @@
+import { constants, statSync } from 'node:fs'
+import { access, chmod, copyFile, link, rename, stat, unlink, utimes } from 'node:fs/promises'
+import type { Call } from '../../base/call.js'
+import { SingleFlight } from '../../base/single-flight.js'
+import { StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { BlobFiles, BlobLease } from '../store.js'
+import { errnoOf, fileError } from './file-error.js'
+import { type Located, notFound, type Shelf } from './shelf.js'
+
+/** What a link cannot do and a copy can. */
+const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'])
+
+const ATTEMPTS_MAX = 3
+
+/**
+ * Blobs as hard links. The permission to execute belongs to the file and not to the link, so a blob that is needed
+ * executable gets a second file, its twin, made once and evicted with it.
+ */
+export class LinkedFiles implements BlobFiles {
+  readonly #shelf: Shelf
+  readonly #twins = new SingleFlight<string>()
+
+  constructor(shelf: Shelf) {
+    this.#shelf = shelf
+  }
+
+  lease(digests: readonly Digest[]): BlobLease {
+    return this.#shelf.leases.lease(digests)
+  }
+
+  async link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
+    try {
+      await this.#link(digest, destination, isExecutable)
+    } catch (error) {
+      throw fileError(error, `link blob ${digest.key}`)
+    }
+  }
+
+  async populate(digest: Digest, _call: Call): Promise<void> {
+    await this.#shelf.locate(digest)
+  }
+
+  drop(digest: Digest, _call: Call): Promise<void> {
+    return this.#shelf.drop(digest)
+  }
+
+  async #link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const located = await this.#shelf.locate(digest)
+      const extra = this.#shelf.index.extraOf(located.slot)
+      const source = isExecutable ? await this.#twinOf(digest, located) : located.path
+      const isLinked = source !== undefined && (await linkOrCopy(source, destination))
+      if (isLinked && this.#isRight(located, extra, destination, source)) return
+      if (isLinked) await unlink(destination)
+      if (isExecutable && (await this.#forgetTwin(digest, located))) continue
+      await this.#shelf.heal(digest, located, extra)
+    }
+    throw notFound(digest)
+  }
+
+  /** The link's inode was in use a moment ago: asking for it does not wait for the disk. */
+  #isRight(located: Located, extra: number, destination: string, source: string): boolean {
+    const stats = statSync(destination, { throwIfNoEntry: false })
+    if (stats === undefined) return false
+    // A copy has a time of its own: there the original speaks for it.
+    const original = stats.nlink > 1 ? stats : statSync(source, { throwIfNoEntry: false })
+    return original !== undefined && stats.size === located.storedBytes && this.#shelf.accepts(located, extra, original)
+  }
+
+  /** The path of the executable twin; undefined when there is no file to make it from. */
+  async #twinOf(digest: Digest, located: Located): Promise<string | undefined> {
+    const { index, layout } = this.#shelf
+    const twinPath = layout.twinPath(digest, located.storedBytes)
+    if (index.hasTwin(located.slot)) return twinPath
+    return this.#twins.run(digest.key, async () => {
+      if (await this.#makeTwin(digest, located, twinPath)) return twinPath
+      throw notFound(digest)
+    })
+  }
+
+  async #makeTwin(digest: Digest, located: Located, twinPath: string): Promise<boolean> {
+    const { index, layout, unlinker } = this.#shelf
+    const tempPath = layout.nextTempPath()
+    const extra = index.extraOf(located.slot)
+    try {
+      await copyFile(located.path, tempPath, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+      const stats = await stat(located.path)
+      const copied = await stat(tempPath)
+      if (copied.size !== stats.size || !this.#shelf.accepts(located, extra, stats)) {
+        await unlink(tempPath)
+        await this.#shelf.heal(digest, located, extra)
+        return false
+      }
+      // The twin carries the blob's own time, in whole milliseconds, so that one mark in the index vouches for both.
+      const mtime = new Date(Math.round(stats.mtimeMs))
+      await utimes(tempPath, mtime, mtime)
+      await chmod(tempPath, 0o555)
+      await unlinker.settled(twinPath)
+      await rename(tempPath, twinPath)
+    } catch (error) {
+      await unlink(tempPath).catch((unlinkError: unknown) => {
+        if (errnoOf(unlinkError) !== 'ENOENT') throw unlinkError
+      })
+      if (errnoOf(error) !== 'ENOENT') throw error
+      await this.#shelf.heal(digest, located, extra)
+      return false
+    }
+    if (index.find(digest) !== located.slot || index.storedBytesOf(located.slot) !== located.storedBytes) {
+      await unlinker.unlink(twinPath)
+      return false
+    }
+    index.setTwin(located.slot, true)
+    this.#shelf.evict()
+    return true
+  }
+
+  /** Deletes a twin that is not what it should be, or not there; answers whether there was one to be wrong. */
+  async #forgetTwin(digest: Digest, located: Located): Promise<boolean> {
+    const { index, layout, unlinker } = this.#shelf
+    if (index.find(digest) !== located.slot || !index.hasTwin(located.slot)) return false
+    index.setTwin(located.slot, false)
+    await unlinker.unlink(layout.twinPath(digest, located.storedBytes))
+    return true
+  }
+}
+
+/** False when the source is gone. */
+const linkOrCopy = async (source: string, destination: string): Promise<boolean> => {
+  try {
+    await link(source, destination)
+    return true
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return gone(source, error)
+    if (!CANNOT_LINK.has(errnoOf(error))) throw error
+  }
+  try {
+    await copyFile(source, destination, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+    return true
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return gone(source, error)
+    throw error
+  }
+}
+
+/** ENOENT may mean either end: only a missing source is ours to heal. */
+const gone = async (source: string, error: unknown): Promise<false> => {
+  const isThere = await access(source).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) throw new StatusError('FAILED_PRECONDITION', 'the folder of the link does not exist', { cause: error })
+  return false
+}

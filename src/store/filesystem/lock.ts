@@ -1,0 +1,82 @@
+import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
+import { connect, createServer, type Server } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { StatusError } from '../../base/status-error.js'
+import { errnoOf } from './file-error.js'
+
+const ATTEMPTS_MAX = 5
+/** Longer than another process needs to mistake our fresh socket for the stale one it saw before. */
+const SETTLE_MS = 50
+
+/**
+ * Keeps other processes from using the same folder: a Unix socket in it that we listen on. Whether its owner lives is
+ * for the kernel to say, so a crash leaves nothing that blocks, and process numbers of other containers do not matter.
+ * Rejects with FAILED_PRECONDITION when somebody listens. Answers how to let go.
+ */
+export const lockFolder = async (folder: string): Promise<() => Promise<void>> => {
+  const handle = await open(folder)
+  // The name of a socket has at most 107 bytes; through the open folder it is short however deep the folder lies.
+  const path = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/lock` : join(folder, 'lock')
+  try {
+    return release(await take(path, folder), handle)
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+const take = async (path: string, folder: string): Promise<Server> => {
+  let hasRemovedStale = false
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const server = await listen(path)
+    if (server !== undefined) {
+      if (!hasRemovedStale || (await isStillOurs(path))) return server
+      await closed(server)
+      break
+    }
+    if (await answers(path)) break
+    hasRemovedStale = true
+    await unlink(path).catch((error: unknown) => {
+      if (errnoOf(error) !== 'ENOENT') throw error
+    })
+  }
+  throw new StatusError('FAILED_PRECONDITION', `${folder} is in use by another store or another running server`)
+}
+
+const listen = (path: string): Promise<Server | undefined> =>
+  new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy()).unref()
+    server.once('error', (error) => (errnoOf(error) === 'EADDRINUSE' ? resolve(undefined) : reject(error)))
+    server.listen(path, () => resolve(server))
+  })
+
+const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', (error) => {
+      if (['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error))) resolve(false)
+      else reject(error)
+    })
+  })
+
+/** Two that start at a time may both remove what they saw as stale: the later one wins, the earlier one notices here. */
+const isStillOurs = async (path: string): Promise<boolean> => {
+  const inode = async (): Promise<number> => (await stat(path)).ino
+  const before = await inode()
+  await setTimeout(SETTLE_MS)
+  return (await inode()) === before
+}
+
+const release =
+  (server: Server, handle: FileHandle): (() => Promise<void>) =>
+  async () => {
+    await closed(server)
+    await handle.close()
+  }
+
+const closed = (server: Server): Promise<void> => new Promise((resolve) => server.close(() => resolve()))

@@ -1,0 +1,269 @@
+import { open, type Stats } from 'node:fs'
+import { mkdir, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/log.js'
+import { StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import { ABSENT, BlobIndex, type EvictionLimits } from '../index/blob-index.js'
+import { errnoOf, fileError } from './file-error.js'
+import type { Layout } from './layout.js'
+import { Leases } from './leases.js'
+import { OpenFile } from './open-file.js'
+import { Unlinker } from './unlinker.js'
+
+/** A blob's file as the index knows it. */
+export interface Located {
+  readonly slot: number
+  readonly storedBytes: number
+  readonly path: string
+}
+
+/** A scan under way, as long as the index cannot be believed without it. */
+export interface Reconciliation {
+  covers(digest: Digest): boolean
+  cover(digest: Digest): Promise<void>
+  confirmNow(digest: Digest): void
+}
+
+/** Deletions under way at a time: enough to keep the disk busy, few enough to leave the thread pool to the calls. */
+const UNLINKS_MAX = 16
+
+/** How often to look again when a blob changes while it is being opened. */
+const ATTEMPTS_MAX = 3
+
+/**
+ * The blobs on disk and the index that knows them, kept in step. A file is visible once the index has it and forgotten
+ * by the index before it is deleted; readers with an open file finish in peace.
+ */
+export class Shelf {
+  readonly layout: Layout
+  readonly index: BlobIndex
+  readonly leases: Leases
+  readonly unlinker: Unlinker
+  readonly #clock: Clock
+  readonly #commits = new Map<string, Promise<void>>()
+  #scan: Reconciliation | undefined
+  #evictingCount = 0
+
+  constructor(layout: Layout, limits: EvictionLimits, blockSizeBytes: number, clock: Clock, log: Log) {
+    this.layout = layout
+    this.#clock = clock
+    this.index = new BlobIndex({ limits, clock, blockSizeBytes })
+    this.leases = new Leases(this)
+    this.unlinker = new Unlinker(log)
+  }
+
+  /** From now until it is done, `scan` is asked before the index is believed. */
+  startScan(scan: Reconciliation): void {
+    this.#scan = scan
+    this.unlinker.record(true)
+  }
+
+  endScan(): void {
+    this.#scan = undefined
+    this.unlinker.record(false)
+    this.evict()
+  }
+
+  get isScanning(): boolean {
+    return this.#scan !== undefined
+  }
+
+  async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
+    const scan = this.#scan
+    if (scan === undefined) return this.index.missing(digests)
+    const missing: Digest[] = []
+    for (const digest of digests) {
+      await scan.cover(digest)
+      const slot = this.#find(digest)
+      if (slot === ABSENT) missing.push(digest)
+      else this.index.use(digest)
+    }
+    return missing
+  }
+
+  /** Where a blob is, which counts as a use; rejects with NOT_FOUND. */
+  async locate(digest: Digest): Promise<Located> {
+    if (this.#scan !== undefined) await this.#scan.cover(digest)
+    const slot = this.#find(digest)
+    if (slot === ABSENT) throw notFound(digest)
+    this.index.use(digest)
+    const storedBytes = this.index.storedBytesOf(slot)
+    return { slot, storedBytes, path: this.layout.blobPath(digest, storedBytes) }
+  }
+
+  /** What a lease can see at once, without waiting for a scan. */
+  findNow(digest: Digest): number {
+    if (this.#scan !== undefined && !this.#scan.covers(digest)) this.#scan.confirmNow(digest)
+    return this.#scan !== undefined && !this.#scan.covers(digest) ? this.#certain(digest) : this.#find(digest)
+  }
+
+  /**
+   * Opens a blob's file. One that vanished, was cut short or was written to behind our back is dropped, and is NOT_FOUND
+   * like any other miss.
+   */
+  async open(digest: Digest): Promise<{ readonly file: OpenFile; readonly storedBytes: number }> {
+    for (let attempt = 1; ; attempt++) {
+      const located = await this.locate(digest)
+      const extra = this.index.extraOf(located.slot)
+      const file = await openToRead(located.path, digest)
+      if (file !== undefined) {
+        if (this.accepts(located, extra, file.stat())) return { file, storedBytes: located.storedBytes }
+        await new Promise<void>((resolve) => file.close(() => resolve()))
+      }
+      // A commit or a removal may have come between the index and the disk: only what is still believed is wrong.
+      await this.heal(digest, located, extra)
+      if (attempt === ATTEMPTS_MAX) throw notFound(digest)
+    }
+  }
+
+  /** Drops a blob whose file turned out to be wrong, unless it has changed since it was located. */
+  async heal(digest: Digest, located: Located, extra: number): Promise<void> {
+    if (this.#isAsLocated(digest, located, extra)) await this.#dropSlot(located.slot, digest)
+  }
+
+  /** Whether a file is the one the index knows; learns its modification time when the index does not know it yet. */
+  accepts({ slot, storedBytes }: Located, extra: number, stats: Stats): boolean {
+    if (stats.size !== storedBytes) return false
+    const mark = markOf(stats.mtimeMs)
+    if (extra !== 0) return extra === mark
+    if (this.index.storedBytesOf(slot) === storedBytes) this.index.setExtra(slot, mark)
+    return true
+  }
+
+  /** Moves a finished temporary file to where it belongs and makes it visible. Commits of one digest run in turn. */
+  async commit(digest: Digest, tempPath: string, storedBytes: number, mtimeMs: number): Promise<void> {
+    if (this.isCommitting(digest)) await this.#commitsSettled(digest)
+    const work = this.#commit(digest, tempPath, storedBytes, mtimeMs).finally(() => this.#commits.delete(digest.key))
+    this.#commits.set(digest.key, work)
+    await work
+    this.evict()
+  }
+
+  isCommitting(digest: Digest): boolean {
+    return this.#commits.has(digest.key)
+  }
+
+  /** Forgets a blob and deletes its files. Absent is fine. */
+  async drop(digest: Digest): Promise<void> {
+    if (this.#scan !== undefined) await this.#scan.cover(digest)
+    await this.#commitsSettled(digest)
+    const slot = this.index.find(digest)
+    if (slot !== ABSENT) await this.#dropSlot(slot, digest)
+  }
+
+  /** Deletes what the limits no longer allow, behind the back of every call. */
+  evict(): void {
+    // Before the scan is done nobody knows what there is to weigh.
+    if (this.#scan !== undefined) return
+    while (this.#evictingCount < UNLINKS_MAX) {
+      const slot = this.index.victim()
+      if (slot === ABSENT) return
+      const digest = this.index.digestOf(slot)
+      if (this.isCommitting(digest)) {
+        this.index.touch(slot, Math.ceil(this.#clock.now() / 1000))
+        return
+      }
+      this.#evictingCount++
+      void this.#dropSlot(slot, digest).finally(() => {
+        this.#evictingCount--
+        this.evict()
+      })
+    }
+  }
+
+  /** Settles when nothing is being committed or deleted. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#commits.values())
+    while (this.#evictingCount > 0) await this.unlinker.idle()
+    await this.unlinker.idle()
+  }
+
+  async #commitsSettled({ key }: Digest): Promise<void> {
+    for (let commit = this.#commits.get(key); commit !== undefined; commit = this.#commits.get(key)) {
+      // Its failure is its own writer's to tell.
+      await commit.catch(() => {})
+    }
+  }
+
+  async #dropSlot(slot: number, digest: Digest): Promise<void> {
+    const storedBytes = this.index.storedBytesOf(slot)
+    const hasTwin = this.index.hasTwin(slot)
+    this.index.remove(slot)
+    await Promise.all([
+      this.unlinker.unlink(this.layout.blobPath(digest, storedBytes)),
+      hasTwin ? this.unlinker.unlink(this.layout.twinPath(digest, storedBytes)) : undefined,
+    ])
+  }
+
+  async #commit(digest: Digest, tempPath: string, storedBytes: number, mtimeMs: number): Promise<void> {
+    const path = this.layout.blobPath(digest, storedBytes)
+    if (this.unlinker.isPending(path)) await this.unlinker.settled(path)
+    await moveTo(path, tempPath)
+    const replaced = this.index.find(digest)
+    if (replaced !== ABSENT) this.#unlinkReplaced(digest, replaced, storedBytes)
+    const slot = this.index.insert(digest, storedBytes)
+    this.index.setExtra(slot, markOf(mtimeMs))
+    this.leases.arrived(digest, slot)
+  }
+
+  #unlinkReplaced(digest: Digest, slot: number, storedBytes: number): void {
+    const oldBytes = this.index.storedBytesOf(slot)
+    if (this.index.hasTwin(slot)) void this.unlinker.unlink(this.layout.twinPath(digest, oldBytes))
+    if (oldBytes !== storedBytes) void this.unlinker.unlink(this.layout.blobPath(digest, oldBytes))
+  }
+
+  /** What a checkpoint claims and the scan of its folder did not find is not there. */
+  #find(digest: Digest): number {
+    const slot = this.#certain(digest)
+    if (slot !== ABSENT || this.#scan === undefined) return slot
+    const doubtful = this.index.find(digest)
+    if (doubtful !== ABSENT) this.index.remove(doubtful)
+    return ABSENT
+  }
+
+  #certain(digest: Digest): number {
+    const slot = this.index.find(digest)
+    return slot !== ABSENT && this.#scan !== undefined && this.index.isDoubtful(slot) ? ABSENT : slot
+  }
+
+  #isAsLocated(digest: Digest, located: Located, extra: number): boolean {
+    const slot = this.index.find(digest)
+    return (
+      slot === located.slot &&
+      this.index.storedBytesOf(slot) === located.storedBytes &&
+      this.index.extraOf(slot) === extra &&
+      !this.isCommitting(digest)
+    )
+  }
+}
+
+/**
+ * A modification time as the index keeps it: its milliseconds as a signed word, never 0, which stands for unknown. Two
+ * times 49 days apart look alike, two that a file system can tell apart do not.
+ */
+export const markOf = (mtimeMs: number): number => Math.round(mtimeMs) | 0 || 1
+
+export const notFound = (digest: Digest): StatusError =>
+  new StatusError('NOT_FOUND', `blob ${digest.key} is not in the file store`)
+
+const openToRead = (path: string, digest: Digest): Promise<OpenFile | undefined> =>
+  new Promise((resolve, reject) => {
+    open(path, 'r', (error, fd) => {
+      if (error === null) resolve(new OpenFile(fd))
+      else if (error.code === 'ENOENT') resolve(undefined)
+      else reject(fileError(error, `open blob ${digest.key}`))
+    })
+  })
+
+/** Folders come into being with their first blob: looking for them beforehand would cost every start and every write. */
+const moveTo = async (path: string, tempPath: string): Promise<void> => {
+  try {
+    await rename(tempPath, path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+    await mkdir(dirname(path), { recursive: true })
+    await rename(tempPath, path)
+  }
+}

@@ -1,0 +1,56 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Clock, systemClock } from '../../../src/base/clock.js'
+import { silentLog } from '../../../src/base/log.js'
+import { Resources } from '../../../src/base/resources.js'
+import type { EvictionPolicy, FilesystemOptions } from '../../../src/config/config.js'
+import { filesystem } from '../../../src/store/filesystem.js'
+import type { BlobFiles, Store } from '../../../src/store/store.js'
+
+export interface OpenFilesystem {
+  readonly store: Store
+  readonly files: BlobFiles
+  close(): Promise<void>
+  /** Names of the blobs' files, without their folders, sorted. */
+  blobFiles(): Promise<string[]>
+  tempFiles(): Promise<string[]>
+}
+
+export interface FilesystemParts extends Partial<Omit<FilesystemOptions, 'eviction_policy'>> {
+  readonly policy?: Partial<EvictionPolicy>
+  readonly clock?: Clock
+}
+
+/** A filesystem store in `{folder}/content` and `{folder}/temp`. */
+export const openFilesystem = async (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> => {
+  const { policy, clock = systemClock, ...options } = parts
+  const resources = new Resources(silentLog)
+  const all: FilesystemOptions = {
+    content_path: join(folder, 'content'),
+    temp_path: join(folder, 'temp'),
+    read_buffer_size: 256 * 1024,
+    block_size: 1,
+    max_concurrent_writes: 0,
+    ...options,
+    eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy },
+  }
+  const unavailable = (): never => {
+    throw new Error('a filesystem store has no store below it')
+  }
+  const context = { path: 'TEST', child: unavailable, named: unavailable, resources, clock, log: silentLog }
+  const store = await filesystem.build(all, context)
+  if (store.files === undefined) throw new Error('a filesystem store has files')
+  return {
+    store,
+    files: store.files,
+    close: () => resources.close(),
+    blobFiles: () => blobFilesIn(all.content_path),
+    tempFiles: () => readdir(all.temp_path),
+  }
+}
+
+export const blobFilesIn = async (contentPath: string): Promise<string[]> => {
+  const entries = await readdir(contentPath, { recursive: true, withFileTypes: true })
+  const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+  return names.filter((name) => /^[0-9a-f]{32,}-/.test(name)).sort()
+}
