@@ -1,0 +1,140 @@
+import { StatusError } from '../base/status-error.js'
+import { statusOf } from '../proto/error-details.js'
+import type { Start } from '../proto/generated/remexec.worker.v1.js'
+import { toMs } from '../proto/time.js'
+import { Digest, resolveDigestFunction } from '../reapi/digest.js'
+import { digestFunctions } from '../reapi/digest-function.js'
+import type { AttemptOutcome, AttemptRequest } from './action.js'
+import type { ToScheduler } from './connection.js'
+
+/** What a worker has been given and has not been relieved of yet. */
+interface Held {
+  readonly controller: AbortController
+  stage: number
+  outcome: AttemptOutcome | undefined
+}
+
+export interface AttemptsOptions {
+  readonly run: (request: AttemptRequest) => Promise<AttemptOutcome>
+  /** 0 sets no limit. */
+  readonly maxInflight: number
+  readonly send: (message: ToScheduler) => void
+}
+
+/**
+ * The attempts of one worker, by id, from their start until their result is acknowledged: a lost connection ends none of
+ * them, and their results are told again until the scheduler has them.
+ */
+export class Attempts {
+  readonly #options: AttemptsOptions
+  readonly #held = new Map<string, Held>()
+  #running = 0
+  #isDraining = false
+  #whenIdle: (() => void)[] = []
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#held.keys()]
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  start(start: Start): void {
+    const { attemptId } = start
+    const held = this.#held.get(attemptId)
+    if (held !== undefined) {
+      this.#tell(attemptId, held)
+      return
+    }
+    const { maxInflight, send } = this.#options
+    const refusal = this.#isDraining
+      ? new StatusError('UNAVAILABLE', 'the worker is draining')
+      : maxInflight > 0 && this.#running >= maxInflight
+        ? new StatusError('RESOURCE_EXHAUSTED', `the worker runs ${this.#running} actions, its limit is ${maxInflight}`)
+        : undefined
+    if (refusal === undefined) void this.#run(start)
+    else send({ result: { attemptId, refused: statusOf(refusal) } })
+  }
+
+  /** The attempt ends soon with an outcome of its own; one that has ended keeps what it has. */
+  kill(attemptId: string): void {
+    this.#held.get(attemptId)?.controller.abort(new StatusError('ABORTED', 'the attempt was killed'))
+  }
+
+  killAll(): void {
+    for (const attemptId of this.#held.keys()) this.kill(attemptId)
+  }
+
+  acknowledge(attemptId: string): void {
+    if (this.#held.get(attemptId)?.outcome === undefined) return
+    this.#held.delete(attemptId)
+    this.#announceIdle()
+  }
+
+  /** Says everything again that a scheduler may not know. */
+  tellAll(): void {
+    for (const [attemptId, held] of this.#held) this.#tell(attemptId, held)
+  }
+
+  /** Refuses what comes from now on. */
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  /** Resolves when nothing runs and every result was acknowledged. */
+  idle(): Promise<void> {
+    return this.#held.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve))
+  }
+
+  async #run(start: Start): Promise<void> {
+    const { attemptId } = start
+    const held: Held = { controller: new AbortController(), stage: 0, outcome: undefined }
+    this.#held.set(attemptId, held)
+    this.#running += 1
+    const outcome = await this.#outcome(start, held)
+    this.#running -= 1
+    held.outcome = outcome
+    this.#tell(attemptId, held)
+  }
+
+  async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
+    const { attemptId, instanceName, properties, queuedTimestamp } = start
+    try {
+      return await this.#options.run({
+        attemptId,
+        instanceName,
+        properties,
+        actionDigest: digestOf(start),
+        queuedMs: queuedTimestamp === null ? undefined : toMs(queuedTimestamp),
+        signal: held.controller.signal,
+        onProgress: (stage) => {
+          held.stage = stage
+          this.#options.send({ progress: { attemptId, stage } })
+        },
+      })
+    } catch (error) {
+      return { workerError: statusOf(StatusError.from(error)) }
+    }
+  }
+
+  #tell(attemptId: string, { outcome, stage }: Held): void {
+    const { send } = this.#options
+    if (outcome !== undefined) send({ result: { attemptId, ...outcome } })
+    else if (stage > 0) send({ progress: { attemptId, stage } })
+  }
+
+  #announceIdle(): void {
+    if (this.#held.size > 0) return
+    for (const resolve of this.#whenIdle.splice(0)) resolve()
+  }
+}
+
+const digestOf = ({ actionDigest, digestFunction }: Start): Digest => {
+  const known = Object.values(digestFunctions)
+  return Digest.parse(actionDigest, resolveDigestFunction(digestFunction, actionDigest?.hash, known), 'action_digest')
+}

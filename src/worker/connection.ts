@@ -1,0 +1,183 @@
+import { Client, type ClientDuplexStream, credentials, status } from '@grpc/grpc-js'
+import type { Clock } from '../base/clock.js'
+import type { HealthStatus } from '../base/health.js'
+import type { Log } from '../base/log.js'
+import { codeName, StatusError } from '../base/status-error.js'
+import type { Codec } from '../proto/codec.js'
+import { codec, type Input, type Output } from '../proto/codec.js'
+import { serviceDefinition } from '../proto/service-definition.js'
+
+export type ToScheduler = Input<'remexec.worker.v1.WorkerMessage'>
+export type FromScheduler = Output<'remexec.worker.v1.SchedulerMessage'>
+type Hello = Input<'remexec.worker.v1.Hello'>
+type Stream = ClientDuplexStream<ToScheduler, FromScheduler>
+
+export interface ConnectionOptions {
+  /** `host:port` of the worker API. */
+  readonly address: string
+  /** A connection that takes longer to be welcomed is given up; the scheduler hears something twice in this time. */
+  readonly timeoutMs: number
+  /** What the worker is and offers; asked before each connection. */
+  readonly describe: () => Promise<Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts'>>
+  /** What still runs or was not acknowledged; asked when the Hello is sent. */
+  readonly attemptIds: () => readonly string[]
+  /** The scheduler knows this worker (again). */
+  readonly onWelcome: () => void
+  readonly onMessage: (message: FromScheduler) => void
+  readonly clock: Clock
+  readonly log: Log
+  /** 0 to 1; spreads the reconnections of many workers. */
+  readonly random?: () => number
+}
+
+const PROTOCOL_VERSION = 1
+const FIRST_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 10_000
+const MIN_KEEP_ALIVE_MS = 20
+
+const connectPath = serviceDefinition('remexec.worker.v1.WorkerApi').methods.find(({ name }) => name === 'Connect')
+const toScheduler = codec('remexec.worker.v1.WorkerMessage')
+const fromScheduler: Codec<object, FromScheduler> = codec('remexec.worker.v1.SchedulerMessage')
+
+const CHANNEL_OPTIONS = {
+  // A worker has one connection of its own: its failures are its own too.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_http_proxy': 0,
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.max_receive_message_length': -1,
+  'grpc.max_send_message_length': -1,
+}
+
+/**
+ * The worker's side of remexec.worker.v1: one stream, opened again after every loss, with backoff. What is sent while
+ * there is no connection is forgotten; whoever sends tells again what still matters when welcomed.
+ */
+export class Connection {
+  readonly #options: ConnectionOptions
+  #workerId = ''
+  #stream: Stream | undefined
+  #isWelcome = false
+  #failures = 0
+  #lostMs: number
+  #lastError: StatusError | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+    this.#lostMs = options.clock.now()
+  }
+
+  /** The id the scheduler gave; empty before the first welcome. */
+  get workerId(): string {
+    return this.#workerId
+  }
+
+  start(): void {
+    void this.#connect()
+  }
+
+  send(message: ToScheduler): void {
+    if (this.#isWelcome) this.#stream?.write(message)
+  }
+
+  /** Ends the connection after what was sent has left. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    const stream = this.#stream
+    if (stream === undefined) return
+    const ended = new Promise<void>((resolve) => stream.once('status', () => resolve()))
+    stream.end()
+    const timer = setTimeout(() => stream.cancel(), 1000)
+    await ended
+    clearTimeout(timer)
+  }
+
+  health(structName: string): HealthStatus {
+    const { address, timeoutMs, clock } = this.#options
+    if (this.#isWelcome) return { state: 'Ok', structName, message: `connected to ${address} as ${this.#workerId}` }
+    const message = `connecting to the scheduler at ${address}`
+    if (clock.now() - this.#lostMs <= timeoutMs) return { state: 'Initializing', structName, message }
+    const error = this.#lastError === undefined ? 'no answer' : describeError(this.#lastError)
+    return { state: 'Failed', structName, message, error }
+  }
+
+  async #connect(): Promise<void> {
+    const { describe, attemptIds, timeoutMs } = this.#options
+    try {
+      const offer = await describe()
+      if (this.#isClosed) return
+      const stream = this.#open()
+      this.#timer = setTimeout(() => stream.cancel(), timeoutMs)
+      stream.write({
+        hello: {
+          ...offer,
+          protocolVersion: PROTOCOL_VERSION,
+          workerId: this.#workerId,
+          attemptIds: attemptIds(),
+        },
+      })
+    } catch (error) {
+      this.#lost(StatusError.from(error))
+    }
+  }
+
+  #open(): Stream {
+    const { address } = this.#options
+    if (connectPath === undefined) throw new StatusError('INTERNAL', 'protos/ has no remexec.worker.v1.WorkerApi')
+    const client = new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS)
+    const stream = client.makeBidiStreamRequest(
+      connectPath.path,
+      (message: ToScheduler) => toScheduler.encode(message),
+      (bytes) => fromScheduler.decode(bytes),
+    )
+    this.#stream = stream
+    stream.on('data', (message: FromScheduler) => this.#receive(message))
+    // 'status' follows and tells the same; unheard, the error would end the process.
+    stream.on('error', () => {})
+    stream.once('status', ({ code, details }) => {
+      client.close()
+      if (this.#stream !== stream) return
+      this.#stream = undefined
+      this.#lost(new StatusError(code === status.OK ? 'UNAVAILABLE' : toCode(code), details || 'the stream ended'))
+    })
+    return stream
+  }
+
+  #receive(message: FromScheduler): void {
+    if (message.welcome !== null) this.#welcome(message.welcome.workerId, message.welcome.keepAliveIntervalMs)
+    else this.#options.onMessage(message)
+  }
+
+  #welcome(workerId: string, wantedMs: number): void {
+    const { timeoutMs, log, address, onWelcome } = this.#options
+    log.info('connected to the scheduler', { address, worker: workerId })
+    this.#workerId = workerId
+    this.#isWelcome = true
+    this.#failures = 0
+    clearTimeout(this.#timer)
+    const intervalMs = Math.max(MIN_KEEP_ALIVE_MS, Math.min(wantedMs || Number.POSITIVE_INFINITY, timeoutMs / 2))
+    this.#timer = setInterval(() => this.send({ keepAlive: {} }), intervalMs).unref()
+    onWelcome()
+  }
+
+  #lost(error: StatusError): void {
+    const { clock, log, address, random = Math.random } = this.#options
+    clearTimeout(this.#timer)
+    if (this.#isWelcome) this.#lostMs = clock.now()
+    this.#isWelcome = false
+    this.#lastError = error
+    if (this.#isClosed) return
+    const limitMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
+    const delayMs = Math.round(limitMs * (0.5 + random() / 2))
+    log.warn('no connection to the scheduler', { address, error: describeError(error), retryMs: delayMs })
+    this.#timer = setTimeout(() => void this.#connect(), delayMs)
+  }
+}
+
+const toCode = (code: number): ConstructorParameters<typeof StatusError>[0] =>
+  codeName(code) as ConstructorParameters<typeof StatusError>[0]
+
+const describeError = ({ code, message }: StatusError): string => `${codeName(code)}: ${message}`

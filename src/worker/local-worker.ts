@@ -1,0 +1,147 @@
+import { split } from 'shlex'
+import type { Clock } from '../base/clock.js'
+import type { HealthStatus } from '../base/health.js'
+import type { Log } from '../base/log.js'
+import { StatusError } from '../base/status-error.js'
+import type { LocalWorkerOptions } from '../config/config.js'
+import type { Store } from '../store/store.js'
+import type { ActionContext } from './action.js'
+import { ActionRunner } from './action-runner.js'
+import { Attempts } from './attempts.js'
+import { Connection, type FromScheduler } from './connection.js'
+import { Leftovers } from './leftovers.js'
+import { offeredProperties } from './properties.js'
+import { WorkDirectory } from './work-directory.js'
+
+export interface LocalWorkerParts {
+  /** As configured, e.g. `worker_0`; names the worker in results and in the health report. */
+  readonly name: string
+  readonly options: LocalWorkerOptions
+  /** The CAS of the worker: checks uploads, knows the empty blob, and has files to link to if anything has. */
+  readonly store: Store
+  /** The store named by `upload_action_result.ac_store`, if one is. */
+  readonly actionCache?: Store | undefined
+  /** `host:port` where the worker API really is, when that is not what the configured uri says. */
+  readonly address?: string | undefined
+  readonly clock: Clock
+  readonly log: Log
+  /** How long `close` lets running actions go on. */
+  readonly drainMs?: number
+}
+
+export interface LocalWorker {
+  readonly name: string
+  health(): HealthStatus
+  /** Takes no more actions, lets the running ones end, and kills what has not ended in time. */
+  close(): Promise<void>
+}
+
+const DRAIN_MS = 20_000
+const FAREWELL_MS = 2_000
+
+/** Starts a worker of this process. Rejects when its work directory is not fit; connecting goes on in the background. */
+export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWorker> => {
+  const { name, options, clock, log, drainMs = DRAIN_MS } = parts
+  const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
+  const workDirectory = await WorkDirectory.open(options.work_directory, log)
+  const leftovers = new Leftovers(workDirectory.path, clock, log)
+  const runner = new ActionRunner(actionContext(parts, workDirectory, leftovers))
+  const attempts = new Attempts({
+    run: (request) => runner.run(request),
+    maxInflight: options.max_inflight_tasks,
+    send: (message) => connection.send(message),
+  })
+  const connection = new Connection({
+    address,
+    timeoutMs: options.worker_api_endpoint.timeout * 1000,
+    describe: async () => ({
+      name,
+      properties: await offeredProperties(options.platform_properties, fixedVariables(options)),
+      maxInflightAttempts: options.max_inflight_tasks,
+    }),
+    attemptIds: () => attempts.ids,
+    onWelcome: () => attempts.tellAll(),
+    onMessage: (message) => dispatch(message, attempts),
+    clock,
+    log,
+  })
+  connection.start()
+  return {
+    name,
+    health: () => connection.health('LocalWorker'),
+    close: async () => {
+      attempts.drain()
+      connection.send({ goingAway: {} })
+      await within(drainMs, attempts.idle())
+      attempts.killAll()
+      await within(FAREWELL_MS, attempts.idle())
+      await connection.close()
+      leftovers.close()
+      leftovers.sweep()
+      await workDirectory.settle()
+    },
+  }
+}
+
+const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: Attempts): void => {
+  if (start !== null) attempts.start(start)
+  else if (kill !== null) attempts.kill(kill.attemptId)
+  else if (resultAck !== null) attempts.acknowledge(resultAck.attemptId)
+  else if (drain !== null) attempts.drain()
+}
+
+const actionContext = (
+  { name, options, store, actionCache, clock, log }: LocalWorkerParts,
+  workDirectory: WorkDirectory,
+  leftovers: Leftovers,
+): ActionContext => {
+  const policy = options.upload_action_result
+  return {
+    workerName: name,
+    store,
+    workDirectory,
+    leftovers,
+    execution: {
+      entrypoint: split(options.entrypoint),
+      preconditionScript: undefined,
+      additionalEnvironment: options.additional_environment,
+      maxTimeoutMs: options.max_action_timeout_s * 1000,
+      isTimeoutHandledExternally: options.timeout_handled_externally,
+    },
+    results: {
+      actionCache,
+      strategy: policy.upload_ac_results_strategy,
+      successMessage: policy.success_message_template,
+      failureMessage: policy.failure_message_template,
+    },
+    maxUploadTimeoutMs: options.max_upload_timeout_s * 1000,
+    timeoutMessage: options.timeout_message,
+    clock,
+    log,
+  }
+}
+
+/** The additional variables whose value is written in the configuration: all a query command gets. */
+const fixedVariables = ({ additional_environment }: LocalWorkerOptions): Record<string, string> => {
+  const variables: Record<string, string> = {}
+  for (const [name, source] of additional_environment) {
+    if (typeof source === 'object' && 'value' in source) variables[name] = source.value
+  }
+  return variables
+}
+
+const addressOf = (uri: string): string => {
+  const [, scheme = 'grpc', address] = /^(?:(\w+):\/\/)?([^/]+)\/?$/.exec(uri) ?? []
+  if (address !== undefined && ['grpc', 'http'].includes(scheme))
+    return address.startsWith(':') ? `127.0.0.1${address}` : address
+  throw new StatusError('INVALID_ARGUMENT', `worker_api_endpoint.uri ${JSON.stringify(uri)}: expected grpc://host:port`)
+}
+
+const within = async (limitMs: number, work: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limitMs)
+  })
+  await Promise.race([work, limit])
+  clearTimeout(timer)
+}
