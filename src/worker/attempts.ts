@@ -4,7 +4,7 @@ import type { Start } from '../proto/generated/remexec.worker.v1.js'
 import { toMs } from '../proto/time.js'
 import { Digest, resolveDigestFunction } from '../reapi/digest.js'
 import { digestFunctions } from '../reapi/digest-function.js'
-import type { AttemptOutcome, AttemptRequest } from './action.js'
+import type { AttemptOutcome, AttemptRequest } from './attempt/request.js'
 import type { ToScheduler } from './connection.js'
 
 /** What a worker has been given and has not been relieved of yet. */

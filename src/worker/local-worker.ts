@@ -5,13 +5,13 @@ import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
 import type { LocalWorkerOptions } from '../config/config.js'
 import type { Store } from '../store/store.js'
-import type { ActionContext } from './action.js'
-import { ActionRunner } from './action-runner.js'
+import type { ActionContext } from './attempt/request.js'
+import { ActionRunner } from './attempt/runner.js'
 import { Attempts } from './attempts.js'
+import { Leftovers } from './command/leftovers.js'
 import { Connection, type FromScheduler } from './connection.js'
-import { Leftovers } from './leftovers.js'
+import { WorkDirectory } from './disk/work-directory.js'
 import { offeredProperties } from './properties.js'
-import { WorkDirectory } from './work-directory.js'
 
 export interface LocalWorkerParts {
   /** As configured, e.g. `worker_0`; names the worker in results and in the health report. */

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { commandEnvironment, type EnvironmentSource } from '../../src/worker/environment.js'
-import { type CommandRun, runCommand } from '../../src/worker/run-command.js'
+import { commandEnvironment, type EnvironmentSource } from '../../../src/worker/command/environment.js'
+import { type CommandRun, runCommand } from '../../../src/worker/command/run-command.js'
 
 const setUp = (t: Test) => {
   const directory = t.testdir({ root: {} })

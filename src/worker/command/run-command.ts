@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { constants } from 'node:os'
-import { StatusError } from '../base/status-error.js'
-import { errnoOf } from './fs-failure.js'
+import { StatusError } from '../../base/status-error.js'
+import { errnoOf } from '../disk/fs-failure.js'
 
 export interface CommandRun {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../base/clock.js'
-import type { ExecutedActionMetadataInput } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import { durationOf, timestampOf } from '../proto/time.js'
+import type { Clock } from '../../base/clock.js'
+import type { ExecutedActionMetadataInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { durationOf, timestampOf } from '../../proto/time.js'
 
 type TimestampField = Exclude<keyof ExecutedActionMetadataInput & `${string}Timestamp`, undefined>
 

@@ -1,5 +1,5 @@
-import type { Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { PlatformProperty } from '../reapi/platform.js'
+import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { PlatformProperty } from '../../reapi/platform.js'
 
 /** Where the value of an additional variable comes from, as the configuration says it. */
 export type EnvironmentSource =

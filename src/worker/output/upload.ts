@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
-import { boundedMap } from '../base/bounded-map.js'
-import { type Call, internalCall } from '../base/call.js'
-import { isStatus, StatusError } from '../base/status-error.js'
-import type { Store } from '../store/store.js'
-import { STAGE_BYTES } from '../stream/path.js'
-import { deliver, run } from '../stream/run.js'
-import { fsFailure } from './fs-failure.js'
-import type { OutputBlob } from './output-file.js'
+import { boundedMap } from '../../base/bounded-map.js'
+import { type Call, internalCall } from '../../base/call.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import type { Store } from '../../store/store.js'
+import { STAGE_BYTES } from '../../stream/path.js'
+import { deliver, run } from '../../stream/run.js'
+import { fsFailure } from '../disk/fs-failure.js'
+import type { OutputBlob } from './file.js'
 
 const PARALLEL_UPLOADS = 16
 

@@ -1,5 +1,5 @@
-import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOutcome } from './action.js'
 import { Attempt } from './attempt.js'
+import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOutcome } from './request.js'
 
 const REMEMBERED_WRITERS = 1000
 

@@ -1,9 +1,9 @@
-import type { Call } from '../base/call.js'
-import { codec } from '../proto/codec.js'
-import type { ActionResultInput } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../reapi/digest.js'
-import type { Store } from '../store/store.js'
-import { deliver } from '../stream/run.js'
+import type { Call } from '../../base/call.js'
+import { codec } from '../../proto/codec.js'
+import type { ActionResultInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Store } from '../../store/store.js'
+import { deliver } from '../../stream/run.js'
 
 const actionResultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
-import { StatusError } from '../base/status-error.js'
+import { StatusError } from '../../base/status-error.js'
 import {
   type ActionResultInput,
   type Command,
@@ -8,13 +8,13 @@ import {
   type OutputDirectoryInput,
   type OutputFileInput,
   type OutputSymlinkInput,
-} from '../proto/generated/build.bazel.remote.execution.v2.js'
-import { type RequestedOutput, requestedOutputs } from '../reapi/command.js'
-import type { DigestFunction } from '../reapi/digest-function.js'
-import { fsFailure } from './fs-failure.js'
-import { isDirectoryInside, statsOf } from './inside-root.js'
-import { readOutputDirectory } from './output-directory.js'
-import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './output-file.js'
+} from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { type RequestedOutput, requestedOutputs } from '../../reapi/command.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
+import { fsFailure } from '../disk/fs-failure.js'
+import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
+import { readOutputDirectory } from './directory.js'
+import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './file.js'
 
 /** The outputs of an ActionResult and the blobs it refers to. */
 export interface CollectedOutputs {

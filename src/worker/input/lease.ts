@@ -1,10 +1,10 @@
-import { boundedMap } from '../base/bounded-map.js'
-import type { Call } from '../base/call.js'
-import { isStatus, StatusError } from '../base/status-error.js'
-import { missingBlobs } from '../reapi/action.js'
-import type { Digest } from '../reapi/digest.js'
-import type { BlobFiles, BlobLease, Store } from '../store/store.js'
-import type { InputTree } from './input-tree.js'
+import { boundedMap } from '../../base/bounded-map.js'
+import type { Call } from '../../base/call.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import { missingBlobs } from '../../reapi/action.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { BlobFiles, BlobLease, Store } from '../../store/store.js'
+import type { InputTree } from './tree.js'
 
 const PARALLEL_FETCHES = 16
 /** A blob may be evicted between its arrival and its lease; a store that loses it this often is too small. */

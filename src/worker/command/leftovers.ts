@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import type { Clock } from '../base/clock.js'
-import type { Log } from '../base/log.js'
-import { errnoOf } from './fs-failure.js'
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/log.js'
+import { errnoOf } from '../disk/fs-failure.js'
 
 const SWEEP_PERIOD_MS = 1000
 

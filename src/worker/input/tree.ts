@@ -1,11 +1,11 @@
-import { boundedMap } from '../base/bounded-map.js'
-import type { Call } from '../base/call.js'
-import { isStatus, StatusError } from '../base/status-error.js'
-import type { Digest } from '../reapi/digest.js'
-import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../reapi/directory.js'
-import type { Store } from '../store/store.js'
-import { WHOLE } from '../stream/path.js'
-import { collect } from '../stream/run.js'
+import { boundedMap } from '../../base/bounded-map.js'
+import type { Call } from '../../base/call.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../../reapi/directory.js'
+import type { Store } from '../../store/store.js'
+import { WHOLE } from '../../stream/path.js'
+import { collect } from '../../stream/run.js'
 
 export interface InputFile {
   /** Relative to the input root. */

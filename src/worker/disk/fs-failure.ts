@@ -1,4 +1,4 @@
-import { StatusError } from '../base/status-error.js'
+import { StatusError } from '../../base/status-error.js'
 
 /** What a failure of this machine's file system means to a client; `what` says what was attempted, without paths of here. */
 export const fsFailure = (error: unknown, what: string): StatusError => {

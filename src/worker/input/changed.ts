@@ -1,14 +1,14 @@
 import { chmodSync, createReadStream, lstatSync, type Stats } from 'node:fs'
 import { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { boundedMap } from '../base/bounded-map.js'
-import type { Call } from '../base/call.js'
-import { isStatus } from '../base/status-error.js'
-import type { Digest } from '../reapi/digest.js'
-import type { Store } from '../store/store.js'
-import { type ReadPath, STAGE_BYTES, WHOLE } from '../stream/path.js'
-import { run } from '../stream/run.js'
-import type { InputFile } from './input-tree.js'
+import { boundedMap } from '../../base/bounded-map.js'
+import type { Call } from '../../base/call.js'
+import { isStatus } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Store } from '../../store/store.js'
+import { type ReadPath, STAGE_BYTES, WHOLE } from '../../stream/path.js'
+import { run } from '../../stream/run.js'
+import type { InputFile } from './tree.js'
 
 /** File times come from the kernel's coarse clock, which lags behind ours by up to a tick. */
 const CLOCK_LAG_MS = 20

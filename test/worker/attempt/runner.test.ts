@@ -2,26 +2,26 @@ import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'nod
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../src/base/clock.js'
-import { type LogFields, silentLog } from '../../src/base/log.js'
-import { codec } from '../../src/proto/codec.js'
+import { systemClock } from '../../../src/base/clock.js'
+import { type LogFields, silentLog } from '../../../src/base/log.js'
+import { codec } from '../../../src/proto/codec.js'
 import type {
   ActionInput,
   CommandInput,
   DirectoryInput,
   ExecutedActionMetadataInput,
-} from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import { toMs } from '../../src/proto/time.js'
-import { Digest } from '../../src/reapi/digest.js'
-import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
-import { encodeDirectory } from '../../src/reapi/directory.js'
-import type { ActionContext, AttemptRequest } from '../../src/worker/action.js'
-import { ActionRunner } from '../../src/worker/action-runner.js'
-import type { ExecutionSettings } from '../../src/worker/execution.js'
-import { Leftovers } from '../../src/worker/leftovers.js'
-import type { ResultPolicy } from '../../src/worker/report-result.js'
-import { WorkDirectory } from '../../src/worker/work-directory.js'
-import { FileStore } from './file-store.js'
+} from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { toMs } from '../../../src/proto/time.js'
+import { Digest } from '../../../src/reapi/digest.js'
+import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-function.js'
+import { encodeDirectory } from '../../../src/reapi/directory.js'
+import type { ExecutionSettings } from '../../../src/worker/attempt/execution.js'
+import type { ResultPolicy } from '../../../src/worker/attempt/report.js'
+import type { ActionContext, AttemptRequest } from '../../../src/worker/attempt/request.js'
+import { ActionRunner } from '../../../src/worker/attempt/runner.js'
+import { Leftovers } from '../../../src/worker/command/leftovers.js'
+import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
+import { FileStore } from '../file-store.js'
 
 const { SHA256, BLAKE3 } = digestFunctions
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')

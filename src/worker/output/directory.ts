@@ -1,16 +1,16 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
-import { boundedMap } from '../base/bounded-map.js'
+import { boundedMap } from '../../base/bounded-map.js'
 import type {
   DirectoryNodeInput,
   FileNodeInput,
   NodePropertiesInput,
   SymlinkNodeInput,
-} from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { DigestFunction } from '../reapi/digest-function.js'
-import { compareUtf8 } from '../reapi/directory.js'
-import { TreeBuilder } from '../reapi/tree.js'
-import { hashFile, nodePropertiesOf, type OutputBlob, type SmallFileBudget } from './output-file.js'
+} from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
+import { compareUtf8 } from '../../reapi/directory.js'
+import { TreeBuilder } from '../../reapi/tree.js'
+import { hashFile, nodePropertiesOf, type OutputBlob, type SmallFileBudget } from './file.js'
 
 const PARALLEL_READS = 16
 
