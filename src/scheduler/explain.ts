@@ -17,7 +17,7 @@ export const explainMismatch = (requirement: Requirement, workers: readonly Work
   for (const name of requirement.present)
     if (offers(workers, name).size === 0) lacking.push(`${name} is offered by none`)
   const reason = lacking.length > 0 ? lacking.join(', ') : 'no single worker offers all of it'
-  return `${asked}; of ${workers.length} connected workers ${reason}`
+  return `${asked}; of ${workers.length} connected worker${workers.length === 1 ? '' : 's'} ${reason}`
 }
 
 const offers = (workers: readonly Worker[], name: string): ReadonlySet<string> =>
