@@ -1,0 +1,102 @@
+import { internalCall } from '../base/call.js'
+import type { Clock } from '../base/clock.js'
+import type { HealthProbe } from '../base/health.js'
+import type { Log } from '../base/log.js'
+import type { Resources } from '../base/resources.js'
+import { StatusError } from '../base/status-error.js'
+import type { StoreConfig, StoreOptions } from '../config/config.js'
+import type { BuildContext } from './kind.js'
+import { kinds } from './kinds.js'
+import type { Store } from './store.js'
+
+export interface BuilderParts {
+  readonly resources: Resources
+  readonly clock: Clock
+  readonly log: Log
+  /** Takes the health probe of every store, nested ones included (`/stores/CAS`, `/stores/CAS/fast`). */
+  watch(probe: HealthProbe): void
+}
+
+/** Builds every named store of a configuration once, whatever the order they refer to each other in. */
+export const buildStores = async (
+  configs: ReadonlyMap<string, StoreConfig>,
+  parts: BuilderParts,
+): Promise<ReadonlyMap<string, Store>> => {
+  const builder = new Builder(configs, parts)
+  const stores = new Map<string, Store>()
+  for (const name of configs.keys()) stores.set(name, await builder.named(name, []))
+  return stores
+}
+
+class Builder {
+  readonly #configs: ReadonlyMap<string, StoreConfig>
+  readonly #parts: BuilderParts
+  readonly #named = new Map<string, Promise<Store>>()
+
+  constructor(configs: ReadonlyMap<string, StoreConfig>, parts: BuilderParts) {
+    this.#configs = configs
+    this.#parts = parts
+  }
+
+  /** `users` are the named stores that are waiting for this one. */
+  async named(name: string, users: readonly string[]): Promise<Store> {
+    const config = this.#configs.get(name)
+    if (config === undefined) {
+      const known = [...this.#configs.keys()].join(', ')
+      throw new StatusError('INVALID_ARGUMENT', `there is no store named ${name}, expected one of ${known}`)
+    }
+    if (users.includes(name)) {
+      throw new StatusError(
+        'INVALID_ARGUMENT',
+        `the stores ${[...users, name].join(' -> ')} refer to each other in a circle`,
+      )
+    }
+    const known = this.#named.get(name)
+    if (known !== undefined) return known
+    const building = this.#build(config, name, [...users, name])
+    this.#named.set(name, building)
+    const store = await building
+    this.#watch(store, name)
+    return store
+  }
+
+  async #child(config: StoreConfig, path: string, users: readonly string[]): Promise<Store> {
+    const store = await this.#build(config, path, users)
+    // A reference is the store it names and no component of its own.
+    if (config.kind !== 'ref_store') this.#watch(store, path)
+    return store
+  }
+
+  #build(config: StoreConfig, path: string, users: readonly string[]): Promise<Store> {
+    const { resources, clock, log } = this.#parts
+    return build(config, {
+      path,
+      child: (child, key) => this.#child(child, `${path}/${key}`, users),
+      named: (name) => this.named(name, users),
+      resources,
+      clock,
+      log,
+    })
+  }
+
+  #watch(store: Store, path: string): void {
+    const { watch, log } = this.#parts
+    watch({
+      namespace: `/stores/${path}`,
+      component: `stores/${path}`,
+      structName: store.constructor.name,
+      check: (signal) => store.health(internalCall({ signal, log })),
+    })
+  }
+}
+
+const build = async <Name extends keyof StoreOptions>(
+  config: { readonly kind: Name; readonly options: StoreOptions[Name] },
+  context: BuildContext,
+): Promise<Store> => {
+  try {
+    return await kinds[config.kind].build(config.options, context)
+  } catch (error) {
+    throw StatusError.from(error).withPrefix(`store ${context.path}`)
+  }
+}

@@ -1,0 +1,23 @@
+import type { StoreOptions } from '../config/config.js'
+import { compression } from './compression.js'
+import { fastSlow } from './fast-slow.js'
+import { filesystem } from './filesystem.js'
+import type { StoreKind } from './kind.js'
+import { memory } from './memory.js'
+import { noop } from './noop.js'
+import { refStore } from './ref-store.js'
+import { verify } from './verify.js'
+
+/**
+ * Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. Kinds
+ * whose code is not there yet are no part of the type: the configuration knows their names and refuses them at start.
+ */
+export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOptions[Name]> } = {
+  memory,
+  filesystem,
+  fast_slow: fastSlow,
+  compression,
+  verify,
+  ref_store: refStore,
+  noop,
+}

@@ -1,0 +1,94 @@
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import type { HealthProbe } from '../../src/base/health.js'
+import { silentLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
+import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
+import { buildStores } from '../../src/store/builder.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
+import { rejects, storeSuite } from './suite.js'
+
+const policy: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
+const memory: StoreConfig = { kind: 'memory', options: { eviction_policy: policy } }
+const ref = (name: string): StoreConfig => ({ kind: 'ref_store', options: { name } })
+const verified = (backend: StoreConfig): StoreConfig => ({
+  kind: 'verify',
+  options: { backend, verify_size: true, verify_hash: true },
+})
+const compressed = (backend: StoreConfig): StoreConfig => ({
+  kind: 'compression',
+  options: { backend, compression_algorithm: { lz4: { block_size: 65536, max_decode_block_size: 0 } } },
+})
+const tiers = (fast: StoreConfig, slow: StoreConfig): StoreConfig => ({
+  kind: 'fast_slow',
+  options: { fast, slow, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+})
+
+const build = async (configs: Record<string, StoreConfig>) => {
+  const probes: HealthProbe[] = []
+  const resources = new Resources(silentLog)
+  const watch = (probe: HealthProbe): void => void probes.push(probe)
+  const parts = { resources, clock: systemClock, log: silentLog, watch }
+  const stores = await buildStores(new Map(Object.entries(configs)), parts)
+  const store = (name: string) => {
+    const found = stores.get(name)
+    if (found === undefined) throw new Error(`no store ${name}`)
+    return found
+  }
+  return { store, probes, resources, names: [...stores.keys()] }
+}
+
+storeSuite(t, {
+  name: 'ref_store to a nest of kinds',
+  open: async () => {
+    const { store, resources } = await build({ CAS: ref('BELOW'), BELOW: verified(tiers(memory, compressed(memory))) })
+    return { store: store('CAS'), close: () => resources.close() }
+  },
+  isPersistent: false,
+  checksUploads: true,
+})
+
+t.test('a named store is built once, whoever refers to it and wherever it stands', async (t) => {
+  const { store, names } = await build({ A: ref('C'), B: tiers(memory, ref('C')), C: memory, D: ref('A') })
+  t.same(names, ['A', 'B', 'C', 'D'])
+  t.equal(store('A'), store('C'))
+  t.equal(store('D'), store('C'))
+  const bytes = bytesOf(10)
+  await put(store('B'), digestOf(bytes), bytes)
+  t.ok(await isPresent(store('C'), digestOf(bytes)))
+  t.ok((await get(store('D'), digestOf(bytes))).equals(bytes))
+})
+
+t.test('every store is watched under its place in the configuration', async (t) => {
+  const { probes } = await build({
+    CAS: verified(tiers(memory, compressed(memory))),
+    AC: tiers(memory, ref('CAS')),
+    NONE: { kind: 'noop', options: {} },
+    ALIAS: ref('CAS'),
+  })
+  const seen = probes.map(({ namespace, structName }) => `${namespace} ${structName}`)
+  t.same(seen.sort(), [
+    '/stores/AC FastSlowStore',
+    '/stores/AC/fast MemoryStore',
+    '/stores/ALIAS VerifyStore',
+    '/stores/CAS VerifyStore',
+    '/stores/CAS/backend FastSlowStore',
+    '/stores/CAS/backend/fast MemoryStore',
+    '/stores/CAS/backend/slow CompressionStore',
+    '/stores/CAS/backend/slow/backend MemoryStore',
+    '/stores/NONE NoopStore',
+  ])
+  for (const probe of probes) {
+    t.equal(probe.component, probe.namespace.slice(1))
+    t.match(await probe.check(call.signal), { state: 'Ok', structName: probe.structName })
+  }
+})
+
+t.test('what cannot be built is told by its place', async (t) => {
+  await rejects(t, build({ A: ref('B') }), 'INVALID_ARGUMENT')
+  await t.rejects(build({ A: ref('B') }), { message: 'store A: there is no store named B, expected one of A' })
+  await t.rejects(build({ A: ref('B'), B: tiers(memory, ref('A')) }), { message: /A -> B -> A refer to each other/ })
+  const lz4 = { block_size: 1, max_decode_block_size: 0 }
+  const wrong: StoreConfig = { kind: 'compression', options: { backend: memory, compression_algorithm: { lz4 } } }
+  await t.rejects(build({ CAS: verified(wrong) }), { message: /store CAS\/backend: lz4 cannot work with block_size 1/ })
+})
