@@ -8,7 +8,7 @@ import { join } from '../stream/join.js'
 import { discard, isWhole, type Range, type ReadPath, WHOLE, type WritePath } from '../stream/path.js'
 import { Spill } from '../stream/spill.js'
 import { Tee } from '../stream/tee.js'
-import { type EndFill, Fills } from './fast-slow/fills.js'
+import { Fill, Fills } from './fast-slow/fills.js'
 import { PopulatedFiles } from './fast-slow/populated-files.js'
 import type { StoreKind } from './kind.js'
 import type { BlobFiles, Store } from './store.js'
@@ -53,7 +53,7 @@ class FastSlowStore implements Store {
     const isShared = this.#fillsFast && isWhole(range, digest.sizeBytes) && digest.sizeBytes < this.#bypassBytes
     if (!isShared) return this.#slow.reader(digest, range, call)
     const turn = await this.#fills.turn(digest, call.signal)
-    if (typeof turn === 'function') return this.#readAndFill(digest, turn, call)
+    if (turn instanceof Fill) return this.#readAndFill(digest, turn, call)
     const filled = turn === 'filled' ? await this.#readFast(digest, range, call) : undefined
     return filled ?? this.#slow.reader(digest, range, call)
   }
@@ -64,10 +64,11 @@ class FastSlowStore implements Store {
       throw new StatusError('PERMISSION_DENIED', `blob ${digest.key} cannot be written: neither tier takes uploads`)
     }
     const required = await this.#slow.writer(digest, call)
-    const optional = this.#fastTakesUploads ? await this.#openCache(digest, call) : undefined
-    if (optional === undefined) return required
-    const onDropped = (error: StatusError): void => this.#notCached(digest, error, call)
-    return [new Tee({ required: [required], optional: [optional], onDropped })]
+    const cache = this.#fastTakesUploads ? await this.#openCache(digest, call) : undefined
+    const optional = cache === undefined ? [] : [cache]
+    const afterCommit = (dropped: readonly StatusError[]): Promise<void> =>
+      this.#forgetOld(digest, dropped, optional, call)
+    return [new Tee({ required: [required], optional, afterCommit })]
   }
 
   async remove(digest: Digest, call: Call): Promise<void> {
@@ -84,6 +85,18 @@ class FastSlowStore implements Store {
     return { state: 'Warning', structName, message: `fast: ${fast.message}` }
   }
 
+  /** An action may get a new result: when fast did not take it, the one it may still hold must go. */
+  async #forgetOld(
+    digest: Digest,
+    dropped: readonly StatusError[],
+    took: readonly WritePath[],
+    call: Call,
+  ): Promise<void> {
+    for (const error of dropped) this.#notCached(digest, error, call)
+    this.#fills.outdate(digest)
+    if (dropped.length === took.length) await this.#fast.remove(digest, call)
+  }
+
   /** Fast's path, or undefined when slow has to be asked: a broken cache is a miss. */
   async #readFast(digest: Digest, range: Range, call: Call): Promise<ReadPath | undefined> {
     try {
@@ -96,24 +109,31 @@ class FastSlowStore implements Store {
   }
 
   /** Slow's path with a fill of fast on the way. */
-  async #readAndFill(digest: Digest, end: EndFill, call: Call): Promise<ReadPath> {
+  async #readAndFill(digest: Digest, fill: Fill, call: Call): Promise<ReadPath> {
     try {
       const path = await this.#slow.reader(digest, WHOLE, call)
       const cache = await this.#openCache(digest, call)
       if (cache === undefined) {
-        end(false)
+        fill.end(false)
         return path
       }
       const spill = new Spill(cache)
-      void spill.outcome.then((error) => {
-        end(error === undefined)
-        if (error !== undefined && !call.signal.aborted) this.#notCached(digest, error, call)
-      })
+      void spill.outcome.then((error) => this.#endFill(digest, fill, error, call))
       return [...path, spill]
     } catch (error) {
-      end(false)
+      fill.end(false)
       throw error
     }
+  }
+
+  async #endFill(digest: Digest, fill: Fill, error: StatusError | undefined, call: Call): Promise<void> {
+    if (error !== undefined && !call.signal.aborted) this.#notCached(digest, error, call)
+    try {
+      if (fill.isOutdated) await this.#fast.remove(digest, call)
+    } catch (failure) {
+      call.log.error('the fast store keeps an outdated blob', { digest: digest.key, error: failure })
+    }
+    fill.end(error === undefined && !fill.isOutdated)
   }
 
   async #populate(digest: Digest, call: Call): Promise<void> {
@@ -126,15 +146,15 @@ class FastSlowStore implements Store {
     }
     const turn = await this.#fills.turn(digest, call.signal)
     if (turn === 'filled') return
-    const end = typeof turn === 'function' ? turn : () => {}
+    const fill = turn instanceof Fill ? turn : undefined
     try {
       const path = await this.#slow.reader(digest, WHOLE, call)
       const sink = await this.#openOrDiscard(path, digest, call)
       // Inputs are many and small: joined by hand, a blob costs a third of what pipeline() sets up for it.
       await join([...path, ...sink], call.signal)
-      end(true)
+      fill?.end(true)
     } catch (error) {
-      end(false)
+      fill?.end(false)
       throw error
     }
   }

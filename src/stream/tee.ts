@@ -1,14 +1,15 @@
 import { Writable } from 'node:stream'
-import type { StatusError } from '../base/status-error.js'
+import { StatusError } from '../base/status-error.js'
 import { Branch } from './branch.js'
 import { STAGE_BYTES, type WritePath } from './path.js'
 
 export interface TeeBranches {
   /** One failing fails the write and destroys every branch. */
   readonly required: readonly WritePath[]
-  /** One failing is dropped and told to `onDropped`; the write goes on. */
+  /** One failing is dropped; the write goes on. */
   readonly optional: readonly WritePath[]
-  onDropped(error: StatusError): void
+  /** Run once all required and the remaining optional branches committed, with why others did not, before `finish`. */
+  afterCommit?(dropped: readonly StatusError[]): Promise<void>
 }
 
 /**
@@ -19,17 +20,16 @@ export class Tee extends Writable {
   readonly #required: readonly Branch[]
   readonly #optional: readonly Branch[]
   readonly #all: readonly Branch[]
+  readonly #afterCommit: TeeBranches['afterCommit']
 
-  constructor({ required, optional, onDropped }: TeeBranches) {
+  constructor({ required, optional, afterCommit }: TeeBranches) {
     super({ highWaterMark: STAGE_BYTES })
     this.#required = required.map((path) => new Branch(path))
     this.#optional = optional.map((path) => new Branch(path))
     this.#all = [...this.#required, ...this.#optional]
+    this.#afterCommit = afterCommit
     for (const branch of this.#required) {
       void branch.outcome.then((error) => error !== undefined && this.destroy(error))
-    }
-    for (const branch of this.#optional) {
-      void branch.outcome.then((error) => error !== undefined && !this.destroyed && onDropped(error))
     }
   }
 
@@ -48,22 +48,28 @@ export class Tee extends Writable {
   }
 
   override _final(callback: (error?: Error) => void): void {
-    const commit = async (): Promise<StatusError | undefined> => {
-      const failure = await finish(this.#required)
-      if (failure === undefined) await finish(this.#optional)
-      return failure
-    }
-    void commit().then(callback)
+    this.#commit().then(
+      () => callback(),
+      (error: unknown) => callback(StatusError.from(error)),
+    )
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     for (const branch of this.#all) branch.destroy(error ?? undefined)
     void Promise.all(this.#all.map((branch) => branch.outcome)).then(() => callback(error))
   }
+
+  async #commit(): Promise<void> {
+    const [failure] = await finish(this.#required)
+    if (failure !== undefined) throw failure
+    const dropped = await finish(this.#optional)
+    await this.#afterCommit?.(dropped)
+  }
 }
 
-const finish = async (branches: readonly Branch[]): Promise<StatusError | undefined> => {
+/** Ends the branches; answers why those failed that did. */
+const finish = async (branches: readonly Branch[]): Promise<StatusError[]> => {
   for (const branch of branches) branch.end()
   const outcomes = await Promise.all(branches.map((branch) => branch.outcome))
-  return outcomes.find((outcome) => outcome !== undefined)
+  return outcomes.filter((outcome) => outcome !== undefined)
 }

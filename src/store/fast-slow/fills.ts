@@ -5,14 +5,36 @@ import { cancellation } from '../../stream/join.js'
 /** How long a reader waits for another reader's fill, which its own client may have stalled. Then it goes by itself. */
 export const PATIENCE_MS = 5_000
 
-/** Ends a fill: whether the blob is in the cache now. */
-export type EndFill = (isFilled: boolean) => void
+/** One blob on its way into the cache. */
+export class Fill {
+  /** Whether the blob was written anew meanwhile, so that what comes into the cache is outdated. */
+  isOutdated = false
+  /** Whether the blob is in the cache now. */
+  readonly ended: Promise<boolean>
+  readonly #fills: Map<string, Fill>
+  readonly #key: string
+  #settle: (isFilled: boolean) => void = () => {}
+
+  constructor(fills: Map<string, Fill>, key: string) {
+    this.#fills = fills
+    this.#key = key
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve
+    })
+    fills.set(key, this)
+  }
+
+  end(isFilled: boolean): void {
+    if (this.#fills.get(this.#key) === this) this.#fills.delete(this.#key)
+    this.#settle(isFilled)
+  }
+}
 
 /**
- * What one who wants a blob shall do: read the cache, which was filled meanwhile; fill it and say so with the function;
- * or fetch the blob without the others, who took too long or failed.
+ * What one who wants a blob shall do: read the cache, which was filled meanwhile; fill it and end that fill; or fetch the
+ * blob without the others, who took too long or failed.
  */
-export type Turn = 'filled' | 'alone' | EndFill
+export type Turn = 'filled' | 'alone' | Fill
 
 /**
  * Which blobs are being copied into a cache, so that those who want the same blob wait for it there instead of fetching
@@ -20,7 +42,7 @@ export type Turn = 'filled' | 'alone' | EndFill
  */
 export class Fills {
   readonly #clock: Clock
-  readonly #underWay = new Map<string, Promise<boolean>>()
+  readonly #underWay = new Map<string, Fill>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -30,24 +52,16 @@ export class Fills {
   async turn(digest: Digest, signal: AbortSignal): Promise<Turn> {
     for (let round = 0; round < 2; round++) {
       const fill = this.#underWay.get(digest.key)
-      if (fill === undefined) return this.#begin(digest.key)
-      if (await this.#waitFor(fill, signal)) return 'filled'
+      if (fill === undefined) return new Fill(this.#underWay, digest.key)
+      if (await this.#waitFor(fill.ended, signal)) return 'filled'
     }
     return 'alone'
   }
 
-  #begin(key: string): EndFill {
-    let settle: EndFill = () => {}
-    this.#underWay.set(
-      key,
-      new Promise<boolean>((resolve) => {
-        settle = resolve
-      }),
-    )
-    return (isFilled) => {
-      this.#underWay.delete(key)
-      settle(isFilled)
-    }
+  /** Says that the blob was written anew: a fill under way brings the bytes of before. */
+  outdate(digest: Digest): void {
+    const fill = this.#underWay.get(digest.key)
+    if (fill !== undefined) fill.isOutdated = true
   }
 
   #waitFor(fill: Promise<boolean>, signal: AbortSignal): Promise<boolean> {
