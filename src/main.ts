@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from './base/clock.js'
 import type { Log } from './base/log.js'
 import { Resources } from './base/resources.js'
-import type { Config, ServerConfig } from './config/config.js'
+import type { Config, PlacedWorker, ServerConfig } from './config/config.js'
 import { healthPage } from './health/page.js'
 import { HealthRegistry } from './health/registry.js'
 import { SchedulerHost } from './scheduler/host.js'
@@ -13,6 +13,7 @@ import { type Parts, servicesOf, type WorkerFacts } from './services.js'
 import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import type { Store } from './store/store.js'
+import { startLocalWorker } from './worker/local-worker.js'
 
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
@@ -56,6 +57,7 @@ const start = async (
   }
   const listeners = new Map<string, Listener>()
   for (const server of config.servers) listeners.set(server.name, await startServer(server, parts, health, resources))
+  for (const worker of config.workers) await startWorker(worker, parts, listeners, health, resources)
   resources.add('announcement', () => {
     for (const listener of listeners.values()) listener.setServing(false)
     for (const scheduler of schedulers.values()) scheduler.drain()
@@ -111,6 +113,33 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
 
 /** Where no worker of this process says more: what a worker allows when its configuration says nothing. */
 const MIN_ACTION_TIMEOUT_MS = 1_200_000
+
+/** A worker of this process connects to the worker API as any other would, wherever that was bound. */
+const startWorker = async (
+  { options, server }: PlacedWorker,
+  parts: Parts,
+  listeners: ReadonlyMap<string, Listener>,
+  health: HealthRegistry,
+  resources: Resources,
+): Promise<void> => {
+  const { ac_store } = options.upload_action_result
+  const worker = await startLocalWorker({
+    name: options.name,
+    options,
+    store: parts.cas(options.cas_fast_slow_store),
+    actionCache: ac_store === undefined ? undefined : parts.store(ac_store),
+    address: server === undefined ? undefined : existing(listeners, server).address,
+    clock: parts.clock,
+    log: parts.log,
+  })
+  resources.add(`worker ${worker.name}`, () => worker.close())
+  health.register({
+    namespace: `/workers/${worker.name}`,
+    component: `workers/${worker.name}`,
+    structName: 'LocalWorker',
+    check: async () => worker.health(),
+  })
+}
 
 const casViews = (stores: ReadonlyMap<string, Store>): ((name: string) => Store) => {
   const views = new Map([...stores].map(([name, store]) => [name, asCas(store)]))
