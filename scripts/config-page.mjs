@@ -96,7 +96,7 @@ const defaultText = (schema, isRequired) => {
 
 const noteText = (schema) => {
   if (schema['x-available'] === false) return ' **Not available yet.**'
-  if (schema['x-ignored'] && !schema.deprecated) return ' **No effect yet.**'
+  if (schema['x-ignored'] && !schema.deprecated && !schema['x-always-so']) return ' **No effect yet.**'
   return ''
 }
 

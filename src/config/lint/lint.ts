@@ -3,6 +3,7 @@ import type { Document } from '../read/document.js'
 import type { Normaliser } from '../schema/normalise.js'
 import type { UncheckedConfig } from './context.js'
 import { lintCycles, lintUnused } from './names.js'
+import { lintReach } from './reach.js'
 import { lintServers } from './servers.js'
 import { lintStores } from './stores.js'
 import { lintWorkers } from './workers.js'
@@ -20,5 +21,6 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
   lintStores(context)
   lintServers(context)
   lintWorkers(context)
+  lintReach(context)
   if (!findings.hasErrors) lintUnused(normaliser, findings)
 }

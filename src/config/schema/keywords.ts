@@ -74,7 +74,7 @@ export const compileValidator = (): {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, passContext: true, allowUnionTypes: true })
   ajv.addVocabulary(
     [
-      'x-address x-alias-is-fine x-alias-of x-available x-becomes x-empty-is-default x-expected x-filled x-ignored x-instance x-key',
+      'x-address x-alias-is-fine x-alias-of x-always-so x-available x-becomes x-empty-is-default x-expected x-filled x-ignored x-instance x-key',
       'x-key-optional x-lenient x-names x-path x-shared-form x-zero-is-default',
     ].flatMap((names) => names.split(' ')),
   )

@@ -95,7 +95,7 @@ export class Normaliser {
     const isDefault = given === undefined || sameValue(property, given)
     const place = [...path, spelling]
     if (property['x-ignored']) {
-      if (!isDefault) this.#ignored(property, spelling, place)
+      if (!isDefault && !property['x-always-so']) this.#ignored(property, spelling, place)
       return []
     }
     if (property['x-available'] === false && isDefault) return []

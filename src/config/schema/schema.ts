@@ -46,6 +46,8 @@ export interface Schema {
   readonly 'x-expected'?: string
   readonly 'x-alias-is-fine'?: true
   readonly 'x-ignored'?: true
+  /** What the option asks for is done anyway, so that there is nothing to warn about. */
+  readonly 'x-always-so'?: true
   readonly 'x-available'?: false
 }
 

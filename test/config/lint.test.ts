@@ -1,0 +1,193 @@
+import t from 'tap'
+import { parseConfig } from '../../src/config/load.js'
+import { kindNames, resolve, type Schema, schemaFile } from '../../src/config/schema/schema.js'
+
+interface Parts {
+  readonly cas?: string
+  readonly stores?: string
+  readonly simple?: string
+  readonly workerStore?: string
+  readonly worker?: string
+  readonly services?: string
+  readonly servers?: string
+}
+
+/** A configuration without warnings, with parts replaced. */
+const text = ({
+  cas,
+  stores = '',
+  simple = '',
+  workerStore = 'CAS',
+  worker = '',
+  services = '',
+  servers = '',
+}: Parts) => `{
+  stores: {
+    CAS: ${cas ?? `{ fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t', eviction_policy: { max_bytes: 1000 } } }, slow: { noop: {} } } }`},
+    AC: { memory: { eviction_policy: { max_bytes: 1000 } } },
+    ${stores}
+  },
+  schedulers: { S: { simple: { supported_platform_properties: { cpu_count: 'minimum' }, ${simple} } } },
+  workers: [{ local: { worker_api_endpoint: { uri: 'grpc://127.0.0.1:2' }, cas_fast_slow_store: '${workerStore}', work_directory: '/w', ${worker} } }],
+  servers: [
+    { listener: { http: { socket_address: '127.0.0.1:1' } },
+      services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }], ${services} } },
+    ${servers}
+  ],
+}`
+
+const check = (parts: Parts) => parseConfig(text(parts), 'lint.json5', { env: { HOME: '/home/user' } })
+
+const filesystem = `{ filesystem: { content_path: '/c', temp_path: '/t', eviction_policy: { max_bytes: 1000 } } }`
+
+const warned: readonly (readonly [string, Parts, readonly (readonly [string, RegExp])[]])[] = [
+  ['nothing', {}, []],
+  [
+    'a store without a limit',
+    { cas: `{ fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t' } }, slow: { noop: {} } } }` },
+    [['stores.CAS.fast_slow.fast.filesystem', /grows until the disk is full/]],
+  ],
+  [
+    'evicting everything',
+    {
+      cas: `{ fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t', eviction_policy: { max_bytes: 10, evict_bytes: 10 } } }, slow: { noop: {} } } }`,
+    },
+    [['stores.CAS.fast_slow.fast.filesystem.eviction_policy.evict_bytes', /not below max_bytes/]],
+  ],
+  ['a store nobody uses', { stores: `EXTRA: { noop: {} },` }, [['stores.EXTRA', /"EXTRA" is used nowhere/]]],
+  [
+    'verifying nothing',
+    {
+      stores: `V: { verify: { backend: { noop: {} } } },`,
+      services: `bytestream: [{ instance_name: 'v', cas_store: 'V' }],`,
+    },
+    [['stores.V.verify', /checks nothing/]],
+  ],
+  [
+    'bytestream from another store',
+    { stores: `V: { noop: {} },`, services: `bytestream: [{ cas_store: 'V' }],` },
+    [['servers[0].services.bytestream[0]', /different stores/]],
+  ],
+  [
+    'impatience with clients',
+    { simple: 'client_action_timeout_s: 10,' },
+    [['schedulers.S.simple.client_action_timeout_s', /within 10 seconds/]],
+  ],
+  [
+    'no retries',
+    { simple: 'max_job_retries: 0,' },
+    [['schedulers.S.simple.max_job_retries', /a lost worker fails the action/]],
+  ],
+  [
+    'a property nobody can ask for',
+    { worker: `platform_properties: { gpu: { values: ['1'] } },` },
+    [['workers[0].local.platform_properties.gpu', /does not list gpu/]],
+  ],
+  [
+    'two kinds in one entry',
+    { stores: `X: { noop: {}, memory: {} },`, services: `bytestream: [{ instance_name: 'x', cas_store: 'X' }],` },
+    [['stores.X.memory', /already is of kind noop/]],
+  ],
+  [
+    'a worker whose store holds no inputs',
+    {
+      stores: `OTHER: { fast_slow: { fast: { filesystem: { content_path: '/d', temp_path: '/e', eviction_policy: { max_bytes: 1000 } } }, slow: { noop: {} } } },`,
+      workerStore: 'OTHER',
+    },
+    [['workers[0].local.cas_fast_slow_store', /shares nothing with "CAS"/]],
+  ],
+  [
+    'options without effect',
+    { worker: `directory_cache: { max_entries: 5 }, experimental_active_input_leases: true,` },
+    [['workers[0].local.directory_cache', /no effect/]],
+  ],
+]
+
+t.test('what is allowed and most likely not meant is warned about', async (t) => {
+  for (const [what, parts, expected] of warned) {
+    const { warnings, problems } = check(parts)
+    t.same(problems, [], what)
+    t.same(
+      warnings.map(({ path }) => path),
+      expected.map(([path]) => path),
+      what,
+    )
+    for (const [index, [, message]] of expected.entries()) t.match(warnings[index]?.message, message, what)
+  }
+})
+
+t.test('workers are placed where they connect', async (t) => {
+  const serverOf = (uri: string, parts: Parts = {}) => {
+    const { config, problems } = parseConfig(text(parts).replace('grpc://127.0.0.1:2', uri), 'place.json5')
+    return config ? config.workers[0]?.server : problems[0]?.message
+  }
+  t.equal(serverOf('grpc://127.0.0.1:2'), 'worker_api', 'a listener of its own')
+  t.equal(serverOf('grpc://localhost:0'), 'worker_api', 'on any free port')
+  t.equal(serverOf('grpc://127.0.0.1:1'), '0', 'a server that is there already')
+  t.equal(serverOf('grpc://192.0.2.1:2'), undefined, 'on another machine')
+  const servers = `{ name: 'api', listener: { http: { socket_address: ':7' } }, services: { worker_api: { scheduler: 'S' } } },`
+  t.equal(serverOf('grpc://localhost:7', { servers }), 'api')
+  t.match(serverOf('grpcs://localhost:7', { servers }), /TLS .* not available yet/)
+})
+
+t.test('ways to write a worker store that inputs can be linked from', async (t) => {
+  const fits = (cas: string, stores = '') => check({ cas, stores }).problems.map(({ message }) => message)
+  t.same(
+    fits(`{ fast_slow: { fast: { ref_store: { name: 'DISK' } }, slow: { noop: {} } } }`, `DISK: ${filesystem},`),
+    [],
+  )
+  t.same(
+    fits(`{ ref_store: { name: 'TIERS' } }`, `TIERS: { fast_slow: { fast: ${filesystem}, slow: { noop: {} } } },`),
+    [],
+  )
+  t.match(fits(filesystem), [/the store "CAS" of the worker is filesystem/])
+})
+
+/** The least an object of this schema can hold. */
+const least = (unresolved: Schema): unknown => {
+  const schema = resolve(unresolved)
+  if (schema.$id?.endsWith('/store.json')) return { noop: {} }
+  if (schema.$id?.endsWith('/scheduler.json')) return { simple: {} }
+  if (schema.enum) return schema.enum[0]
+  if (schema['x-value']) return 1
+  if (schema['x-names'] === 'stores') return 'AC'
+  if (schema.type === 'array') return [least(schema.items ?? {})]
+  if (schema.type !== 'object') return 'text'
+  const first = Object.keys(schema.properties ?? {}).slice(0, schema.maxProperties === 1 ? 1 : 0)
+  return Object.fromEntries((schema.required ?? first).map((key) => [key, least(schema.properties?.[key] ?? {})]))
+}
+
+t.test('what is planned is known by name and refused, never unknown', async (t) => {
+  for (const [what, section] of [
+    ['store', 'stores'],
+    ['scheduler', 'schedulers'],
+  ] as const) {
+    const entry = schemaFile(`${what}.json`)
+    const planned = kindNames(entry).filter((kind) => resolve(entry.properties?.[kind] ?? {})['x-available'] === false)
+    t.ok(planned.length > 3)
+    for (const kind of planned) {
+      const value = JSON.stringify(least(entry.properties?.[kind] ?? {}))
+      const config = text({}).replace(`${section}: {`, `${section}: { PLANNED: { ${kind}: ${value} },`)
+      const { problems } = parseConfig(config, 'planned.json5')
+      t.same(
+        problems.map(({ message }) => message),
+        [`${what} kind "${kind}" is not available yet`],
+        kind,
+      )
+    }
+  }
+  const services: Readonly<Record<string, string>> = {
+    fetch: `[{ fetch_store: 'AC' }]`,
+    push: `[{ push_store: 'AC' }]`,
+    admin: '{}',
+    experimental_bep: `{ store: 'AC' }`,
+  }
+  for (const [service, value] of Object.entries(services)) {
+    const { problems } = check({ services: `${service}: ${value},` })
+    t.same(
+      problems.map(({ message }) => message),
+      [`${service} is not available yet`],
+      service,
+    )
+  }
+})
