@@ -77,6 +77,6 @@ server.addService(
 
 server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
   if (error !== null) throw error
-  process.stderr.write(`bare server on grpc://127.0.0.1:${port}\n`)
+  process.stderr.write(`serving grpc://127.0.0.1:${port}\n`)
 })
 process.once('SIGTERM', () => server.forceShutdown())

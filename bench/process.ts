@@ -25,7 +25,7 @@ const start = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): P
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       if (text === 'ready') return
       text += chunk
-      const [, address] = /grpc:\/\/([^\s"]+)/.exec(text) ?? []
+      const [, address] = /serving grpc:\/\/([^\s"]+)/.exec(text) ?? []
       if (address === undefined) return
       text = 'ready'
       child.off('exit', give)
