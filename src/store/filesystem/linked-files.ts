@@ -48,48 +48,46 @@ export class LinkedFiles implements BlobFiles {
   async #link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const located = await this.#shelf.locate(digest)
-      const extra = this.#shelf.index.extraOf(located.slot)
-      const source = isExecutable ? await this.#twinOf(digest, located) : located.path
-      const isLinked = source !== undefined && (await linkOrCopy(source, destination))
-      if (isLinked && this.#isRight(located, extra, destination, source)) return
+      const source = isExecutable ? await this.#twinOf(located) : located.path
+      const isLinked = await linkOrCopy(source, destination)
+      if (isLinked && this.#isRight(located, destination, source)) return
       if (isLinked) await unlink(destination)
-      if (isExecutable && (await this.#forgetTwin(digest, located))) continue
-      await this.#shelf.heal(digest, located, extra)
+      if (isExecutable && (await this.#forgetTwin(located))) continue
+      await this.#shelf.heal(located)
     }
     throw notFound(digest)
   }
 
   /** The link's inode was in use a moment ago: asking for it does not wait for the disk. */
-  #isRight(located: Located, extra: number, destination: string, source: string): boolean {
+  #isRight(located: Located, destination: string, source: string): boolean {
     const stats = statSync(destination, { throwIfNoEntry: false })
     if (stats === undefined) return false
     // A copy has a time of its own: there the original speaks for it.
     const original = stats.nlink > 1 ? stats : statSync(source, { throwIfNoEntry: false })
-    return original !== undefined && stats.size === located.storedBytes && this.#shelf.accepts(located, extra, original)
+    return original !== undefined && stats.size === located.storedBytes && this.#shelf.accepts(located, original)
   }
 
-  /** The path of the executable twin; undefined when there is no file to make it from. */
-  async #twinOf(digest: Digest, located: Located): Promise<string | undefined> {
+  /** The path of the executable twin; NOT_FOUND when there is no file to make it from. */
+  async #twinOf(located: Located): Promise<string> {
     const { index, layout } = this.#shelf
-    const twinPath = layout.twinPath(digest, located.storedBytes)
+    const twinPath = layout.twinPath(located.digest, located.storedBytes)
     if (index.hasTwin(located.slot)) return twinPath
-    return this.#twins.run(digest.key, async () => {
-      if (await this.#makeTwin(digest, located, twinPath)) return twinPath
-      throw notFound(digest)
+    return this.#twins.run(located.digest.key, async () => {
+      if (await this.#makeTwin(located, twinPath)) return twinPath
+      throw notFound(located.digest)
     })
   }
 
-  async #makeTwin(digest: Digest, located: Located, twinPath: string): Promise<boolean> {
+  async #makeTwin(located: Located, twinPath: string): Promise<boolean> {
     const { index, layout, unlinker } = this.#shelf
     const tempPath = layout.nextTempPath()
-    const extra = index.extraOf(located.slot)
     try {
       await copyFile(located.path, tempPath, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
       const stats = await stat(located.path)
       const copied = await stat(tempPath)
-      if (copied.size !== stats.size || !this.#shelf.accepts(located, extra, stats)) {
+      if (copied.size !== stats.size || !this.#shelf.accepts(located, stats)) {
         await unlink(tempPath)
-        await this.#shelf.heal(digest, located, extra)
+        await this.#shelf.heal(located)
         return false
       }
       // The twin carries the blob's own time, in whole milliseconds, so that one mark in the index vouches for both.
@@ -103,10 +101,10 @@ export class LinkedFiles implements BlobFiles {
         if (errnoOf(unlinkError) !== 'ENOENT') throw unlinkError
       })
       if (errnoOf(error) !== 'ENOENT') throw error
-      await this.#shelf.heal(digest, located, extra)
+      await this.#shelf.heal(located)
       return false
     }
-    if (index.find(digest) !== located.slot || index.storedBytesOf(located.slot) !== located.storedBytes) {
+    if (index.find(located.digest) !== located.slot || index.storedBytesOf(located.slot) !== located.storedBytes) {
       await unlinker.unlink(twinPath)
       return false
     }
@@ -116,11 +114,11 @@ export class LinkedFiles implements BlobFiles {
   }
 
   /** Deletes a twin that is not what it should be, or not there; answers whether there was one to be wrong. */
-  async #forgetTwin(digest: Digest, located: Located): Promise<boolean> {
+  async #forgetTwin(located: Located): Promise<boolean> {
     const { index, layout, unlinker } = this.#shelf
-    if (index.find(digest) !== located.slot || !index.hasTwin(located.slot)) return false
+    if (index.find(located.digest) !== located.slot || !index.hasTwin(located.slot)) return false
     index.setTwin(located.slot, false)
-    await unlinker.unlink(layout.twinPath(digest, located.storedBytes))
+    await unlinker.unlink(layout.twinPath(located.digest, located.storedBytes))
     return true
   }
 }

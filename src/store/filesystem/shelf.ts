@@ -14,8 +14,11 @@ import { Unlinker } from './unlinker.js'
 
 /** A blob's file as the index knows it. */
 export interface Located {
+  readonly digest: Digest
   readonly slot: number
   readonly storedBytes: number
+  /** `markOf` its modification time, 0 when that is not known yet. */
+  readonly mark: number
   readonly path: string
 }
 
@@ -90,7 +93,8 @@ export class Shelf {
     if (slot === ABSENT) throw notFound(digest)
     this.index.use(digest)
     const storedBytes = this.index.storedBytesOf(slot)
-    return { slot, storedBytes, path: this.layout.blobPath(digest, storedBytes) }
+    const mark = this.index.extraOf(slot)
+    return { digest, slot, storedBytes, mark, path: this.layout.blobPath(digest, storedBytes) }
   }
 
   /** What a lease can see at once, without waiting for a scan. */
@@ -106,29 +110,38 @@ export class Shelf {
   async open(digest: Digest): Promise<{ readonly file: OpenFile; readonly storedBytes: number }> {
     for (let attempt = 1; ; attempt++) {
       const located = await this.locate(digest)
-      const extra = this.index.extraOf(located.slot)
       const file = await openToRead(located.path, digest)
       if (file !== undefined) {
-        if (this.accepts(located, extra, file.stat())) return { file, storedBytes: located.storedBytes }
+        if (this.accepts(located, file.stat())) return { file, storedBytes: located.storedBytes }
         await new Promise<void>((resolve) => file.close(() => resolve()))
       }
       // A commit or a removal may have come between the index and the disk: only what is still believed is wrong.
-      await this.heal(digest, located, extra)
+      await this.heal(located)
       if (attempt === ATTEMPTS_MAX) throw notFound(digest)
     }
   }
 
   /** Drops a blob whose file turned out to be wrong, unless it has changed since it was located. */
-  async heal(digest: Digest, located: Located, extra: number): Promise<void> {
-    if (this.#isAsLocated(digest, located, extra)) await this.#dropSlot(located.slot, digest)
+  async heal(located: Located): Promise<void> {
+    if (this.isAsLocated(located)) await this.#dropSlot(located.slot, located.digest)
+  }
+
+  /** Whether nobody has replaced or removed a blob since it was located, or is about to. */
+  isAsLocated({ digest, slot, storedBytes, mark }: Located): boolean {
+    return (
+      this.index.find(digest) === slot &&
+      this.index.storedBytesOf(slot) === storedBytes &&
+      this.index.extraOf(slot) === mark &&
+      !this.isCommitting(digest)
+    )
   }
 
   /** Whether a file is the one the index knows; learns its modification time when the index does not know it yet. */
-  accepts({ slot, storedBytes }: Located, extra: number, stats: Stats): boolean {
-    if (stats.size !== storedBytes) return false
+  accepts(located: Located, stats: Stats): boolean {
+    if (stats.size !== located.storedBytes) return false
     const mark = markOf(stats.mtimeMs)
-    if (extra !== 0) return extra === mark
-    if (this.index.storedBytesOf(slot) === storedBytes) this.index.setExtra(slot, mark)
+    if (located.mark !== 0) return located.mark === mark
+    if (this.isAsLocated(located)) this.index.setExtra(located.slot, mark)
     return true
   }
 
@@ -226,16 +239,6 @@ export class Shelf {
   #certain(digest: Digest): number {
     const slot = this.index.find(digest)
     return slot !== ABSENT && this.#scan !== undefined && this.index.isDoubtful(slot) ? ABSENT : slot
-  }
-
-  #isAsLocated(digest: Digest, located: Located, extra: number): boolean {
-    const slot = this.index.find(digest)
-    return (
-      slot === located.slot &&
-      this.index.storedBytesOf(slot) === located.storedBytes &&
-      this.index.extraOf(slot) === extra &&
-      !this.isCommitting(digest)
-    )
   }
 }
 
