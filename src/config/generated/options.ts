@@ -276,14 +276,6 @@ export interface LocalWorkerOptions {
    */
   readonly max_upload_timeout_s: number
   /**
-   * Seconds to wait for an older directory of the same operation to go away.
-   */
-  readonly max_cleanup_wait_s: number
-  /**
-   * Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.
-   */
-  readonly max_cleanup_backoff_ms: number
-  /**
    * Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.
    */
   readonly max_inflight_tasks: number
