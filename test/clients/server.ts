@@ -44,10 +44,10 @@ export const startServer = async (t: Test, dataFolder: string): Promise<Server> 
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         log += `${line}\n`
-        const address = /grpc:\/\/[\w.:[\]-]+/.exec(line)
-        if (!address) return
+        const [, address] = /serving (grpc:\/\/[\w.:[\]-]+)/.exec(line) ?? []
+        if (address === undefined) return
         clearTimeout(limit)
-        resolve(address[0])
+        resolve(address)
       })
     }
   })

@@ -123,6 +123,8 @@ t.test('workers are placed where they connect', async (t) => {
   }
   t.equal(serverOf('grpc://127.0.0.1:2'), 'worker_api', 'a listener of its own')
   t.equal(serverOf('grpc://localhost:0'), 'worker_api', 'on any free port')
+  const anyPort = `{ name: 'any', listener: { http: { socket_address: '127.0.0.1:0' } }, services: {} },`
+  t.equal(serverOf('grpc://127.0.0.1:0', { servers: anyPort }), 'worker_api', 'port 0 is another port at each listener')
   t.equal(serverOf('grpc://127.0.0.1:1'), '0', 'a server that is there already')
   t.equal(serverOf('grpc://192.0.2.1:2'), undefined, 'on another machine')
   const servers = `{ name: 'api', listener: { http: { socket_address: ':7' } }, services: { worker_api: { scheduler: 'S' } } },`

@@ -30,6 +30,7 @@ class Placement {
   servers: readonly ServerConfig[]
   readonly #schedulers: ReadonlySet<string>
   readonly #findings: Findings
+  readonly #opened = new Set<string>()
 
   constructor(servers: readonly ServerConfig[], schedulers: ReadonlySet<string>, findings: Findings) {
     this.servers = servers
@@ -41,7 +42,7 @@ class Placement {
   serverFor(uri: string, path: Path): string | undefined {
     const address = this.#addressOf(uri, path)
     if (address === undefined) return undefined
-    const listening = this.servers.filter(({ listener }) => reaches(address, listener))
+    const listening = this.servers.filter((server) => this.#isReached(server, address))
     const serving = listening.find(({ services }) => services.worker_api)
     if (serving) return serving.name
     const [server] = listening
@@ -59,6 +60,11 @@ class Placement {
     const services = { ...server.services, worker_api: { scheduler } }
     this.servers = this.servers.map((other) => (other === server ? { ...server, services } : other))
     return server.name
+  }
+
+  /** Port 0 is a different port at each listener: only one that was opened for workers is meant by it. */
+  #isReached({ name, listener }: ServerConfig, address: Address): boolean {
+    return reaches(address, listener) && (address.port !== 0 || this.#opened.has(name))
   }
 
   #addressOf(uri: string, path: Path): Address | undefined {
@@ -83,6 +89,7 @@ class Placement {
     const names = new Set(this.servers.map(({ name }) => name))
     let name = 'worker_api'
     while (names.has(name)) name += '_'
+    this.#opened.add(name)
     const host = address.host === 'localhost' ? '127.0.0.1' : address.host
     const text = host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`
     const listener: ListenerConfig = {
