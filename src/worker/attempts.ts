@@ -30,7 +30,7 @@ export class Attempts {
   readonly #held = new Map<string, Held>()
   #running = 0
   #isDraining = false
-  #whenIdle: (() => void)[] = []
+  #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
 
   constructor(options: AttemptsOptions) {
     this.#options = options
@@ -86,9 +86,10 @@ export class Attempts {
     this.#isDraining = true
   }
 
-  /** Resolves when nothing runs and every result was acknowledged. */
-  idle(): Promise<void> {
-    return this.#held.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve))
+  /** Resolves when nothing runs, and with `acknowledged` when the scheduler has every result too. */
+  idle({ acknowledged }: { readonly acknowledged: boolean }): Promise<void> {
+    const isIdle = () => this.#running === 0 && (!acknowledged || this.#held.size === 0)
+    return isIdle() ? Promise.resolve() : new Promise((resolve) => this.#waiting.push({ isIdle, resolve }))
   }
 
   async #run(start: Start): Promise<void> {
@@ -100,6 +101,7 @@ export class Attempts {
     this.#running -= 1
     held.outcome = outcome
     this.#tell(attemptId, held)
+    this.#announceIdle()
   }
 
   async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
@@ -129,8 +131,8 @@ export class Attempts {
   }
 
   #announceIdle(): void {
-    if (this.#held.size > 0) return
-    for (const resolve of this.#whenIdle.splice(0)) resolve()
+    for (const { isIdle, resolve } of this.#waiting) if (isIdle()) resolve()
+    this.#waiting = this.#waiting.filter(({ isIdle }) => !isIdle())
   }
 }
 

@@ -72,9 +72,9 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
     close: async () => {
       attempts.drain()
       connection.send({ goingAway: {} })
-      await within(drainMs, attempts.idle())
+      await within(drainMs, attempts.idle({ acknowledged: false }))
       attempts.killAll()
-      await within(FAREWELL_MS, attempts.idle())
+      await within(FAREWELL_MS, attempts.idle({ acknowledged: true }))
       await connection.close()
       leftovers.close()
       leftovers.sweep()

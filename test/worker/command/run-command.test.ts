@@ -67,8 +67,8 @@ t.test('CMD-02 the environment is what was declared', async (t) => {
   process.env['REMEXEC_TEST_SECRET'] = 'secret'
   // The test runner adds its own variables to whatever a test spawns.
   const variables = async (environment: Record<string, string>) =>
-    (await run(['/usr/bin/env'], { environment })).stdout
-      .split('\n')
+    (await run(['/usr/bin/env', '-0'], { environment })).stdout
+      .split('\0')
       .filter((line) => !/^(_TAPJS|NODE_OPTIONS)/.test(line))
   t.same(await variables({}), [''])
   t.same(await variables({ A: '1', B: 'x y' }), ['A=1', 'B=x y', ''])

@@ -1,0 +1,315 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { internalCall } from '../../src/base/call.js'
+import { type Clock, ManualClock, systemClock } from '../../src/base/clock.js'
+import { silentLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
+import { StatusError } from '../../src/base/status-error.js'
+import type { EvictionPolicy, LocalWorkerOptions, StoreConfig } from '../../src/config/config.js'
+import { codec } from '../../src/proto/codec.js'
+import type { CommandInput, DirectoryInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { encodeDirectory } from '../../src/reapi/directory.js'
+import { buildStores } from '../../src/store/builder.js'
+import { asCas } from '../../src/store/cas.js'
+import type { Store } from '../../src/store/store.js'
+import { WHOLE } from '../../src/stream/path.js'
+import { collect, deliver } from '../../src/stream/run.js'
+import { startLocalWorker } from '../../src/worker/local-worker.js'
+import { FakeScheduler } from './fake-scheduler.js'
+
+const { SHA256 } = digestFunctions
+const call = internalCall()
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const commandCodec = codec('build.bazel.remote.execution.v2.Command')
+
+const unlimited: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
+
+const storeIn = (directory: string): StoreConfig => ({
+  kind: 'fast_slow',
+  options: {
+    fast: {
+      kind: 'filesystem',
+      options: {
+        content_path: join(directory, 'content'),
+        temp_path: join(directory, 'temp'),
+        read_buffer_size: 262_144,
+        eviction_policy: unlimited,
+        block_size: 4096,
+        max_concurrent_writes: 0,
+      },
+    },
+    slow: { kind: 'memory', options: { eviction_policy: unlimited } },
+    fast_direction: 'both',
+    slow_direction: 'both',
+    bypass_dedup_threshold_bytes: 0,
+  },
+})
+
+const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): LocalWorkerOptions => ({
+  name: 'w',
+  worker_api_endpoint: { uri: 'grpc://127.0.0.1:1', timeout: 2 },
+  max_action_timeout_s: 60,
+  max_upload_timeout_s: 60,
+  max_cleanup_wait_s: 30,
+  max_cleanup_backoff_ms: 500,
+  max_inflight_tasks: 0,
+  timeout_handled_externally: false,
+  timeout_message: 'execution timeout exceeded',
+  entrypoint: '',
+  cas_fast_slow_store: 'CAS',
+  upload_action_result: {
+    upload_ac_results_strategy: 'success_only',
+    success_message_template: '',
+    failure_message_template: '',
+  },
+  work_directory: join(directory, 'work'),
+  platform_properties: new Map(),
+  additional_environment: new Map(),
+  ...parts,
+})
+
+const setUp = async (
+  t: Test,
+  parts: Partial<LocalWorkerOptions> = {},
+  { clock = systemClock, drainMs = 10_000, address }: { clock?: Clock; drainMs?: number; address?: string } = {},
+) => {
+  const directory = t.testdir({})
+  const resources = new Resources(silentLog)
+  t.teardown(() => resources.close())
+  const context = { resources, clock: systemClock, log: silentLog, watch: () => {} }
+  const built = await buildStores(new Map([['CAS', storeIn(directory)]]), context)
+  const store = asCas(built.get('CAS') as Store)
+  const scheduler = new FakeScheduler()
+  await scheduler.listen()
+  resources.add('scheduler', () => scheduler.close())
+  const worker = await startLocalWorker({
+    name: 'w',
+    options: workerOptions(directory, parts),
+    store,
+    address: address ?? scheduler.address,
+    clock,
+    log: silentLog,
+    drainMs,
+  })
+  resources.add('worker', () => worker.close())
+  const put = async (bytes: Buffer): Promise<Digest> => {
+    const digest = Digest.of(bytes, SHA256)
+    if (!digest.isEmpty) await deliver(bytes, await store.writer(digest, call), call.signal)
+    return digest
+  }
+  let attempts = 0
+  return {
+    directory,
+    store,
+    scheduler,
+    worker,
+    put,
+    read: async (message: Parameters<typeof Digest.parse>[0]) => {
+      const path = await store.reader(Digest.parse(message, SHA256), WHOLE, call)
+      return (await collect(path, { maxBytes: 1 << 20, signal: call.signal })).toString()
+    },
+    /** Asks the worker for a run and answers the attempt's id. */
+    start: async (command: CommandInput, root: DirectoryInput = {}): Promise<string> => {
+      const commandDigest = (await put(commandCodec.encode(command))).toMessage()
+      const inputRootDigest = (await put(encodeDirectory(root))).toMessage()
+      const actionDigest = await put(actionCodec.encode({ commandDigest, inputRootDigest }))
+      const attemptId = `attempt-${++attempts}`
+      scheduler.say({ start: { attemptId, actionDigest: actionDigest.toMessage(), instanceName: 'main' } })
+      return attemptId
+    },
+  }
+}
+
+const sh = (script: string): Pick<CommandInput, 'arguments'> => ({ arguments: ['/bin/sh', '-c', script] })
+
+t.test('a worker says what it is and runs what it is given', async (t) => {
+  const platform_properties = new Map<string, { values: string[] } | { query_cmd: string }>([
+    ['OSFamily', { values: ['Linux', 'linux'] }],
+    ['cpu_count', { query_cmd: '/bin/sh -c \'echo 2; echo " $FIXED "; echo; echo $HOME\'' }],
+  ])
+  const additional_environment = new Map([['FIXED', { value: 'three' }]])
+  const { scheduler, start, read, worker, put } = await setUp(t, {
+    platform_properties,
+    additional_environment,
+    max_inflight_tasks: 7,
+  })
+  const hello = await scheduler.next('hello')
+  t.match(hello, { protocolVersion: 1, name: 'w', maxInflightAttempts: 7, workerId: '', attemptIds: [] })
+  t.same(
+    hello.properties.map(({ name, values }) => [name, values]),
+    [
+      ['OSFamily', ['Linux', 'linux']],
+      ['cpu_count', ['2', 'three']],
+    ],
+  )
+  const input = (await put(Buffer.from('in'))).toMessage()
+  const attemptId = await start(
+    { ...sh('cat f > out; cat f'), outputPaths: ['out'] },
+    { files: [{ name: 'f', digest: input }] },
+  )
+  t.match(await scheduler.next('progress'), { attemptId, stage: 2 })
+  const result = await scheduler.next('result')
+  t.match(result, { attemptId, executeResponse: { result: { exitCode: 0, executionMetadata: { worker: 'w' } } } })
+  t.equal(await read(result.executeResponse?.result?.outputFiles[0]?.digest), 'in')
+  t.match(worker.health(), { state: 'Ok', message: /as id-1/ })
+  await scheduler.next('keepAlive')
+  await scheduler.next('keepAlive')
+})
+
+t.test('attempts go on across a lost connection, results are told until acknowledged', async (t) => {
+  const { scheduler, start, directory } = await setUp(t)
+  await scheduler.next('hello')
+  scheduler.acknowledges = false
+  const flag = join(directory, 'go')
+  const attemptId = await start(sh(`echo x >> ${directory}/runs; while ! test -e ${flag}; do sleep 0.05; done; exit 4`))
+  await scheduler.next('progress')
+  scheduler.drop()
+  t.match(await scheduler.next('hello'), { workerId: 'id-1', attemptIds: [attemptId] })
+  t.match(await scheduler.next('progress'), { attemptId, stage: 2 }, 'where it is, is told again')
+  writeFileSync(flag, '')
+  t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 4 } } })
+  scheduler.drop()
+  t.match(await scheduler.next('hello'), { attemptIds: [attemptId] })
+  t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 4 } } })
+  scheduler.say({ resultAck: { attemptId } })
+  scheduler.say({ resultAck: { attemptId: 'unknown' } })
+  await start(sh('exit 0'))
+  await scheduler.next('result')
+  scheduler.acknowledges = true
+  scheduler.drop()
+  t.same((await scheduler.next('hello')).attemptIds, ['attempt-2'], 'what was acknowledged is forgotten')
+})
+
+t.test('a start that comes twice runs once', async (t) => {
+  const { scheduler, start, directory } = await setUp(t)
+  await scheduler.next('hello')
+  scheduler.acknowledges = false
+  const attemptId = await start(sh(`echo x >> ${directory}/runs`))
+  t.match(await scheduler.next('result'), { attemptId })
+  scheduler.say({ start: { attemptId } })
+  t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
+  t.equal(readFileSync(`${directory}/runs`, 'utf8'), 'x\n')
+  scheduler.say({ resultAck: { attemptId } })
+})
+
+t.test('a kill ends the attempt', async (t) => {
+  const { scheduler, start } = await setUp(t)
+  await scheduler.next('hello')
+  const attemptId = await start(sh('sleep 1000'))
+  await scheduler.next('progress')
+  scheduler.say({ kill: { attemptId } })
+  t.match(await scheduler.next('result'), { attemptId, workerError: { code: 10 } })
+})
+
+t.test('a start that makes no sense is an error of the worker', async (t) => {
+  const { scheduler } = await setUp(t)
+  await scheduler.next('hello')
+  scheduler.say({ start: { attemptId: 'a', actionDigest: { hash: 'zz', sizeBytes: 1 } } })
+  t.match(await scheduler.next('result'), { attemptId: 'a', workerError: { code: 3 } })
+})
+
+t.test('more than the limit, or after a drain, is refused', async (t) => {
+  const { scheduler, start } = await setUp(t, { max_inflight_tasks: 1 })
+  await scheduler.next('hello')
+  const first = await start(sh('sleep 1000'))
+  await scheduler.next('progress')
+  const second = await start(sh('true'))
+  t.match(await scheduler.next('result'), { attemptId: second, refused: { code: 8, message: /its limit is 1/ } })
+  scheduler.say({ kill: { attemptId: first } })
+  await scheduler.next('result')
+  scheduler.say({ drain: {} })
+  const third = await start(sh('true'))
+  t.match(await scheduler.next('result'), { attemptId: third, refused: { code: 14 } })
+})
+
+t.test('closing waits for what runs, and kills what takes too long', async (t) => {
+  const patient = await setUp(t)
+  await patient.scheduler.next('hello')
+  const flag = join(patient.directory, 'go')
+  const attemptId = await patient.start(sh(`while ! test -e ${flag}; do sleep 0.05; done`))
+  await patient.scheduler.next('progress')
+  const closed = patient.worker.close()
+  await patient.scheduler.next('goingAway')
+  writeFileSync(flag, '')
+  t.match(await patient.scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
+  await closed
+  t.same(readdirSync(join(patient.directory, 'work')), ['.remexec-work-directory'])
+
+  const hasty = await setUp(t, {}, { drainMs: 50 })
+  await hasty.scheduler.next('hello')
+  await hasty.start(sh('sleep 1000'))
+  await hasty.scheduler.next('progress')
+  const over = hasty.worker.close()
+  const { workerError } = await hasty.scheduler.next('result')
+  t.equal(workerError?.code, 10)
+  await over
+  t.same(readdirSync(join(hasty.directory, 'work')), ['.remexec-work-directory'])
+})
+
+t.test('without a scheduler the worker is initializing, then failed, and keeps trying', async (t) => {
+  const clock = new ManualClock(1000)
+  const { worker } = await setUp(t, {}, { clock, address: '127.0.0.1:1' })
+  t.match(worker.health(), { state: 'Initializing' })
+  const failed = () =>
+    worker.health().state === 'Failed' && /ECONNREFUSED|No connection/.test(JSON.stringify(worker.health()))
+  clock.advance(2001)
+  while (!failed()) await setImmediate()
+  t.match(worker.health(), { state: 'Failed', error: /UNAVAILABLE/ })
+})
+
+t.test('a scheduler that refuses is asked again', async (t) => {
+  const { scheduler, worker } = await setUp(t)
+  await scheduler.next('hello')
+  scheduler.refusal = new StatusError('FAILED_PRECONDITION', 'protocol version 1 is not spoken here')
+  scheduler.drop()
+  await scheduler.next('hello')
+  await scheduler.next('hello')
+  t.equal(worker.health().state, 'Initializing')
+  scheduler.refusal = undefined
+  await scheduler.next('hello')
+  while (worker.health().state !== 'Ok') await setImmediate()
+  t.ok(scheduler.connections >= 4)
+})
+
+t.test('a query that fails is no offer', async (t) => {
+  const platform_properties = new Map([['p', { query_cmd: '/bin/false' }]])
+  const clock = new ManualClock(1000)
+  const { worker, scheduler } = await setUp(t, { platform_properties }, { clock })
+  clock.advance(2001)
+  while (!/query_cmd of platform property/.test(JSON.stringify(worker.health()))) await setImmediate()
+  t.equal(scheduler.connections, 0)
+})
+
+t.test('CMD-15 a spoilt input is fetched again from behind the real store', async (t) => {
+  const { scheduler, start, read, put } = await setUp(t)
+  await scheduler.next('hello')
+  const input = await put(Buffer.from('precious'))
+  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+  await start(sh('chmod u+w in; echo more >> in; cat in'), root)
+  const { executeResponse } = await scheduler.next('result')
+  t.equal(executeResponse?.result?.exitCode, 0)
+  t.equal(await read(executeResponse?.result?.stdoutDigest), 'preciousmore\n')
+  t.equal(await read(input), 'precious')
+})
+
+t.test('EXE-12 with the real store', async (t) => {
+  const { scheduler, start, put, store } = await setUp(t)
+  await scheduler.next('hello')
+  const input = await put(Buffer.from('x'))
+  await store.remove(input, call)
+  await start(sh('true'), { files: [{ name: 'in', digest: input.toMessage() }] })
+  t.match(await scheduler.next('result'), { executeResponse: { status: { code: 9, message: new RegExp(input.hash) } } })
+})
+
+t.test('a work directory that is not ours stops the start', async (t) => {
+  const foreign = mkdtempSync(join(tmpdir(), 'foreign-'))
+  t.teardown(() => rmSync(foreign, { recursive: true }))
+  writeFileSync(join(foreign, 'mine'), 'precious')
+  await t.rejects(setUp(t, { work_directory: foreign }), { code: 9, message: /not of a worker/ })
+  t.same(readdirSync(foreign), ['mine'])
+})
