@@ -55,8 +55,6 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
   worker_api_endpoint: { uri: 'grpc://127.0.0.1:1', timeout: 2 },
   max_action_timeout_s: 60,
   max_upload_timeout_s: 60,
-  max_cleanup_wait_s: 30,
-  max_cleanup_backoff_ms: 500,
   max_inflight_tasks: 0,
   timeout_handled_externally: false,
   timeout_message: 'execution timeout exceeded',
