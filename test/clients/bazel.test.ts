@@ -25,7 +25,9 @@ const workspace = await copyFixture('workspace', folder)
 const bazel = new Bazel(program, folder, workspace)
 t.teardown(() => bazel.shutdown())
 const dataFolder = join(folder, 'data')
-let server = await startServer(t, dataFolder)
+/** Every server lives until the whole file has ended, whichever test started it. */
+const suite = t
+let server = await startServer(suite, dataFolder)
 
 const executor = () => `--remote_executor=${server.uri}`
 const done = (t: Test, { code, output }: Invocation) => t.equal(code, 0, 'exit code') || t.comment(output, server.log())
@@ -80,7 +82,7 @@ t.test('a clean build takes everything from the cache', async (t) => {
 
 t.test('a restarted server still has everything', async (t) => {
   t.equal(await server.stop(), 143, 'SIGTERM is a clean end')
-  server = await startServer(t, dataFolder)
+  server = await startServer(suite, dataFolder)
   await bazel.clean()
   const invocation = await bazel.run('test', executor(), '//...')
   done(t, invocation)
