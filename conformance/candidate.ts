@@ -1,71 +1,48 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { credentials } from '@grpc/grpc-js'
-import { codeName } from '../src/base/status-error.js'
+import { type ClientOptions, credentials } from '@grpc/grpc-js'
+import { Code, codeName } from '../src/base/status-error.js'
 import { Compressor, DigestFunction } from '../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Need } from './check.js'
-import { Client } from './client.js'
+import { Client, type Outcome } from './client.js'
+import { diagnose } from './diagnose.js'
 import type { Candidate } from './exam.js'
 import * as methods from './methods.js'
+import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from './target.js'
 
-export interface TargetSettings {
-  /** `grpc://host:port` or `grpcs://host:port`. */
-  readonly address: string
+export interface CandidateSettings extends TargetSettings {
   readonly instanceName: string
   readonly secondInstanceName?: string | undefined
   readonly readOnlyInstanceName?: string | undefined
   readonly cacheOnlyInstanceName?: string | undefined
   readonly properties: Candidate['properties']
   readonly headers: Readonly<Record<string, string>>
-  readonly tls: {
-    readonly ca?: string | undefined
-    readonly cert?: string | undefined
-    readonly key?: string | undefined
-  }
-}
-
-/** The exam cannot be taken: one line that says why. */
-export class TargetError extends Error {
-  override readonly name = 'TargetError'
 }
 
 const PATIENCE_MS = 5_000
 
 /** Connects, and asks for the capabilities. Throws a TargetError when nothing like a REAPI server answers. */
-export const openCandidate = async (settings: TargetSettings): Promise<Candidate> => {
-  const match = /^(grpcs?):\/\/([^/]+:\d+)$/.exec(settings.address)
-  const [, scheme, hostPort] = match ?? []
-  if (hostPort === undefined) {
-    throw new TargetError(`${settings.address}: expected grpc://host:port or grpcs://host:port`)
-  }
-  const secure = scheme === 'grpcs'
-  const file = (path: string | undefined): Buffer | null => (path === undefined ? null : readFileSync(path))
-  const { ca, cert, key } = settings.tls
-  const channelCredentials = secure
-    ? credentials.createSsl(file(ca), file(key), file(cert))
+export const openCandidate = async (settings: CandidateSettings): Promise<Candidate> => {
+  const target = targetOf(settings)
+  await diagnose(target)
+  const channelCredentials = target.isSecure
+    ? credentials.createSsl(target.ca, target.key, target.cert)
     : credentials.createInsecure()
   const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
-  const connect = (): Client => new Client(hostPort, channelCredentials, { headers: settings.headers, identity })
+  const connect = (channel: ClientOptions = {}): Client =>
+    new Client(target.hostPort, channelCredentials, { headers: settings.headers, identity, channel })
   const client = connect()
-  try {
-    await client.waitForReady(PATIENCE_MS)
-  } catch {
-    client.close()
-    throw new TargetError(
-      `${settings.address}: no HTTP/2 server answers there${secure ? ' over TLS' : ' in plaintext'}`,
-    )
-  }
   const request = { instanceName: settings.instanceName }
   const outcome = await client.call(methods.getCapabilities, request, { deadlineMs: PATIENCE_MS })
   const [capabilities] = outcome.responses
   if (outcome.code !== 0 || capabilities === undefined) {
     client.close()
-    const reason = outcome.garbage ?? `${codeName(outcome.code)} ${outcome.message.slice(0, 200)}`
-    throw new TargetError(`${settings.address}: GetCapabilities did not succeed: ${reason}`)
+    throw new TargetError(`${settings.address}: GetCapabilities did not succeed: ${failureText(outcome)}`)
   }
   return {
+    address: settings.address,
     client,
     connect,
+    openSession: () => openSession(target),
     instanceName: settings.instanceName,
     secondInstanceName: settings.secondInstanceName,
     readOnlyInstanceName: settings.readOnlyInstanceName,
@@ -73,6 +50,18 @@ export const openCandidate = async (settings: TargetSettings): Promise<Candidate
     capabilities,
     properties: settings.properties,
   }
+}
+
+const failureText = ({ code, garbage, message, responses }: Outcome<unknown>): string => {
+  if (garbage !== undefined) return `its answer does not decode: ${oneLine(garbage)}`
+  if (code === 0 && responses.length === 0) return 'it ended without an answer'
+  return `${codeName(code)} ${oneLine(message)}`
+}
+
+/** Whether the server still answers the call that every server answers. */
+export const isAlive = async ({ client, instanceName }: Candidate): Promise<boolean> => {
+  const { code } = await client.call(methods.getCapabilities, { instanceName }, { deadlineMs: PATIENCE_MS })
+  return code === Code.OK
 }
 
 /** Asks each optional service something harmless; what answers UNIMPLEMENTED is not there. */
@@ -124,7 +113,7 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
   return (need) => {
     const flag = flags[need]
     if (flag !== undefined) return flag[0] === undefined ? `needs ${flag[1]}` : undefined
-    if (need === 'tls') return 'needs a grpcs:// address'
+    if (need === 'tls') return candidate.address.startsWith('grpcs:') ? undefined : 'needs a grpcs:// address'
     const claim = claims[need]
     if (claim !== undefined) return claim ? undefined : `the server does not announce ${need}`
     return served.has(need) ? undefined : `the server does not serve ${need}`

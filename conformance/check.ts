@@ -48,8 +48,13 @@ export interface Check {
   /** One sentence: what is sent, and what is expected back. */
   readonly sends: string
   readonly needs?: readonly Need[]
-  /** For a check that has to wait for a timeout stated in the protocol or the request. Default 10 s. */
+  /** The server is taken to keep silent after this. Default 10 s. */
   readonly deadlineMs?: number
+  /**
+   * What the check has to wait for, when it takes seconds on any server: such checks start first and run beside the
+   * others rather than in their place.
+   */
+  readonly waitsFor?: string
   /**
    * Throws a Divergence when the server does not meet the requirement. `exam.chose(...)` records what a server picked
    * where it is free to.

@@ -1,4 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { ClientHttp2Session } from 'node:http2'
+import type { ClientOptions } from '@grpc/grpc-js'
 import { Code, type CodeName, codeName } from '../src/base/status-error.js'
 import { codec, type Input, type Output } from '../src/proto/codec.js'
 import { Divergence, NotApplicable } from './check.js'
@@ -11,9 +13,13 @@ type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
 
 /** Where and as whom the exam is taken. */
 export interface Candidate {
+  /** As it was given, `grpc://host:port`. */
+  readonly address: string
   readonly client: Client
   /** Opens a further connection of its own, e.g. to see one client's upload from another. */
-  connect(): Client
+  connect(channel?: ClientOptions): Client
+  /** A bare HTTP/2 connection, for what a gRPC library would hide. */
+  openSession(): ClientHttp2Session
   readonly instanceName: string
   readonly secondInstanceName: string | undefined
   readonly readOnlyInstanceName: string | undefined
@@ -22,6 +28,8 @@ export interface Candidate {
   /** Platform properties every action carries. */
   readonly properties: readonly { readonly name: string; readonly value: string }[]
 }
+
+export type Observed = string | number | boolean
 
 export interface TranscriptLine {
   readonly method: string
@@ -34,7 +42,11 @@ export class Exam {
   readonly candidate: Candidate
   readonly transcript: TranscriptLine[] = []
   readonly choices: string[] = []
+  /** What was measured, by name, for the profiles of clients to judge. */
+  readonly observations = new Map<string, Observed>()
   readonly #clients: Client[] = []
+  readonly #sessions: ClientHttp2Session[] = []
+  readonly #conversations = new Set<Conversation<unknown, unknown>>()
 
   constructor(candidate: Candidate) {
     this.candidate = candidate
@@ -51,6 +63,11 @@ export class Exam {
   /** What the server picked where the protocol leaves it free. */
   chose(what: string): void {
     this.choices.push(what)
+  }
+
+  /** A fact that clients read differently; `conformance/profiles.ts` says which values each of them takes. */
+  observed(fact: string, value: Observed): void {
+    this.observations.set(fact, value)
   }
 
   notApplicable(reason: string): never {
@@ -70,18 +87,32 @@ export class Exam {
 
   open<Q, R>(method: Method<Q, R>, settings: CallSettings & { readonly client?: Client } = {}): Conversation<Q, R> {
     const conversation = (settings.client ?? this.candidate.client).open(method, settings)
-    conversation.outcome.then((outcome) => this.#record(method, '(interactive)', outcome))
+    this.#conversations.add(conversation)
+    conversation.outcome.then((outcome) => {
+      this.#conversations.delete(conversation)
+      this.#record(method, '(interactive)', outcome)
+    })
     return conversation
   }
 
   /** A connection of its own, closed after the check. */
-  connect(): Client {
-    const client = this.candidate.connect()
+  connect(channel?: ClientOptions): Client {
+    const client = this.candidate.connect(channel)
     this.#clients.push(client)
     return client
   }
 
+  /** A bare HTTP/2 connection, closed after the check. */
+  openSession(): ClientHttp2Session {
+    const session = this.candidate.openSession()
+    this.#sessions.push(session)
+    return session
+  }
+
+  /** Ends whatever the check left open: calls, connections. */
   close(): void {
+    for (const conversation of this.#conversations) conversation.cancel()
+    for (const session of this.#sessions) session.destroy()
     for (const client of this.#clients) client.close()
   }
 
@@ -103,9 +134,8 @@ export class Exam {
   /** Stores blobs (BatchUpdateBlobs, ByteStream for large ones) and gives their digests. Anything but OK diverges. */
   async upload(...blobs: readonly Uint8Array[]): Promise<Digest[]> {
     const digests = blobs.map(digestOf)
-    const small = blobs.filter(({ length }) => length <= 1 << 20)
-    for (let at = 0; at < small.length; at += 3) {
-      const requests = small.slice(at, at + 3).map((data) => ({ digest: digestOf(data), data }))
+    for (const batch of this.#batches(blobs)) {
+      const requests = batch.map((data) => ({ digest: digestOf(data), data }))
       const outcome = await this.call(methods.batchUpdateBlobs, { instanceName: this.instanceName, requests })
       this.expectCode(outcome, 'OK')
       for (const { status } of outcome.responses[0]?.responses ?? []) {
@@ -113,9 +143,33 @@ export class Exam {
       }
     }
     for (const data of blobs) {
-      if (data.length > 1 << 20) this.expectCode(await this.write(data), 'OK')
+      if (data.length > this.#batchableBytes) this.expectCode(await this.write(data), 'OK')
     }
     return digests
+  }
+
+  /** Blobs above this go by ByteStream.Write. */
+  get #batchableBytes(): number {
+    const announced = this.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20
+    return Math.min(1 << 20, announced / 2)
+  }
+
+  /** Small blobs, at most 1,000 and 2 MiB a batch; each kept digest is told by 100 bytes of message. */
+  #batches(blobs: readonly Uint8Array[]): Uint8Array[][] {
+    const batches: Uint8Array[][] = []
+    const most = this.#batchableBytes * 2 - 4_096
+    let room = 0
+    for (const data of blobs) {
+      if (data.length > this.#batchableBytes) continue
+      room -= data.length + 100
+      const last = batches.at(-1)
+      if (last !== undefined && room >= 0 && last.length < 1_000) last.push(data)
+      else {
+        batches.push([data])
+        room = most - data.length
+      }
+    }
+    return batches
   }
 
   message<N extends Parameters<typeof codec>[0]>(name: N, message: Input<N>): Buffer {
@@ -177,6 +231,12 @@ export class Exam {
 
   expect(holds: boolean, expected: string, found: string): void {
     if (!holds) throw new Divergence(expected, found)
+  }
+
+  /** The value itself, which must be there. */
+  present<T>(value: T | null | undefined, expected: string): T {
+    if (value === null || value === undefined) throw new Divergence(expected, 'none')
+    return value
   }
 
   expectEqual(found: unknown, expected: unknown, what: string): void {

@@ -1,77 +1,62 @@
-import { parseArgs } from 'node:util'
-import { lacks, openCandidate, servedServices, TargetError } from './candidate.js'
+import { settingsOf, USAGE } from './arguments.js'
+import { isAlive, lacks, openCandidate, servedServices } from './candidate.js'
 import { checks } from './checks.js'
+import { withExpectations } from './expectations.js'
+import { documentOf, type ReportDocument } from './report/document.js'
+import { explanation } from './report/explain.js'
+import { junitReport } from './report/junit.js'
+import { markdownReport } from './report/markdown.js'
 import { progressLine, textReport } from './report/text.js'
 import { runChecks } from './runner.js'
+import { oneLine, TargetError } from './target.js'
 
-const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
-
-  --instance-name NAME          the instance to examine (default: the empty name)
-  --second-instance-name NAME   another instance with stores of its own
-  --read-only-instance NAME     an instance whose action cache refuses updates
-  --cache-only-instance NAME    an instance without execution
-  --property NAME=VALUE         a platform property every action carries; repeatable
-  --header NAME=VALUE           metadata on every call; repeatable
-  --tls-ca, --tls-cert, --tls-key FILE
-  --only ID[,ID...]             only these checks; FMB selects a whole group
-`
-
-const pairs = (entries: readonly string[]): [string, string][] =>
-  entries.map((entry) => {
-    const at = entry.indexOf('=')
-    if (at < 1) throw new TargetError(`${entry}: expected NAME=VALUE`)
-    return [entry.slice(0, at), entry.slice(at + 1)]
-  })
-
-const isSelected = (id: string, only: string | undefined): boolean =>
-  only === undefined || only.split(',').some((wanted) => id === wanted || id.startsWith(`${wanted}-`))
+const WRITERS: Readonly<Record<string, (document: ReportDocument) => string>> = {
+  text: textReport,
+  json: (document) => `${JSON.stringify(document, null, 2)}\n`,
+  junit: junitReport,
+  markdown: markdownReport,
+}
 
 const main = async (): Promise<number> => {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      'instance-name': { type: 'string', default: '' },
-      'second-instance-name': { type: 'string' },
-      'read-only-instance': { type: 'string' },
-      'cache-only-instance': { type: 'string' },
-      property: { type: 'string', multiple: true, default: [] },
-      header: { type: 'string', multiple: true, default: [] },
-      'tls-ca': { type: 'string' },
-      'tls-cert': { type: 'string' },
-      'tls-key': { type: 'string' },
-      only: { type: 'string' },
+  const settings = settingsOf(process.argv.slice(2))
+  if (settings === 'help') {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  const startMs = performance.now()
+  const chosen = checks.filter(({ id }) => settings.isSelected(id))
+  const candidate = await openCandidate(settings.candidate)
+  let done = 0
+  const run = await runChecks(chosen, candidate, {
+    concurrency: 8,
+    missing: lacks(candidate, await servedServices(candidate)),
+    isAlive: () => isAlive(candidate),
+    onResult: (result) => {
+      const count = `${String(++done).padStart(3)}/${chosen.length}`
+      if (!settings.isQuiet) process.stderr.write(progressLine(withExpectations(result, settings.expectations), count))
     },
   })
-  const [address] = positionals
-  if (address === undefined || positionals.length > 1) throw new TargetError(USAGE)
-  const candidate = await openCandidate({
-    address,
-    instanceName: values['instance-name'],
-    secondInstanceName: values['second-instance-name'],
-    readOnlyInstanceName: values['read-only-instance'],
-    cacheOnlyInstanceName: values['cache-only-instance'],
-    properties: pairs(values.property).map(([name, value]) => ({ name, value })),
-    headers: Object.fromEntries(pairs(values.header)),
-    tls: { ca: values['tls-ca'], cert: values['tls-cert'], key: values['tls-key'] },
-  })
-  const results = await runChecks(
-    checks.filter(({ id }) => isSelected(id, values.only)),
-    candidate,
-    {
-      concurrency: 8,
-      missing: lacks(candidate, await servedServices(candidate)),
-      onResult: (result) => process.stderr.write(progressLine(result)),
-    },
-  )
   candidate.client.close()
-  process.stdout.write(textReport(results))
-  return results.some(({ verdict }) => verdict === 'fail') ? 1 : 0
+  const results = run.results.map((result) => withExpectations(result, settings.expectations))
+  const document = documentOf(results, settings.serverName, performance.now() - startMs)
+  const write = WRITERS[settings.format] ?? textReport
+  process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
+  if (run.isGone) throw new TargetError(`${settings.candidate.address}: the server stopped answering in mid-run`)
+  const { fail, surprise, broken } = document.summary
+  if (broken > 0) return 2
+  return fail + surprise > 0 ? 1 : 0
 }
+
+// Whatever goes wrong outside of a check is told in one line: a report that ends in a stack trace helps nobody.
+const giveUp = (error: unknown): void => {
+  const text = error instanceof Error ? error.message : String(error)
+  process.stderr.write(error instanceof TargetError ? `${text}\n` : `the suite itself failed: ${oneLine(text)}\n`)
+  process.exitCode = 2
+}
+process.on('uncaughtException', giveUp)
 
 try {
   process.exitCode = await main()
 } catch (error) {
-  if (!(error instanceof TargetError) && !(error instanceof TypeError)) throw error
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 2
+  giveUp(error)
 }

@@ -1,9 +1,14 @@
 import { type Check, Divergence, type Level, type Need, NotApplicable, type Requirement } from './check.js'
-import { type Candidate, Exam, type TranscriptLine } from './exam.js'
+import { type Candidate, Exam, type Observed, type TranscriptLine } from './exam.js'
+import { type Reading, readingsOf } from './profiles.js'
 import { requirements } from './requirements.js'
 
-/** `chosen` is the verdict on a `may`: whatever the server did is its right, and is recorded. */
-export type Verdict = 'pass' | 'fail' | 'warn' | 'chosen' | 'skip'
+/**
+ * `chosen` is the verdict on a `may`: whatever the server did is its right, and is recorded. `broken` is a slip of the
+ * suite's own, which says nothing about the server. `known` diverges as the expectations say; `surprise` is listed
+ * there and holds all the same.
+ */
+export type Verdict = 'pass' | 'fail' | 'warn' | 'chosen' | 'skip' | 'known' | 'surprise' | 'broken'
 
 export interface Result {
   readonly requirement: Requirement
@@ -11,6 +16,9 @@ export interface Result {
   readonly verdict: Verdict
   /** Why it failed, warned or was skipped; what the server chose. */
   readonly reason: string
+  readonly observations: Readonly<Record<string, Observed>>
+  /** What clients make of the observations. */
+  readonly readings: readonly Reading[]
   readonly transcript: readonly TranscriptLine[]
   readonly elapsedMs: number
 }
@@ -19,56 +27,93 @@ export interface RunSettings {
   readonly concurrency: number
   /** What the candidate offers; a check that needs more is skipped with the reason. */
   missing(need: Need): string | undefined
+  /** Asked after a check that got no answer; once it says no, the checks that are left are skipped. */
+  isAlive(): Promise<boolean>
   onResult(result: Result): void
 }
 
 const DEADLINE_MS = 10_000
+const GONE = 'the server had stopped answering'
 
-/** Runs every check against the candidate, a bounded number at a time; the long ones start first. */
+/**
+ * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
+ * once and run beside the others.
+ */
 export const runChecks = async (
   checks: readonly Check[],
   candidate: Candidate,
   settings: RunSettings,
-): Promise<Result[]> => {
+): Promise<{ readonly results: Result[]; readonly isGone: boolean }> => {
   const results = new Array<Result>(checks.length)
-  const order = checks.map((check, index) => ({ check, index }))
-  order.sort((a, b) => (b.check.deadlineMs ?? 0) - (a.check.deadlineMs ?? 0))
-  const lane = async (): Promise<void> => {
-    for (let next = order.shift(); next !== undefined; next = order.shift()) {
-      const result = await judge(next.check, candidate, settings)
-      results[next.index] = result
-      settings.onResult(result)
-    }
+  let isGone = false
+  const take = async (check: Check, index: number): Promise<void> => {
+    const sitting = new Sitting(check, candidate)
+    const result = isGone ? sitting.result('skip', GONE) : await sitting.judge(settings)
+    results[index] = result
+    settings.onResult(result)
+    if (!isGone && sitting.gotNoAnswer && !(await settings.isAlive())) isGone = true
   }
-  await Promise.all(Array.from({ length: settings.concurrency }, lane))
-  return results
+  const order = checks.map((check, index) => ({ check, index }))
+  const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
+  const queue = order.filter(({ check }) => check.waitsFor === undefined)
+  const lane = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next.check, next.index)
+  }
+  await Promise.all([
+    ...waiting.map(({ check, index }) => take(check, index)),
+    ...Array.from({ length: settings.concurrency }, lane),
+  ])
+  return { results, isGone }
 }
 
-const judge = async (check: Check, candidate: Candidate, settings: RunSettings): Promise<Result> => {
-  const requirement = requirements.get(check.id)
-  if (requirement === undefined) throw new Error(`check ${check.id} has no row in the table of requirements`)
-  const startMs = performance.now()
-  const exam = new Exam(candidate)
-  const say = (verdict: Verdict, reason: string): Result => ({
-    requirement,
-    sends: check.sends,
-    verdict,
-    reason,
-    transcript: exam.transcript,
-    elapsedMs: performance.now() - startMs,
-  })
-  const lacking = (check.needs ?? []).map((need) => settings.missing(need)).find((reason) => reason !== undefined)
-  if (lacking !== undefined) return say('skip', lacking)
-  try {
-    await withDeadline(check.run(exam), check.deadlineMs ?? DEADLINE_MS)
-    return say(requirement.level === 'may' ? 'chosen' : 'pass', exam.choices.join('; '))
-  } catch (error) {
-    if (error instanceof NotApplicable) return say('skip', error.message)
-    // Anything else is a slip of the suite's own and must not pass for a finding about the server.
-    if (!(error instanceof Divergence)) throw error
-    return say(verdictOf(requirement.level), error.message)
-  } finally {
-    exam.close()
+/** One check being taken. */
+class Sitting {
+  gotNoAnswer = false
+  readonly #check: Check
+  readonly #exam: Exam
+  readonly #requirement: Requirement
+  readonly #startMs = performance.now()
+
+  constructor(check: Check, candidate: Candidate) {
+    const requirement = requirements.get(check.id)
+    if (requirement === undefined) throw new Error(`check ${check.id} has no row in the table of requirements`)
+    this.#check = check
+    this.#requirement = requirement
+    this.#exam = new Exam(candidate)
+  }
+
+  result(verdict: Verdict, reason: string): Result {
+    const observations = Object.fromEntries(this.#exam.observations)
+    return {
+      requirement: this.#requirement,
+      sends: this.#check.sends,
+      verdict,
+      reason,
+      observations,
+      readings: readingsOf(this.#check.id, observations),
+      transcript: this.#exam.transcript,
+      elapsedMs: performance.now() - this.#startMs,
+    }
+  }
+
+  async judge(settings: RunSettings): Promise<Result> {
+    const { level } = this.#requirement
+    const lacking = (this.#check.needs ?? []).map((need) => settings.missing(need)).find((why) => why !== undefined)
+    if (lacking !== undefined) return this.result('skip', lacking)
+    try {
+      await withDeadline(this.#check.run(this.#exam), this.#check.deadlineMs ?? DEADLINE_MS)
+      return this.result(level === 'may' ? 'chosen' : 'pass', this.#exam.choices.join('; '))
+    } catch (error) {
+      if (error instanceof NotApplicable) return this.result('skip', error.message)
+      if (error instanceof Divergence) {
+        this.gotNoAnswer = error instanceof Silence || /UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.found)
+        return this.result(verdictOf(level), error.message)
+      }
+      // Nothing that the server did: it must neither pass for a finding nor end the run.
+      return this.result('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+    } finally {
+      this.#exam.close()
+    }
   }
 }
 
@@ -77,15 +122,19 @@ const verdictOf = (level: Level): Verdict => {
   return level === 'may' ? 'chosen' : 'warn'
 }
 
+class Silence extends Divergence {}
+
 const withDeadline = async (work: Promise<void>, deadlineMs: number): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    const give = (): void => reject(new Divergence(`an answer within ${deadlineMs} ms`, 'none: the server kept silent'))
+    const give = (): void => reject(new Silence(`an answer within ${deadlineMs} ms`, 'none: the server kept silent'))
     timer = setTimeout(give, deadlineMs)
   })
   try {
     await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
+    // Closing the check's calls lets the abandoned work end, with an error that nobody is left to hear.
+    work.catch(() => {})
   }
 }

@@ -1,4 +1,6 @@
+import { EOL } from 'node:os'
 import type { Result, Verdict } from '../runner.js'
+import { clientFindings, counted, type ReportDocument, VERDICTS } from './document.js'
 
 const MARK: Readonly<Record<Verdict, string>> = {
   pass: 'ok  ',
@@ -6,30 +8,66 @@ const MARK: Readonly<Record<Verdict, string>> = {
   warn: 'warn',
   chosen: 'info',
   skip: 'skip',
+  known: 'knwn',
+  surprise: 'SURP',
+  broken: 'BRKN',
 }
+
+/** What a report lists one by one. */
+export const isFinding = ({ verdict }: { readonly verdict: Verdict }): boolean =>
+  verdict === 'fail' || verdict === 'warn' || verdict === 'known' || verdict === 'surprise' || verdict === 'broken'
 
 /** One line of live progress. */
-export const progressLine = ({ requirement, verdict, reason, elapsedMs }: Result): string => {
-  const tail = reason === '' ? '' : `: ${reason}`
-  return `${MARK[verdict]} ${requirement.id.padEnd(7)} ${requirement.requirement.slice(0, 90)} (${Math.round(elapsedMs)} ms)${tail}\n`
+export const progressLine = ({ requirement, verdict, reason, elapsedMs }: Result, done: string): string => {
+  const tail = reason === '' ? '' : `: ${reason.replaceAll(/\s+/g, ' ').slice(0, 300)}`
+  const { id, requirement: text } = requirement
+  return `${done} ${MARK[verdict]} ${id.padEnd(7)} ${text.slice(0, 90)} (${Math.round(elapsedMs)} ms)${tail}${EOL}`
 }
 
-/** A table by section, then every finding. */
-export const textReport = (results: readonly Result[]): string => {
-  const sections = new Map<string, Record<Verdict, number>>()
-  for (const { requirement, verdict } of results) {
-    const counts = sections.get(requirement.section) ?? { pass: 0, fail: 0, warn: 0, chosen: 0, skip: 0 }
-    counts[verdict]++
-    sections.set(requirement.section, counts)
-  }
-  const cells = (counts: Record<Verdict, number>): string =>
-    [counts.pass, counts.fail, counts.warn, counts.chosen, counts.skip]
-      .map((count) => String(count).padStart(7))
-      .join('')
-  const rows = [...sections].map(([section, counts]) => `${section.padEnd(34)}${cells(counts)}`)
-  const head = `${''.padEnd(34)}${['pass', 'fail', 'warn', 'chosen', 'skip'].map((name) => name.padStart(7)).join('')}`
+/** A table by section, a table by level, every finding, and what each client would trip over. */
+export const textReport = ({ results, server, elapsedMs }: ReportDocument): string => {
   const findings = results
-    .filter(({ verdict }) => verdict === 'fail' || verdict === 'warn')
-    .map(({ requirement, verdict, reason }) => `${MARK[verdict]} ${requirement.id} [${requirement.level}] ${reason}`)
-  return [head, ...rows, '', ...findings, ''].join('\n')
+    .filter(isFinding)
+    .map(({ id, level, verdict, reason }) => `${MARK[verdict]} ${id.padEnd(7)} [${level}] ${reason}`)
+  const clients = [...clientFindings(results)].flatMap(([client, found]) => [
+    client,
+    ...found.map(({ id, reading }) => `  ${id} ${reading.fact} is ${reading.value}: ${reading.consequence}`),
+  ])
+  return [
+    `${server}: ${results.length} checks in ${(elapsedMs / 1000).toFixed(1)} s`,
+    '',
+    ...table(results, ({ section }) => section),
+    '',
+    ...table(results, ({ level }) => level),
+    '',
+    ...(findings.length === 0 ? ['No findings.'] : findings),
+    '',
+    ...(clients.length === 0 ? [] : ['What clients would make of it:', ...clients, '']),
+  ].join('\n')
+}
+
+type Row = ReportDocument['results'][number]
+
+const table = (results: readonly Row[], keyOf: (row: Row) => string): string[] => {
+  const groups = new Map<string, Row[]>()
+  for (const row of results) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row])
+  const total = counted(results)
+  const columns = VERDICTS.filter((verdict) => total[verdict] > 0)
+  const line = (name: string, cells: readonly (string | number)[]): string =>
+    `${name.padEnd(34)}${cells.map((cell) => String(cell).padStart(9)).join('')}`
+  const rows = [...groups].map(([name, rowsOfGroup]) => {
+    const counts = counted(rowsOfGroup)
+    return line(
+      name,
+      columns.map((column) => counts[column]),
+    )
+  })
+  return [
+    line('', columns),
+    ...rows,
+    line(
+      'together',
+      columns.map((column) => total[column]),
+    ),
+  ]
 }

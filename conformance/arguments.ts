@@ -1,0 +1,114 @@
+import { parseArgs } from 'node:util'
+import type { CandidateSettings } from './candidate.js'
+import { checks } from './checks.js'
+import { type Expectations, readExpectations } from './expectations.js'
+import { requirements } from './requirements.js'
+import { TargetError } from './target.js'
+
+export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
+
+  --instance-name NAME          the instance to examine (default: the empty name)
+  --second-instance-name NAME   another instance with stores of its own
+  --read-only-instance NAME     an instance whose action cache refuses updates
+  --cache-only-instance NAME    an instance without execution
+  --property NAME=VALUE         a platform property every action carries; repeatable
+  --header NAME=VALUE           metadata on every call; repeatable
+  --tls-ca, --tls-cert, --tls-key FILE
+  --only ID[,ID...]             only these checks; FMB selects a whole group
+  --explain ID[,ID...]          only these, with all that was sent and came, and what clients make of it
+  --format FORMAT               text, json, junit or markdown (default: text)
+  --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server
+  --server-name NAME            names the server in reports (default: its address)
+  --quiet                       no live progress on stderr
+
+exit code: 0 when no must row fails, 1 when one does or a listed divergence is gone, 2 when the arguments are wrong, the
+server cannot be examined, or a check itself broke
+`
+
+export interface Settings {
+  readonly candidate: CandidateSettings
+  readonly format: string
+  readonly isExplaining: boolean
+  readonly isQuiet: boolean
+  readonly expectations: Expectations
+  readonly serverName: string
+  isSelected(id: string): boolean
+}
+
+const FORMATS = ['text', 'json', 'junit', 'markdown']
+
+/** Throws a TargetError that says what is wrong with the arguments. */
+export const settingsOf = (args: readonly string[]): Settings | 'help' => {
+  const { values, positionals } = parsed(args)
+  if (values.help) return 'help'
+  const [address] = positionals
+  if (address === undefined || positionals.length > 1) throw new TargetError(USAGE.trimEnd())
+  if (!FORMATS.includes(values.format)) {
+    throw new TargetError(`--format ${values.format}: expected ${FORMATS.join(', ')}`)
+  }
+  const selection = values.explain ?? values.only
+  for (const wanted of selection?.split(',') ?? []) checkSelector(wanted)
+  return {
+    candidate: {
+      address,
+      instanceName: values['instance-name'],
+      secondInstanceName: values['second-instance-name'],
+      readOnlyInstanceName: values['read-only-instance'],
+      cacheOnlyInstanceName: values['cache-only-instance'],
+      properties: pairs(values.property).map(([name, value]) => ({ name, value })),
+      headers: Object.fromEntries(pairs(values.header)),
+      tls: { ca: values['tls-ca'], cert: values['tls-cert'], key: values['tls-key'] },
+    },
+    format: values.format,
+    isExplaining: values.explain !== undefined,
+    isQuiet: values.quiet,
+    expectations: values.expectations === undefined ? new Map() : readExpectations(values.expectations),
+    serverName: values['server-name'] ?? address,
+    isSelected: (id) => selection === undefined || selection.split(',').some((wanted) => selects(wanted, id)),
+  }
+}
+
+const selects = (wanted: string, id: string): boolean => id === wanted || id.startsWith(`${wanted}-`)
+
+/** A misspelt selector would examine nothing and report success. */
+const checkSelector = (wanted: string): void => {
+  if (checks.some(({ id }) => selects(wanted, id))) return
+  const isRow = requirements.has(wanted)
+  throw new TargetError(`${wanted}: ${isRow ? 'this row cannot be observed from outside' : 'no check has this id'}`)
+}
+
+const parsed = (args: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        'instance-name': { type: 'string', default: '' },
+        'second-instance-name': { type: 'string' },
+        'read-only-instance': { type: 'string' },
+        'cache-only-instance': { type: 'string' },
+        property: { type: 'string', multiple: true, default: [] },
+        header: { type: 'string', multiple: true, default: [] },
+        'tls-ca': { type: 'string' },
+        'tls-cert': { type: 'string' },
+        'tls-key': { type: 'string' },
+        only: { type: 'string' },
+        explain: { type: 'string' },
+        format: { type: 'string', default: 'text' },
+        expectations: { type: 'string' },
+        'server-name': { type: 'string' },
+        quiet: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    })
+  } catch (error) {
+    throw new TargetError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const pairs = (entries: readonly string[]): [string, string][] =>
+  entries.map((entry) => {
+    const at = entry.indexOf('=')
+    if (at < 1) throw new TargetError(`${entry}: expected NAME=VALUE`)
+    return [entry.slice(0, at), entry.slice(at + 1)]
+  })

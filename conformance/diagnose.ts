@@ -1,0 +1,98 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { oneLine, type Target, TargetError } from './target.js'
+
+const PATIENCE_MS = 5_000
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+const EMPTY_SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+const SETTINGS_FRAME = 4
+const TLS_ALERT = 0x15
+
+/**
+ * Sends the opening of an HTTP/2 connection and looks at what comes back, since a gRPC library says no more than
+ * "unavailable". Throws a TargetError that says what is there when it is not HTTP/2.
+ */
+export const diagnose = async (target: Target): Promise<void> => {
+  const socket = await connected(target)
+  try {
+    const answer = await answerTo(socket)
+    const finding = findingOf(answer, target.isSecure)
+    if (finding !== undefined) throw new TargetError(`${target.address}: ${finding}`)
+  } finally {
+    socket.destroy()
+  }
+}
+
+const connected = (target: Target): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const { host, port, isSecure, ca, cert, key, address } = target
+    const options = { host, port, servername: /^[\d.]+$|:/.test(host) ? '' : host, ALPNProtocols: ['h2'] }
+    const own = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+    const refuse = (reason: string): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(new TargetError(`${address}: ${reason}`))
+    }
+    const timer = setTimeout(
+      () => refuse(`no ${isSecure ? 'TLS handshake' : 'connection'} within ${PATIENCE_MS / 1000} s`),
+      PATIENCE_MS,
+    )
+    const ready = (): void => {
+      clearTimeout(timer)
+      resolve(socket)
+    }
+    const socket = isSecure ? connectTls({ ...options, ...own }, ready) : connectTcp({ host, port }, ready)
+    socket.once('error', (error) => refuse(connectionFinding(error, isSecure)))
+    socket.once('close', () => refuse('the connection was closed before anything was said'))
+  })
+
+const connectionFinding = (error: NodeJS.ErrnoException, isSecure: boolean): string => {
+  if (error.code === 'ECONNREFUSED') return 'connection refused: nothing listens there'
+  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return 'the host name does not resolve'
+  if (error.code === 'ERR_SSL_WRONG_VERSION_NUMBER' || error.code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+    return 'the server does not speak TLS there: try grpc://'
+  }
+  return `${isSecure ? 'TLS' : 'the connection'} failed: ${oneLine(error.message || (error.code ?? 'unknown reason'))}`
+}
+
+type Answer = { readonly bytes: Buffer; readonly end: 'data' | 'closed' | 'silence' }
+
+const answerTo = (socket: Socket): Promise<Answer> =>
+  new Promise((resolve) => {
+    let bytes = Buffer.alloc(0)
+    const end = (how: Answer['end']): void => {
+      clearTimeout(timer)
+      resolve({ bytes, end: how })
+    }
+    const timer = setTimeout(() => end('silence'), PATIENCE_MS)
+    socket.on('data', (chunk) => {
+      bytes = Buffer.concat([bytes, chunk])
+      if (bytes.length >= EMPTY_SETTINGS.length) end('data')
+    })
+    // What there was to learn from an error is that the connection ended.
+    socket.on('error', () => {})
+    socket.once('close', () => end('closed'))
+    socket.write(Buffer.concat([PREFACE, EMPTY_SETTINGS]))
+  })
+
+/** What stands in the way, or undefined when the answer opens an HTTP/2 connection. */
+const findingOf = ({ bytes, end }: Answer, isSecure: boolean): string | undefined => {
+  const protocol = isSecure ? 'HTTP/2 over TLS' : 'plaintext HTTP/2'
+  if (bytes.length >= EMPTY_SETTINGS.length && bytes[3] === SETTINGS_FRAME) return undefined
+  if (bytes.subarray(0, 5).toString('latin1') === 'HTTP/') {
+    return `an HTTP/1 server answers there, not gRPC: ${oneLine(bytes.toString('latin1').split('\r\n')[0] ?? '')}`
+  }
+  if (bytes[0] === TLS_ALERT && bytes[1] === 3) return 'the server wants TLS: try grpcs://'
+  if (bytes.length > 0) return `the server does not speak ${protocol}: it sent ${shown(bytes)}`
+  if (end === 'closed')
+    return `the server closed the connection at the opening of ${protocol}${isSecure ? '' : ': try grpcs://'}`
+  return `the server accepts connections and keeps silent: no ${protocol} within ${PATIENCE_MS / 1000} s`
+}
+
+const shown = (bytes: Buffer): string =>
+  JSON.stringify(
+    bytes
+      .subarray(0, 24)
+      .toString('latin1')
+      .replaceAll(/[^\x20-\x7e]/g, '.'),
+  )

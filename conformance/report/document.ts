@@ -1,0 +1,64 @@
+import type { Level } from '../check.js'
+import type { Observed } from '../exam.js'
+import type { Reading } from '../profiles.js'
+import type { Result, Verdict } from '../runner.js'
+
+/** A run as it is kept: the json format, and the files below `conformance/reports/`. */
+export interface ReportDocument {
+  /** Names the server in tables; its address unless the user gave a name. */
+  readonly server: string
+  readonly examinedAt: string
+  readonly elapsedMs: number
+  readonly summary: Readonly<Record<Verdict, number>>
+  readonly results: readonly {
+    readonly id: string
+    readonly section: string
+    readonly rpc: string
+    readonly level: Level
+    readonly verdict: Verdict
+    readonly reason: string
+    readonly elapsedMs: number
+    readonly observations: Readonly<Record<string, Observed>>
+    readonly clients: readonly Reading[]
+  }[]
+}
+
+export const VERDICTS: readonly Verdict[] = ['pass', 'fail', 'warn', 'chosen', 'skip', 'known', 'surprise', 'broken']
+
+export const counted = (results: readonly { readonly verdict: Verdict }[]): Record<Verdict, number> => {
+  const counts = { pass: 0, fail: 0, warn: 0, chosen: 0, skip: 0, known: 0, surprise: 0, broken: 0 }
+  for (const { verdict } of results) counts[verdict]++
+  return counts
+}
+
+export const documentOf = (results: readonly Result[], server: string, elapsedMs: number): ReportDocument => ({
+  server,
+  examinedAt: new Date().toISOString(),
+  elapsedMs: Math.round(elapsedMs),
+  summary: counted(results),
+  results: results.map(({ requirement, verdict, reason, elapsedMs: tookMs, observations, readings }) => ({
+    id: requirement.id,
+    section: requirement.section,
+    rpc: requirement.rpc,
+    level: requirement.level,
+    verdict,
+    reason,
+    elapsedMs: Math.round(tookMs),
+    observations,
+    clients: readings,
+  })),
+})
+
+/** Readings that the client does not take, by client. */
+export const clientFindings = (
+  results: readonly { readonly id: string; readonly clients: readonly Reading[] }[],
+): Map<string, { readonly id: string; readonly reading: Reading }[]> => {
+  const findings = new Map<string, { readonly id: string; readonly reading: Reading }[]>()
+  for (const { id, clients } of results) {
+    for (const reading of clients) {
+      if (reading.accepts) continue
+      findings.set(reading.client, [...(findings.get(reading.client) ?? []), { id, reading }])
+    }
+  }
+  return findings
+}

@@ -1,0 +1,31 @@
+import { clientsOf } from '../profiles.js'
+import type { Result } from '../runner.js'
+
+/** Everything about one check: the requirement, what was sent, what came, and what clients make of it. */
+export const explanation = (result: Result): string => {
+  const { requirement, verdict, reason, transcript, readings, observations, sends } = result
+  const told = new Set(readings.map(({ client, fact }) => `${client}\0${fact}`))
+  const unmeasured = clientsOf(requirement.id).filter(({ client, fact }) => !told.has(`${client}\0${fact}`))
+  return [
+    `${requirement.id} [${requirement.level}] ${requirement.section}, ${requirement.rpc}`,
+    `requirement: ${requirement.requirement}`,
+    `expected:    ${requirement.expected}`,
+    `sent:        ${sends}`,
+    `verdict:     ${verdict}${reason === '' ? '' : `: ${reason}`}`,
+    '',
+    transcript.length === 0 ? 'No calls were made.' : 'Calls, in the order they ended:',
+    ...transcript.flatMap(({ method, sent, came }) => [`  ${method}`, `    sent ${sent}`, `    came ${came}`]),
+    '',
+    ...Object.entries(observations).map(([fact, value]) => `measured: ${fact} = ${value}`),
+    ...readings.map(({ client, fact, accepts, consequence }) =>
+      accepts ? `${client}: takes it (${fact})` : `${client}: ${consequence} (${fact})`,
+    ),
+    ...unmeasured.map(({ client, fact, otherwise }) =>
+      otherwise === ''
+        ? `${client}: takes any value (${fact}; not measured this time)`
+        : `${client}: looks at "${fact}", not measured this time; with a wrong value it ${otherwise}`,
+    ),
+    clientsOf(requirement.id).length === 0 ? 'No difference between clients is known here.' : '',
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,40 @@
+import type { ReportDocument } from './document.js'
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '<': '&lt;',
+  '>': '&gt;',
+  '&': '&amp;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
+
+/** Text for XML; characters that XML 1.0 cannot hold are replaced. */
+const escaped = (text: string): string =>
+  text
+    .replaceAll(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD]/g, '?')
+    .replaceAll(/[<>&"']/g, (character) => ESCAPES[character] ?? character)
+
+const bodyOf = ({ verdict, reason }: ReportDocument['results'][number]): string => {
+  if (verdict === 'fail' || verdict === 'surprise') return `<failure message="${escaped(reason)}"/>`
+  if (verdict === 'broken') return `<error message="${escaped(reason)}"/>`
+  if (verdict === 'skip') return `<skipped message="${escaped(reason)}"/>`
+  return reason === '' ? '' : `<system-out>${escaped(`${verdict}: ${reason}`)}</system-out>`
+}
+
+/** JUnit XML: a suite for each section; warnings and choices pass, with their text in system-out. */
+export const junitReport = ({ results, server, elapsedMs }: ReportDocument): string => {
+  const sections = [...new Set(results.map(({ section }) => section))]
+  const suites = sections.map((section) => {
+    const rows = results.filter((row) => row.section === section)
+    const count = (...verdicts: readonly string[]): number =>
+      rows.filter(({ verdict }) => verdicts.includes(verdict)).length
+    const cases = rows.map((row) => {
+      const head = `classname="${escaped(`${section}.${row.level}`)}" name="${row.id}" time="${row.elapsedMs / 1000}"`
+      return `    <testcase ${head}>${bodyOf(row)}</testcase>`
+    })
+    const counts = `tests="${rows.length}" failures="${count('fail', 'surprise')}" errors="${count('broken')}" skipped="${count('skip')}"`
+    return [`  <testsuite name="${escaped(section)}" ${counts}>`, ...cases, '  </testsuite>'].join('\n')
+  })
+  const head = `<testsuites name="${escaped(server)}" tests="${results.length}" time="${elapsedMs / 1000}">`
+  return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...suites, '</testsuites>', ''].join('\n')
+}

@@ -1,0 +1,74 @@
+import { clientFindings, counted, type ReportDocument, VERDICTS } from './document.js'
+import { isFinding } from './text.js'
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;')
+const row = (...cells: readonly (string | number)[]): string =>
+  `| ${cells.map((each) => cell(String(each))).join(' | ')} |`
+
+/** One run as a page: counts by section, findings, and clients. */
+export const markdownReport = (document: ReportDocument): string => {
+  const { results, server, elapsedMs, examinedAt } = document
+  const sections = [...new Set(results.map(({ section }) => section))]
+  const counts = sections.map((section) => {
+    const group = counted(results.filter((result) => result.section === section))
+    return row(section, ...VERDICTS.map((verdict) => group[verdict]))
+  })
+  const findings = results.filter(isFinding).map(({ id, level, verdict, reason }) => row(id, level, verdict, reason))
+  const clients = [...clientFindings(results)].flatMap(([client, found]) =>
+    found.map(({ id, reading }) => row(client, id, `${reading.fact}: ${reading.value}`, reading.consequence)),
+  )
+  return [
+    `# ${server}`,
+    '',
+    `${results.length} checks in ${(elapsedMs / 1000).toFixed(1)} s, ${examinedAt}.`,
+    '',
+    row('section', ...VERDICTS),
+    row('---', ...VERDICTS.map(() => '---:')),
+    ...counts,
+    '',
+    '## Findings',
+    '',
+    ...(findings.length === 0 ? ['None.'] : [row('row', 'level', 'verdict', 'what'), row('---', '---', '---', '---')]),
+    ...findings,
+    '',
+    '## Clients',
+    '',
+    ...(clients.length === 0
+      ? ['No client that is profiled would trip over an answer.']
+      : [row('client', 'row', 'measured', 'what it does'), row('---', '---', '---', '---')]),
+    ...clients,
+    '',
+  ].join('\n')
+}
+
+/** All judged servers side by side: counts, then every row in which one of them differs from what is required. */
+export const serverTable = (documents: readonly ReportDocument[]): string => {
+  const shown = (document: ReportDocument, id: string): string =>
+    document.results.find((result) => result.id === id)?.verdict ?? 'not asked'
+  const differing = new Map<string, string>()
+  for (const { results } of documents) {
+    for (const result of results) if (isFinding(result)) differing.set(result.id, result.level)
+  }
+  const ids = [...differing].sort(([a], [b]) => (a < b ? -1 : 1))
+  const servers = documents.map(({ server }) => server)
+  return [
+    '# Judged servers',
+    '',
+    'Written by `npm run conformance:table` from the reports in this folder. Do not edit.',
+    '',
+    row('server', 'date', ...VERDICTS, 'clients that would trip'),
+    row('---', '---', ...VERDICTS.map(() => '---:'), '---'),
+    ...documents.map(({ server, examinedAt, summary, results }) => {
+      const clients = [...clientFindings(results).keys()].sort().join(', ')
+      return row(server, examinedAt.slice(0, 10), ...VERDICTS.map((verdict) => summary[verdict]), clients)
+    }),
+    '',
+    '## Where they differ from the requirements',
+    '',
+    ...(ids.length === 0
+      ? ['Nowhere.']
+      : [row('row', 'level', ...servers), row('---', '---', ...servers.map(() => '---'))]),
+    ...ids.map(([id, level]) => row(id, level, ...documents.map((document) => shown(document, id)))),
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { type ClientHttp2Session, connect } from 'node:http2'
+
+export interface TargetSettings {
+  /** `grpc://host:port` or `grpcs://host:port`. */
+  readonly address: string
+  readonly tls: {
+    readonly ca?: string | undefined
+    readonly cert?: string | undefined
+    readonly key?: string | undefined
+  }
+}
+
+/** Where to connect, with the certificates read. */
+export interface Target {
+  readonly address: string
+  readonly hostPort: string
+  readonly host: string
+  readonly port: number
+  readonly isSecure: boolean
+  readonly ca: Buffer | null
+  readonly cert: Buffer | null
+  readonly key: Buffer | null
+}
+
+/** The exam cannot be taken, or not be gone on with: one line that says why. */
+export class TargetError extends Error {
+  override readonly name = 'TargetError'
+}
+
+export const targetOf = ({ address, tls }: TargetSettings): Target => {
+  const match = /^(grpcs?):\/\/(\[[0-9a-fA-F:.]+\]|[^/:[\]]+):(\d{1,5})\/?$/.exec(address)
+  const [, scheme, host, port] = match ?? []
+  if (host === undefined || Number(port) > 65_535) {
+    throw new TargetError(`${address}: expected grpc://host:port or grpcs://host:port`)
+  }
+  return {
+    address,
+    hostPort: `${host}:${port}`,
+    host: host.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+    isSecure: scheme === 'grpcs',
+    ca: contentOf(tls.ca, '--tls-ca'),
+    cert: contentOf(tls.cert, '--tls-cert'),
+    key: contentOf(tls.key, '--tls-key'),
+  }
+}
+
+const contentOf = (path: string | undefined, option: string): Buffer | null => {
+  if (path === undefined) return null
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new TargetError(`${option} ${path}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+export const openSession = ({ isSecure, hostPort, ca, cert, key }: Target): ClientHttp2Session => {
+  const session = connect(`${isSecure ? 'https' : 'http'}://${hostPort}`, {
+    ...(ca === null ? {} : { ca }),
+    ...(cert === null ? {} : { cert }),
+    ...(key === null ? {} : { key }),
+  })
+  // Each stream tells of the session's end; an unheard error would end the process.
+  session.on('error', () => {})
+  return session
+}
+
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim().slice(0, 300)
