@@ -13,6 +13,9 @@ import { operationName, unknownOperation } from './operation-name.js'
 import { type PreparedAction, prepareAction } from './prepare.js'
 import { cachedResult, keepResult } from './results.js'
 
+/** What an Operation has around the result: names, digests, a message, timestamps. */
+const ENVELOPE_BYTES = 64 * 1024
+
 const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
 
 /**
@@ -33,7 +36,7 @@ export const execute =
     if (prepared instanceof StatusError) scheduler.complete(name, { error: prepared })
     else void decide({ name, action, prepared, instance, request, call, maxResponseBytes: options.maxResponseBytes })
     const states = scheduler.watch(name, call.signal) ?? []
-    const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes }
+    const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes - ENVELOPE_BYTES }
     for await (const state of states) await send(responses, await inlinedOperationMessage(state, inlining))
   }
 

@@ -1,0 +1,447 @@
+import t from 'tap'
+import { Code, StatusError } from '../../src/base/status-error.js'
+import { codec } from '../../src/proto/codec.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import type { PlatformProperty } from '../../src/reapi/platform.js'
+import type { MatchKind } from '../../src/scheduler/requirement.js'
+import type { SimpleSettings } from '../../src/scheduler/settings.js'
+import { SimpleScheduler } from '../../src/scheduler/simple.js'
+import type { Command, OperationState, WorkerOffer } from '../../src/scheduler/state.js'
+import { defaultSettings } from './settings.js'
+
+const declared = new Map<string, MatchKind>([
+  ['os', 'exact'],
+  ['cpu', 'minimum'],
+  ['pool', 'priority'],
+  ['label', 'ignore'],
+])
+const response = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
+const error = new StatusError('INTERNAL', 'disk on fire')
+
+type Pairs = readonly (readonly [string, string])[]
+
+/** A scheduler with a clock, and what came of it so far. */
+class Bench {
+  readonly machine: SimpleScheduler
+  nowMs = 0
+  readonly commands: Command[] = []
+  #operations = 0
+
+  constructor(settings: Partial<SimpleSettings> = {}) {
+    this.machine = new SimpleScheduler({ ...defaultSettings, supportedPlatformProperties: declared, ...settings })
+  }
+
+  do(commands: readonly Command[]): readonly Command[] {
+    for (const command of commands) this.commands.push(command)
+    return commands
+  }
+
+  enqueue(pairs: Pairs = [], parts: { priority?: number; isShareable?: boolean; action?: string } = {}): string {
+    const name = `operations/${++this.#operations}`
+    const digest = Digest.of(Buffer.from(parts.action ?? name), digestFunctions.SHA256)
+    this.do(this.machine.open(this.nowMs, name, '', digest))
+    this.do(this.machine.clientAttached(this.nowMs, name))
+    const properties = pairs.map(([property, value]): PlatformProperty => ({ name: property, value }))
+    const { priority = 0, isShareable = true } = parts
+    this.do(this.machine.enqueue(this.nowMs, name, { properties, priority, isShareable }))
+    return name
+  }
+
+  worker(id: string, pairs: readonly (readonly [string, ...string[]])[] = [], maxInflightAttempts = Infinity): void {
+    const properties = new Map(pairs.map(([name, ...values]) => [name, values]))
+    const offer: WorkerOffer = { name: id, properties, maxInflightAttempts }
+    this.do(this.machine.workerConnected(this.nowMs, id, offer, []))
+  }
+
+  /** Lets time pass while these workers keep talking. */
+  pass(ms: number, alive: readonly string[] = []): void {
+    for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; ) {
+      this.nowMs = Math.min(untilMs, this.nowMs + 100)
+      for (const id of alive) this.do(this.machine.keepAlive(this.nowMs, id))
+      this.do(this.machine.tick(this.nowMs))
+    }
+  }
+
+  fail(workerId: string, attemptId: string): void {
+    this.do(this.machine.workerError(this.nowMs, workerId, attemptId, error))
+  }
+
+  finish(workerId: string, attemptId: string): void {
+    const settled = this.do(this.machine.report(this.nowMs, workerId, attemptId, response))
+    for (const command of settled) {
+      if (command.kind === 'settle') this.do(this.machine.settled(this.nowMs, command.executionId, { response }))
+    }
+  }
+
+  /** `worker operation attempt` of each start so far. */
+  get starts(): string[] {
+    return this.of('start').map(({ workerId, start }) => `${workerId} ${start.operationName} ${start.attemptId}`)
+  }
+
+  of<K extends Command['kind']>(kind: K): Extract<Command, { kind: K }>[] {
+    return this.commands.filter((command): command is Extract<Command, { kind: K }> => command.kind === kind)
+  }
+
+  state(name: string): OperationState | undefined {
+    return this.machine.get(name)
+  }
+
+  failure(name: string): StatusError | undefined {
+    const outcome = this.state(name)?.outcome
+    return outcome !== undefined && 'error' in outcome ? outcome.error : undefined
+  }
+}
+
+t.test('supported_platform_properties: who may run what', async (t) => {
+  const cases: [string, Pairs, (readonly [string, ...string[]])[], boolean][] = [
+    ['nothing asked', [], [], true],
+    ['exact', [['os', 'linux']], [['os', 'linux']], true],
+    ['exact, another value', [['os', 'linux']], [['os', 'mac']], false],
+    ['exact, not offered', [['os', 'linux']], [], false],
+    ['exact, one of several', [['os', 'linux']], [['os', 'mac', 'linux']], true],
+    ['exact, is no prefix', [['os', 'lin']], [['os', 'linux']], false],
+    [
+      'exact twice, both offered',
+      [
+        ['os', 'linux'],
+        ['os', 'gnu'],
+      ],
+      [['os', 'gnu', 'linux']],
+      true,
+    ],
+    [
+      'exact twice, one offered',
+      [
+        ['os', 'linux'],
+        ['os', 'gnu'],
+      ],
+      [['os', 'linux']],
+      false,
+    ],
+    ['minimum, as much', [['cpu', '4']], [['cpu', '4']], true],
+    ['minimum, too little', [['cpu', '4']], [['cpu', '3']], false],
+    ['minimum compares numbers', [['cpu', '9']], [['cpu', '10']], true],
+    ['minimum, not offered', [['cpu', '0']], [], false],
+    ['minimum, the largest value counts', [['cpu', '4']], [['cpu', '2', '8']], true],
+    [
+      'minimum twice, the larger counts',
+      [
+        ['cpu', '2'],
+        ['cpu', '5'],
+      ],
+      [['cpu', '4']],
+      false,
+    ],
+    ['priority, any value', [['pool', 'a']], [['pool', 'b']], true],
+    ['priority, not offered', [['pool', 'a']], [], false],
+    ['ignore', [['label', 'a']], [], true],
+    ['a worker may offer what nobody declared', [], [['gpu', 'x']], true],
+  ]
+  for (const [title, asked, offered, runs] of cases) {
+    const bench = new Bench()
+    bench.worker('w', offered)
+    bench.enqueue(asked)
+    t.equal(bench.of('start').length, Number(runs), title)
+    t.equal(bench.of('log').length, Number(!runs), `${title}: said when nobody can`)
+    if (runs) t.equal(bench.of('start')[0]?.start.properties.length, asked.length, `${title}: all are passed on`)
+  }
+  const bench = new Bench()
+  const refused = (pairs: Pairs, message: RegExp) =>
+    t.throws(() => bench.enqueue(pairs), { code: Code.INVALID_ARGUMENT, message })
+  refused([['gpu', '1']], /"gpu" is not supported here, expected one of os, cpu, pool, label/)
+  for (const value of ['', '-1', '1.5', '1e3', 'many', '99999999999999999']) refused([['cpu', value]], /whole number/)
+  t.throws(() => bench.worker('w', [['cpu', 'x']]), { code: Code.INVALID_ARGUMENT })
+})
+
+t.test('minimum properties are reserved while the command runs', async (t) => {
+  const bench = new Bench()
+  bench.worker('w', [['cpu', '4']])
+  for (const cpu of ['3', '2', '1']) bench.enqueue([['cpu', cpu]])
+  t.same(bench.starts, ['w operations/1 1-1', 'w operations/3 3-1'], '3 + 1 fit, 2 must wait')
+  bench.do(bench.machine.progress(0, 'w', '1-1', 2))
+  t.equal(bench.starts.length, 2)
+  bench.do(bench.machine.progress(0, 'w', '1-1', 3))
+  t.equal(bench.starts.at(-1), 'w operations/2 2-1', 'uploading: what it reserved is free')
+  bench.enqueue([['cpu', '2']])
+  bench.finish('w', '1-1')
+  t.equal(bench.starts.length, 3, 'and is not given back twice')
+  bench.finish('w', '3-1')
+  bench.finish('w', '2-1')
+  t.equal(bench.starts.at(-1), 'w operations/4 4-1')
+})
+
+t.test('allocation_strategy', async (t) => {
+  const order = (allocationStrategy: SimpleSettings['allocationStrategy']) => {
+    const bench = new Bench({ allocationStrategy })
+    for (const id of ['a', 'b', 'c']) bench.worker(id)
+    const used: (string | undefined)[] = []
+    for (let run = 1; run <= 4; run++) {
+      bench.enqueue()
+      const worker = bench.of('start').at(-1)?.workerId ?? ''
+      used.push(worker)
+      bench.finish(worker, `${run}-1`)
+    }
+    return used.join('')
+  }
+  t.equal(order('least_recently_used'), 'abca')
+  t.equal(order('most_recently_used'), 'aaaa')
+})
+
+t.test('priority, then order of arrival; joining raises', async (t) => {
+  const bench = new Bench()
+  for (const [index, priority] of [1, 0, 1, -1, 5].entries()) bench.enqueue([], { priority, action: `${index}` })
+  bench.enqueue([], { priority: -2, action: '4' })
+  bench.enqueue([], { priority: 9, action: '3' })
+  bench.worker('w', [], 1)
+  for (let run = 0; run < 5; run++) bench.finish('w', bench.of('start').at(-1)?.start.attemptId ?? '')
+  t.same(
+    bench.starts.map((start) => start.split(' ')[1]),
+    ['operations/5', 'operations/4', 'operations/2', 'operations/1', 'operations/3'],
+  )
+})
+
+t.test('sharing: same action of one instance, and only what may be shared', async (t) => {
+  const bench = new Bench()
+  bench.enqueue([], { action: 'x' })
+  bench.enqueue([], { action: 'x' })
+  bench.enqueue([], { action: 'x', isShareable: false })
+  bench.enqueue([], { action: 'x', isShareable: false })
+  bench.worker('w')
+  t.same(bench.starts, ['w operations/1 1-1', 'w operations/3 3-1', 'w operations/4 4-1'])
+  bench.enqueue([], { action: 'x' })
+  t.equal(bench.state('operations/5')?.stage, 'EXECUTING', 'joined while it runs')
+  bench.finish('w', '1-1')
+  for (const name of ['1', '2', '5']) t.equal(bench.state(`operations/${name}`)?.stage, 'COMPLETED')
+  t.equal(bench.state('operations/3')?.stage, 'EXECUTING')
+  bench.enqueue([], { action: 'x' })
+  t.equal(bench.starts.at(-1), 'w operations/6 6-1', 'nothing is shared with what has ended')
+})
+
+t.test('worker_timeout_s: a silent worker is lost, whoever speaks is not', async (t) => {
+  const bench = new Bench({ workerTimeoutMs: 3_000 })
+  bench.worker('w')
+  const name = bench.enqueue()
+  bench.pass(10_000, ['w'])
+  t.equal(bench.of('evict').length, 0)
+  bench.pass(2_900)
+  t.equal(bench.of('evict').length, 0)
+  bench.pass(100)
+  t.match(bench.of('evict')[0], { workerId: 'w', error: { message: /not heard of for 3 s/ } })
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'and its action is queued again')
+  bench.finish('w', '1-1')
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'a late result of a lost attempt is not taken')
+  t.equal(bench.of('acknowledge').length, 0)
+})
+
+t.test('a worker that disconnects may come back in time; one with nothing to lose is forgotten', async (t) => {
+  const bench = new Bench({ workerTimeoutMs: 3_000, maxJobRetries: 0 })
+  bench.worker('idle')
+  bench.do(bench.machine.workerDisconnected(0, 'idle'))
+  bench.enqueue()
+  t.equal(bench.of('log').length, 1, 'nobody is there')
+  bench.worker('w')
+  bench.do(bench.machine.workerDisconnected(0, 'w'))
+  bench.enqueue()
+  t.equal(bench.starts.length, 1, 'nothing starts on it meanwhile')
+  bench.pass(2_900)
+  const offer = { name: 'w', properties: new Map(), maxInflightAttempts: 2 }
+  bench.do(bench.machine.workerConnected(bench.nowMs, 'w', offer, ['1-1']))
+  t.equal(bench.starts.length, 2)
+  bench.finish('w', '1-1')
+  t.equal(bench.failure('operations/1'), undefined)
+  bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w'))
+  bench.pass(3_000)
+  t.match(bench.failure('operations/2'), { code: Code.UNAVAILABLE, message: /1 of 1 tries failed.*not heard of/ })
+})
+
+t.test('max_job_retries: one failure more returns the last error', async (t) => {
+  for (const maxJobRetries of [0, 1, 3]) {
+    const bench = new Bench({ maxJobRetries })
+    bench.worker('w')
+    const name = bench.enqueue()
+    for (let attempt = 1; attempt <= maxJobRetries; attempt++) bench.fail('w', `1-${attempt}`)
+    t.equal(bench.state(name)?.stage, 'EXECUTING', `${maxJobRetries}: tried again as often as allowed`)
+    bench.fail('w', `1-${maxJobRetries + 1}`)
+    const tries = maxJobRetries + 1
+    const message = `${tries} of ${tries} tries failed, the last one: worker w: disk on fire`
+    t.match(bench.failure(name), { code: Code.INTERNAL, message })
+    t.equal(bench.starts.length, maxJobRetries + 1)
+  }
+  const bench = new Bench({ allocationStrategy: 'most_recently_used' })
+  bench.worker('a')
+  bench.worker('b')
+  bench.enqueue()
+  bench.fail('a', '1-1')
+  t.equal(bench.starts.at(-1), 'b operations/1 1-2', 'another worker is tried first')
+})
+
+t.test('max_action_executing_timeout_s: a stuck attempt is killed and tried again', async (t) => {
+  const bench = new Bench({ maxActionExecutingTimeoutMs: 2_000, maxJobRetries: 1 })
+  bench.worker('w', [], 1)
+  const name = bench.enqueue()
+  bench.pass(1_900, ['w'])
+  bench.do(bench.machine.progress(bench.nowMs, 'w', '1-1', 2))
+  bench.pass(1_900, ['w'])
+  t.equal(bench.of('kill').length, 0, 'a new stage starts the time anew')
+  bench.do(bench.machine.progress(bench.nowMs, 'w', '1-1', 2))
+  bench.pass(100, ['w'])
+  t.same(bench.of('kill'), [{ kind: 'kill', workerId: 'w', attemptId: '1-1' }], 'the same stage again does not')
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'its place is taken until the kill is confirmed')
+  bench.fail('w', '1-1')
+  t.equal(bench.starts.at(-1), 'w operations/1 1-2')
+  bench.pass(2_000, ['w'])
+  t.match(bench.failure(name), {
+    code: Code.DEADLINE_EXCEEDED,
+    message: /2 of 2 tries failed.*no progress on worker w within 2 s/,
+  })
+  const free = new Bench()
+  free.worker('w')
+  free.enqueue()
+  free.pass(100_000, ['w'])
+  t.equal(free.of('kill').length, 0, 'off unless set')
+})
+
+t.test('unacknowledged_kill_timeout_s: who does not confirm a kill is removed', async (t) => {
+  const bench = new Bench({ unacknowledgedKillTimeoutMs: 4_000 })
+  bench.worker('w')
+  const name = bench.enqueue()
+  bench.do(bench.machine.cancel(0, name))
+  t.equal(bench.failure(name)?.code, Code.CANCELLED)
+  bench.pass(3_900, ['w'])
+  t.equal(bench.of('evict').length, 0)
+  bench.pass(100, ['w'])
+  t.match(bench.of('evict')[0]?.error.message, /worker w did not confirm a kill within 4 s/)
+})
+
+t.test('client_action_timeout_s: an operation nobody listens to is cancelled', async (t) => {
+  const bench = new Bench({ clientActionTimeoutMs: 2_000 })
+  bench.worker('w')
+  const name = bench.enqueue()
+  bench.pass(5_000, ['w'])
+  bench.do(bench.machine.clientDetached(bench.nowMs, name))
+  bench.pass(1_900, ['w'])
+  bench.do(bench.machine.touched(bench.nowMs, name))
+  bench.pass(1_900, ['w'])
+  t.equal(bench.state(name)?.stage, 'EXECUTING', 'asking counts as listening')
+  bench.pass(100, ['w'])
+  t.match(bench.failure(name), { code: Code.DEADLINE_EXCEEDED, message: /no client listened to operations\/1 for 2 s/ })
+  t.equal(bench.of('kill').length, 1)
+})
+
+t.test('retain_completed_for_s, and no more than fit', async (t) => {
+  const bench = new Bench({ retainCompletedForMs: 2_000, maxRetainedOperations: 2 })
+  bench.worker('w')
+  const names = [bench.enqueue(), bench.enqueue(), bench.enqueue()]
+  for (const [index] of names.entries()) bench.finish('w', `${index + 1}-1`)
+  t.same(
+    names.map((name) => bench.state(name)?.stage),
+    [undefined, 'COMPLETED', 'COMPLETED'],
+  )
+  bench.pass(1_900, ['w'])
+  t.equal([...bench.machine.operations()].length, 2)
+  bench.pass(100, ['w'])
+  t.equal([...bench.machine.operations()].length, 0)
+})
+
+t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
+  const bench = new Bench({ noWorkerTimeoutMs: 25_000, workerMatchLoggingIntervalMs: 10_000 })
+  const early = bench.enqueue([['os', 'linux']])
+  bench.pass(10_000)
+  const late = bench.enqueue([['os', 'linux']])
+  bench.pass(14_900)
+  t.same(
+    bench.of('log').map(({ message }) => message),
+    [
+      'No workers available: 1 action waits, asked for os=linux; no worker is connected',
+      'No workers available: 1 action waits, asked for os=linux; no worker is connected',
+      'No workers available: 2 actions wait, asked for os=linux; no worker is connected',
+    ],
+  )
+  bench.worker('mac', [['os', 'mac']])
+  bench.pass(100, ['mac'])
+  const explained = /within 25 s.*asked for os=linux; of 1 connected worker os=linux is offered by none \(os: mac\)/
+  t.match(bench.failure(early), { code: Code.FAILED_PRECONDITION, message: explained })
+  t.equal(bench.state(late)?.stage, 'QUEUED')
+  bench.worker('linux', [['os', 'linux']], 1)
+  t.equal(bench.state(late)?.stage, 'EXECUTING')
+  const busy = bench.enqueue([['os', 'linux']])
+  bench.pass(100_000, ['mac', 'linux'])
+  t.equal(bench.state(busy)?.stage, 'QUEUED', 'a worker that is only busy is worth waiting for')
+  bench.do(bench.machine.goingAway(bench.nowMs, 'linux'))
+  bench.pass(24_900, ['mac', 'linux'])
+  t.equal(bench.state(busy)?.stage, 'QUEUED')
+  bench.pass(100, ['mac', 'linux'])
+  t.equal(bench.failure(busy)?.code, Code.FAILED_PRECONDITION, 'counted from when the last one went')
+
+  const patient = new Bench({ noWorkerTimeoutMs: undefined, workerMatchLoggingIntervalMs: undefined })
+  const waiting = patient.enqueue()
+  patient.pass(1_000_000)
+  t.equal(patient.state(waiting)?.stage, 'QUEUED')
+  t.equal(patient.of('log').length, 1)
+})
+
+t.test('refusals are no tries, but have an end', async (t) => {
+  const bench = new Bench({ noWorkerTimeoutMs: 5_000, maxJobRetries: 0 })
+  const full = new StatusError('RESOURCE_EXHAUSTED', 'full')
+  const refuse = (worker: string, attempt: string) => bench.do(bench.machine.refuse(bench.nowMs, worker, attempt, full))
+  bench.worker('a')
+  bench.worker('b')
+  const name = bench.enqueue()
+  refuse('a', '1-1')
+  t.equal(bench.starts.at(-1), 'b operations/1 1-2', 'goes elsewhere at once')
+  refuse('b', '1-2')
+  t.equal(bench.state(name)?.stage, 'QUEUED', 'both have a pause')
+  for (let attempt = 3; bench.state(name)?.stage !== 'COMPLETED' && attempt < 100; attempt++) {
+    bench.pass(1_000, ['a', 'b'])
+    refuse(bench.of('start').at(-1)?.workerId ?? '', `1-${attempt}`)
+  }
+  t.match(bench.failure(name), { code: Code.RESOURCE_EXHAUSTED, message: /refused this action for 5 s.*full/ })
+  t.ok(bench.starts.length <= 14, `${bench.starts.length} attempts`)
+})
+
+t.test('only the worker of an attempt reports its result, and a result is settled before it is shown', async (t) => {
+  const bench = new Bench()
+  bench.worker('a')
+  bench.worker('b')
+  const name = bench.enqueue()
+  bench.finish('b', '1-1')
+  t.equal(bench.state(name)?.stage, 'EXECUTING')
+  bench.do(bench.machine.settled(0, name, { response }))
+  t.equal(bench.state(name)?.stage, 'EXECUTING', 'nothing to settle yet')
+  bench.do(bench.machine.report(0, 'a', '1-1', response))
+  t.equal(bench.state(name)?.stage, 'EXECUTING')
+  bench.do(bench.machine.settled(0, name, { response }))
+  t.equal(bench.state(name)?.stage, 'COMPLETED')
+})
+
+t.test('100,000 queued actions: an event costs what it costs with few', async (t) => {
+  const bench = new Bench({ maxQueuedActions: 100_000 })
+  const queue = (count: number) => {
+    for (let index = 0; index < count; index++) bench.enqueue([['os', 'linux']], { priority: index % 7 })
+  }
+  const cycle = (runs: number): number => {
+    const begunMs = performance.now()
+    for (let run = 0; run < runs; run++) {
+      const { start } = bench.of('start').at(-1) ?? {}
+      bench.commands.length = 0
+      bench.finish('w', start?.attemptId ?? '')
+      bench.do(bench.machine.tick(bench.nowMs))
+    }
+    return performance.now() - begunMs
+  }
+  queue(1_500)
+  bench.commands.length = 0
+  bench.worker('w', [['os', 'linux']], 1)
+  cycle(400)
+  const fewMs = cycle(500)
+  const last = bench.of('start').at(-1)
+  queue(99_300)
+  if (last !== undefined) bench.commands.push(last)
+  const manyMs = cycle(500)
+  t.ok(manyMs < 20 * fewMs + 20, `${manyMs} ms instead of ${fewMs} ms for 500 runs`)
+  const before = performance.now()
+  for (const { name } of [...bench.machine.operations()].slice(-50_000))
+    bench.do(bench.machine.cancel(bench.nowMs, name))
+  t.ok(performance.now() - before < 10_000, 'cancelling from the middle')
+})
