@@ -1,9 +1,12 @@
 import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Server } from '@grpc/grpc-js'
 
-/** What a stream may send before the server reads; see bench/ for what it buys. */
-export const STREAM_WINDOW_BYTES = 1024 * 1024
-const CONNECTION_WINDOW_BYTES = 8 * STREAM_WINDOW_BYTES
+/**
+ * What a client may send on one stream before the server reads, so also what a stalled upload may hold in memory.
+ * Measured with uploads over loopback: 256 KiB is 15-30 % faster than the default 64 KiB, 1 MiB no faster than that.
+ */
+export const STREAM_WINDOW_BYTES = 256 * 1024
+const CONNECTION_WINDOW_BYTES = 16 * STREAM_WINDOW_BYTES
 
 /**
  * Settings that grpc-js has no option for. They sit on its HTTP/2 servers, which it keeps in a private field: should
