@@ -412,3 +412,13 @@ t.test('where workers write the action cache, the service does not', async (t) =
   await stream.rest()
   t.equal((await cached(server.client, wire(built.digest))).code, 'NOT_FOUND')
 })
+
+t.test('EXE-20: unsorted and repeated entries run as they are', async (t) => {
+  const server = await serveExecution(t)
+  const variables = ['B', 'A', 'A'].map((name) => ({ name, value: 'x' }))
+  const command = { environmentVariables: variables, outputPaths: ['z', 'a', 'a'] }
+  const stream = new Reader(server.execute(await server.upload(buildAction({ command }))))
+  const worker = await server.worker()
+  worker.succeed(await worker.start())
+  t.equal(responseOf((await stream.rest()).at(-1) ?? fail()).status?.code ?? 0, Code.OK)
+})
