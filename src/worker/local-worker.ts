@@ -95,15 +95,15 @@ const actionContext = (
   workDirectory: WorkDirectory,
   leftovers: Leftovers,
 ): ActionContext => {
-  const policy = options.upload_action_result
+  const { upload_action_result: policy, experimental_precondition_script: script } = options
   return {
     workerName: name,
     store,
     workDirectory,
     leftovers,
     execution: {
-      entrypoint: split(options.entrypoint),
-      preconditionScript: undefined,
+      entrypoint: words(options.entrypoint, 'entrypoint'),
+      preconditionScript: script === undefined ? undefined : words(script, 'experimental_precondition_script'),
       additionalEnvironment: options.additional_environment,
       maxTimeoutMs: options.max_action_timeout_s * 1000,
       isTimeoutHandledExternally: options.timeout_handled_externally,
@@ -118,6 +118,15 @@ const actionContext = (
     timeoutMessage: options.timeout_message,
     clock,
     log,
+  }
+}
+
+const words = (commandLine: string, key: string): string[] => {
+  try {
+    return split(commandLine)
+  } catch (cause) {
+    const message = `${key} ${JSON.stringify(commandLine)} cannot be split into words, expected balanced quotes`
+    throw new StatusError('INVALID_ARGUMENT', message, { cause })
   }
 }
 

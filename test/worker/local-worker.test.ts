@@ -225,6 +225,18 @@ t.test('more than the limit, or after a drain, is refused', async (t) => {
   t.match(await scheduler.next('result'), { attemptId: third, refused: { code: 14 } })
 })
 
+t.test('the entrypoint and the precondition script are split into words', async (t) => {
+  const { scheduler, start, read } = await setUp(t, { entrypoint: "/usr/bin/env 'A=b c'" })
+  await scheduler.next('hello')
+  await start(sh('echo $A'))
+  t.equal(await read((await scheduler.next('result')).executeResponse?.result?.stdoutDigest), 'b c\n')
+  const refusing = await setUp(t, { experimental_precondition_script: "/bin/sh -c 'exit 3'" })
+  await refusing.scheduler.next('hello')
+  await refusing.start(sh('true'))
+  t.match(await refusing.scheduler.next('result'), { refused: { code: 8, message: /exit code 3/ } })
+  await t.rejects(setUp(t, { entrypoint: "env 'A" }), { code: 3, message: /^entrypoint "env 'A" cannot be split/ })
+})
+
 t.test('closing waits for what runs, and kills what takes too long', async (t) => {
   const patient = await setUp(t)
   await patient.scheduler.next('hello')

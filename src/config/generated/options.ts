@@ -292,6 +292,10 @@ export interface LocalWorkerOptions {
    */
   readonly entrypoint: string
   /**
+   * Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.
+   */
+  readonly experimental_precondition_script?: string
+  /**
    * The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.
    */
   readonly cas_fast_slow_store: string
