@@ -36,6 +36,7 @@ const importedBy = {
   'lz4-napi': ['store/compression'],
   'zstd-napi': ['stream/'],
   'hash-wasm': ['reapi/'],
+  shlex: ['worker/'],
 }
 
 const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
