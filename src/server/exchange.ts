@@ -146,7 +146,8 @@ export class Exchange {
     else this.#log.debug('call', error === undefined ? fields : { ...fields, reason: error.message })
   }
 
-  // Timers of Node may fire a millisecond before Date says so.
+  // Timers of Node may fire a millisecond before Date says so. A client that ends a late call itself, a moment before
+  // we would, is seen as any other that cancels.
   get #isLate(): boolean {
     return Number(this.#wire.getDeadline()) <= Date.now() + 2
   }
