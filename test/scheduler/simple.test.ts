@@ -327,6 +327,12 @@ t.test('client_action_timeout_s: an operation nobody listens to is cancelled', a
   bench.pass(100, ['w'])
   t.match(bench.failure(name), { code: Code.DEADLINE_EXCEEDED, message: /no client listened to operations\/1 for 2 s/ })
   t.equal(bench.of('kill').length, 1)
+
+  const left = bench.enqueue()
+  bench.pass(5_000, ['w'])
+  bench.do(bench.machine.clientDetached(bench.nowMs, left))
+  bench.pass(2_000, ['w'])
+  t.equal(bench.failure(left)?.code, Code.DEADLINE_EXCEEDED, 'nobody asked at all')
 })
 
 t.test('retain_completed_for_s, and no more than fit', async (t) => {
