@@ -4,10 +4,12 @@ import type { Log } from './base/log.js'
 import type { Service } from './base/rpc.js'
 import type { ExecutionServiceConfig, GlobalOptions, ServerConfig } from './config/config.js'
 import { SUPPORTED_NODE_PROPERTIES } from './reapi/command.js'
+import { type Compressor, compressors } from './reapi/compressor.js'
 import { type DigestFunction, digestFunctions } from './reapi/digest-function.js'
 import type { Scheduler } from './scheduler/scheduler.js'
 import type { AcInstance } from './service/action-cache/options.js'
 import { actionCacheService } from './service/action-cache/service.js'
+import type { ByteStreamInstance } from './service/bytestream/options.js'
 import { byteStreamService } from './service/bytestream/service.js'
 import type { Uploads } from './service/bytestream/uploads.js'
 import {
@@ -63,35 +65,10 @@ export const servedFunctions = ({
 
 /** The gRPC services one server of the configuration offers. */
 export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
-  const { services } = server
-  const digestFunctions = servedFunctions(parts.global)
-  const casInstance = ({ cas_store }: { readonly cas_store: string }): CasInstance => ({
-    cas: parts.cas(cas_store),
-    digestFunctions,
-    maxBlobBytes: MAX_BLOB_BYTES,
-  })
-  const cas = mapValues(services.cas, casInstance)
-  const ac = mapValues(
-    services.ac,
-    ({ ac_store, read_only }, instance): AcInstance => ({
-      ac: parts.store(ac_store),
-      cas: cas.get(instance)?.cas,
-      digestFunctions,
-      isReadOnly: read_only,
-    }),
-  )
-  const execution = mapValues(services.execution, (options) => executionInstance(options, parts, digestFunctions))
-  const capabilities = mapValues(
-    services.capabilities,
-    (_, instance): CapabilitiesInstance => ({
-      digestFunctions,
-      cache: cas.has(instance) || ac.has(instance) ? cacheCapabilities(ac.get(instance)) : undefined,
-      execution: execution.has(instance) ? EXECUTION_CAPABILITIES : undefined,
-    }),
-  )
+  const { cas, ac, byteStream, execution, capabilities } = instancesOf(server, parts)
   const executionOptions: ExecutionOptions = {
     instances: execution,
-    cacheOnly: new Set([...services.capabilities.keys()].filter((instance) => !execution.has(instance))),
+    cacheOnly: new Set([...capabilities.keys()].filter((instance) => !execution.has(instance))),
     newId: randomUUID,
     maxResponseBytes: MAX_RESPONSE_BYTES,
   }
@@ -99,11 +76,45 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     capabilitiesService(capabilities),
     casService({ instances: cas, maxBatchBytes: MAX_BATCH_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES }),
     actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES }),
-    byteStreamService({ instances: mapValues(services.bytestream, casInstance), uploads: parts.uploads }),
+    byteStreamService({ instances: byteStream, uploads: parts.uploads }),
     executionService(executionOptions),
     operationsService(executionOptions),
-    ...workerApi(services, parts),
+    ...workerApi(server.services, parts),
   ]
+}
+
+/** What each service knows of each instance of a server. */
+const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
+  const digestFunctions = servedFunctions(parts.global)
+  const compressorsOf = (instance: string): readonly Compressor[] =>
+    services.capabilities.get(instance)?.remote_cache_compression === false ? [] : compressors
+  const casInstance = (cas_store: string, instance: string): CasInstance => ({
+    cas: parts.cas(cas_store),
+    digestFunctions,
+    maxBlobBytes: MAX_BLOB_BYTES,
+    compressors: compressorsOf(instance),
+  })
+  const cas = mapValues(services.cas, ({ cas_store }, instance) => casInstance(cas_store, instance))
+  const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
+    const { cas: outputs } = cas.get(instance) ?? {}
+    return { ac: parts.store(ac_store), cas: outputs, digestFunctions, isReadOnly: read_only }
+  })
+  const byteStream = mapValues(services.bytestream, (options, instance): ByteStreamInstance => {
+    const { max_bytes_per_stream: maxReadChunkBytes, persist_stream_on_disconnect_timeout_s: parkedForS } = options
+    return { ...casInstance(options.cas_store, instance), maxReadChunkBytes, parkedForMs: parkedForS * 1000 }
+  })
+  const execution = mapValues(services.execution, (options) => executionInstance(options, parts, digestFunctions))
+  const capabilities = mapValues(services.capabilities, ({ remote_execution }, instance): CapabilitiesInstance => {
+    const isCached = cas.has(instance) || ac.has(instance)
+    // Where another server executes for this instance, the configuration says so here.
+    const isExecuted = execution.has(instance) || remote_execution !== undefined
+    return {
+      digestFunctions,
+      cache: isCached ? cacheCapabilities(ac.get(instance), compressorsOf(instance)) : undefined,
+      execution: isExecuted ? EXECUTION_CAPABILITIES : undefined,
+    }
+  })
+  return { cas, ac, byteStream, execution, capabilities }
 }
 
 const executionInstance = (
@@ -122,7 +133,8 @@ const executionInstance = (
   }
 }
 
-const cacheCapabilities = (ac: AcInstance | undefined): CacheCapabilities => ({
+const cacheCapabilities = (ac: AcInstance | undefined, served: readonly Compressor[]): CacheCapabilities => ({
+  compressors: served,
   isUpdateEnabled: ac?.isReadOnly === false,
   maxBatchBytes: MAX_BATCH_BYTES,
   maxBlobBytes: MAX_BLOB_BYTES,

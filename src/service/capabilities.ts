@@ -8,7 +8,7 @@ import {
   DigestFunction as DigestFunctionValue,
   SymlinkAbsolutePathStrategy,
 } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import { compressors } from '../reapi/compressor.js'
+import type { Compressor } from '../reapi/compressor.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import { type Instances, instanceOf } from './instance.js'
 
@@ -27,6 +27,8 @@ export interface CacheCapabilities {
   readonly maxBatchBytes: number
   /** 0 for no limit. */
   readonly maxBlobBytes: number
+  /** The preferred one first. */
+  readonly compressors: readonly Compressor[]
 }
 
 export interface ExecutionCapabilities {
@@ -60,7 +62,7 @@ export const capabilitiesService = (instances: Instances<CapabilitiesInstance>):
 })
 
 const cacheCapabilities = (
-  { isUpdateEnabled, maxBatchBytes, maxBlobBytes }: CacheCapabilities,
+  { isUpdateEnabled, maxBatchBytes, maxBlobBytes, compressors: served }: CacheCapabilities,
   digestFunctions: readonly DigestFunction[],
 ): ServerCapabilitiesInput['cacheCapabilities'] => ({
   digestFunctions: digestFunctions.map(({ value }) => value),
@@ -69,8 +71,8 @@ const cacheCapabilities = (
   cachePriorityCapabilities: priorities(MIN_INT32, MAX_INT32),
   maxBatchTotalSizeBytes: maxBatchBytes,
   symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy.ALLOWED,
-  supportedCompressors: compressors.map(({ value }) => value),
-  supportedBatchUpdateCompressors: compressors.map(({ value }) => value),
+  supportedCompressors: served.map(({ value }) => value),
+  supportedBatchUpdateCompressors: served.map(({ value }) => value),
   maxCasBlobSizeBytes: maxBlobBytes,
   splitBlobSupport: false,
   spliceBlobSupport: false,

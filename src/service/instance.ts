@@ -1,5 +1,6 @@
 import type { Call } from '../base/call.js'
 import { StatusError } from '../base/status-error.js'
+import type { Compressor } from '../reapi/compressor.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import { RESERVED_SEGMENTS } from '../reapi/resource-name.js'
 import type { Store } from '../store/store.js'
@@ -12,6 +13,17 @@ export interface CasInstance {
   readonly digestFunctions: readonly DigestFunction[]
   /** The largest blob that may be uploaded; 0 for no limit. */
   readonly maxBlobBytes: number
+  /** What transfers may be compressed with; none where the configuration turns it off. */
+  readonly compressors: readonly Compressor[]
+}
+
+/** The compressor a request chose, if this instance serves it; `undefined` stands for IDENTITY, which all do. */
+export const servedCompressor = (
+  { compressors }: Pick<CasInstance, 'compressors'>,
+  chosen: Compressor | undefined,
+): Compressor | undefined => {
+  if (chosen === undefined || compressors.includes(chosen)) return chosen
+  throw new StatusError('INVALID_ARGUMENT', `compressor ${chosen.name} is not served by this instance, expected none`)
 }
 
 export type Instances<T> = ReadonlyMap<string, T>

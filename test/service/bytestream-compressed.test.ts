@@ -119,6 +119,15 @@ t.test('CMP-09: compressors that are not served', async (t) => {
   }
 })
 
+t.test('an instance without compression refuses what others accept', async (t) => {
+  const { client } = await serve(t, { instances: { '': { compressors: [] } } })
+  const { hash, sizeBytes } = randomBlob(10).digest
+  const name = `compressed-blobs/zstd/${hash}/${sizeBytes}`
+  const refusal = { code: 'INVALID_ARGUMENT', message: /ZSTD is not served by this instance/ }
+  t.match(await failure(read(client, name)), refusal)
+  t.match(await failure(write(client, [{ resourceName: `uploads/u/${name}`, finishWrite: true }])), refusal)
+})
+
 t.test('compressed BLAKE3 names, and zstd of several frames (CMP-06)', async (t) => {
   const { client } = await serve(t)
   const [compressor] = compressors

@@ -6,16 +6,17 @@ import { ManualClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
 import { type CodeName, codeName } from '../../src/base/status-error.js'
+import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
 import { listen } from '../../src/server/listener.js'
 import type { AcInstance } from '../../src/service/action-cache/options.js'
 import { actionCacheService } from '../../src/service/action-cache/service.js'
+import type { ByteStreamInstance } from '../../src/service/bytestream/options.js'
 import { byteStreamService } from '../../src/service/bytestream/service.js'
 import { type UploadLimits, Uploads } from '../../src/service/bytestream/uploads.js'
 import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
 import { casService } from '../../src/service/cas/service.js'
-import type { CasInstance } from '../../src/service/instance.js'
 import { asCas } from '../../src/store/cas.js'
 import { memory } from '../../src/store/memory.js'
 import type { Store } from '../../src/store/store.js'
@@ -47,6 +48,8 @@ export interface Setting {
   readonly digestFunctions?: readonly DigestFunction[]
   readonly isReadOnly?: boolean
   readonly maxBlobBytes?: number
+  readonly compressors?: readonly Compressor[]
+  readonly parkedForMs?: number
   readonly hasExecution?: boolean
 }
 
@@ -64,17 +67,25 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
   const uploads = new Uploads(clock, options.uploads)
   const shared = asCas(await memoryStore(clock))
   const settings = options.instances ?? { '': { cas: shared }, main: { cas: shared } }
-  const casInstances = new Map<string, CasInstance>()
+  const casInstances = new Map<string, ByteStreamInstance>()
   const acInstances = new Map<string, AcInstance>()
   const capabilities = new Map<string, CapabilitiesInstance>()
   const { maxBatchBytes = 4 * MIB, maxResponseBytes = 4 * MIB } = options
   for (const [name, setting] of Object.entries(settings)) {
     const { cas = asCas(await memoryStore(clock)), ac = await memoryStore(clock), isReadOnly = false } = setting
     const { digestFunctions = [SHA256, BLAKE3], maxBlobBytes = 0, hasExecution = false } = setting
-    casInstances.set(name, { cas, digestFunctions, maxBlobBytes })
+    const { compressors: served = compressors, parkedForMs = 60_000 } = setting
+    casInstances.set(name, {
+      cas,
+      digestFunctions,
+      maxBlobBytes,
+      compressors: served,
+      maxReadChunkBytes: 256 * 1024,
+      parkedForMs,
+    })
     acInstances.set(name, { ac, cas, digestFunctions, isReadOnly })
     const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
-    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, maxBlobBytes }
+    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, maxBlobBytes, compressors: served }
     capabilities.set(name, { digestFunctions, cache, execution })
   }
   const listener = await listen({

@@ -452,7 +452,7 @@ export interface BytestreamServiceOptions {
    */
   readonly cas_store: string
   /**
-   * Most bytes of a blob in one message of a read.
+   * Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.
    */
   readonly max_bytes_per_stream: number
   /**

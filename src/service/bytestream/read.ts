@@ -5,10 +5,10 @@ import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
 import { compressionOf } from '../../stream/compression/compression.js'
-import { type Range, type ReadPath, STAGE_BYTES } from '../../stream/path.js'
+import type { Range, ReadPath } from '../../stream/path.js'
 import { collect, run } from '../../stream/run.js'
 import { shortened } from '../blob.js'
-import { inInstance, instanceOf } from '../instance.js'
+import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
 import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
@@ -18,16 +18,17 @@ export const read =
   ({ instances }: ByteStreamOptions) =>
   async (request: ReadRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
     const name = parseReadName(request.resourceName)
-    const { cas, digestFunctions } = instanceOf(instances, name.instanceName)
+    const instance = instanceOf(instances, name.instanceName)
+    const { cas, digestFunctions, maxReadChunkBytes } = instance
+    const compressor = servedCompressor(instance, name.compressor)
     const digest = blobDigest(name, digestFunctions)
     const range = rangeOf(request, name, digest)
     const call = inInstance(rpc, name.instanceName)
     const source = await cas.reader(digest, range, call)
-    const path: ReadPath =
-      name.compressor === undefined ? source : [...source, compressionOf(name.compressor).compress()]
+    const path: ReadPath = compressor === undefined ? source : [...source, compressionOf(compressor).compress()]
 
     const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
-    if (name.compressor === undefined && expectedBytes <= STAGE_BYTES) {
+    if (compressor === undefined && expectedBytes <= maxReadChunkBytes) {
       const data = await collect(path, { maxBytes: expectedBytes, signal: call.signal })
       if (data.length < expectedBytes) throw shortened(digest, range.offset + data.length)
       if (data.length > 0) await send(responses, { data })
@@ -35,7 +36,7 @@ export const read =
     }
     const onShort = (sentBytes: number): StatusError | undefined =>
       sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
-    const sink = new ResponseSink(responses, name.compressor === undefined ? onShort : undefined)
+    const sink = new ResponseSink(responses, maxReadChunkBytes, compressor === undefined ? onShort : undefined)
     await run([...path, sink], call.signal)
   }
 

@@ -15,6 +15,8 @@ export interface UploadTarget {
   readonly digest: Digest
   /** Whether the bytes received so far may be continued by another Write. */
   readonly isResumable: boolean
+  /** How long the bytes of a broken upload are kept for a Write that resumes it. */
+  readonly parkedForMs: number
 }
 
 /**

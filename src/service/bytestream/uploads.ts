@@ -5,13 +5,11 @@ import type { WritePath } from '../../stream/path.js'
 import { Upload, type UploadTarget } from './upload.js'
 
 export interface UploadLimits {
-  /** How long the bytes of a broken upload are kept for a Write that resumes it. */
-  readonly parkedForMs: number
   readonly maxParked: number
   readonly maxParkedBytes: number
 }
 
-const DEFAULT_LIMITS: UploadLimits = { parkedForMs: 60_000, maxParked: 100, maxParkedBytes: 1024 * 1024 * 1024 }
+const DEFAULT_LIMITS: UploadLimits = { maxParked: 100, maxParkedBytes: 1024 * 1024 * 1024 }
 
 /**
  * Every upload under way, and the broken ones that wait to be resumed (parked). One for all instances of a process: two
@@ -75,7 +73,7 @@ export class Uploads {
       upload.discard()
       return
     }
-    this.#parked.set(upload, this.clock.now() + this.#limits.parkedForMs)
+    this.#parked.set(upload, this.clock.now() + upload.target.parkedForMs)
     this.#parkedBytes += upload.receivedBytes
     this.#sweep()
     if (this.#parked.size > 0) this.#stopSweep ??= this.clock.every(SWEEP_MS, () => this.#sweep())
@@ -93,7 +91,7 @@ export class Uploads {
     for (const [upload, untilMs] of this.#parked) {
       const { maxParked, maxParkedBytes } = this.#limits
       const isCrowded = this.#parked.size > maxParked || this.#parkedBytes > maxParkedBytes
-      if (!isCrowded && untilMs > this.clock.now()) return
+      if (!isCrowded && untilMs > this.clock.now()) continue
       this.#unpark(upload)
       upload.discard()
     }

@@ -7,7 +7,7 @@ import type {
   BatchReadBlobsResponseInput,
   BatchReadBlobsResponseResponseInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { type Compressor, compressors, IDENTITY } from '../../reapi/compressor.js'
+import { type Compressor, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
 import { compressionOf } from '../../stream/compression/compression.js'
@@ -23,7 +23,7 @@ type Entry = BatchReadBlobsResponseResponseInput
 export const batchReadBlobs =
   ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
   async (request: BatchReadBlobsRequest, rpc: RpcCall): Promise<BatchReadBlobsResponseInput> => {
-    const { cas, digestFunctions } = instanceOf(instances, request.instanceName)
+    const { cas, digestFunctions, compressors } = instanceOf(instances, request.instanceName)
     const call = inInstance(rpc, request.instanceName)
     const functions = { value: request.digestFunction, served: digestFunctions }
     const asked = requestDigests(request.digests, functions, 'digests')

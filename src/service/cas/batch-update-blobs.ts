@@ -13,7 +13,7 @@ import { compressionOf } from '../../stream/compression/compression.js'
 import type { WritePath } from '../../stream/path.js'
 import { deliver } from '../../stream/run.js'
 import { BLOB_LANES } from '../blob.js'
-import { type CasInstance, inInstance, instanceOf } from '../instance.js'
+import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { checkBlobSize, requestDigests } from '../request-digests.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
@@ -68,15 +68,15 @@ const tooMuch = (what: string, maxBatchBytes: number): StatusError =>
   )
 
 const update = async (
-  { cas, maxBlobBytes }: CasInstance,
+  instance: CasInstance,
   digest: Digest,
   { data, compressor: value }: BatchUpdateBlobsRequestRequest,
   call: Call,
 ): Promise<StatusError | undefined> => {
   try {
-    checkBlobSize(digest, maxBlobBytes)
-    const compressor = compressorOfValue(value)
-    const write = await cas.writer(digest, call)
+    checkBlobSize(digest, instance.maxBlobBytes)
+    const compressor = servedCompressor(instance, compressorOfValue(value))
+    const write = await instance.cas.writer(digest, call)
     const path: WritePath = compressor === undefined ? write : [compressionOf(compressor).decompress(), ...write]
     await deliver(data, path, call.signal)
     return undefined
