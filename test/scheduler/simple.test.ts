@@ -445,7 +445,7 @@ t.test('100,000 queued actions: an event costs what it costs with few', async (t
   queue(99_300)
   if (last !== undefined) bench.commands.push(last)
   const manyMs = cycle(500)
-  t.ok(manyMs < 20 * fewMs + 20, `${manyMs} ms instead of ${fewMs} ms for 500 runs`)
+  t.ok(manyMs < 20 * fewMs + 250, `${manyMs} ms instead of ${fewMs} ms for 500 runs`)
   const before = performance.now()
   for (const { name } of [...bench.machine.operations()].slice(-50_000))
     bench.do(bench.machine.cancel(bench.nowMs, name))
