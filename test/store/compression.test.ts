@@ -154,3 +154,23 @@ t.test('a part is read without decoding what precedes it, and without the bytes 
   t.ok(part.equals(bytes.subarray(BLOCK * 2 + 1, BLOCK * 3 + 1)))
   await rejects(t, get(store, digest, WHOLE), 'DATA_LOSS')
 })
+
+t.test('the event loop turns while a large blob passes, though nobody waits for anything', async (t) => {
+  const store = await compressed(await memoryStore())
+  const bytes = Buffer.alloc(32 * 1024 * 1024, 'words ')
+  const digest = digestOf(bytes)
+  const turns = async (work: Promise<unknown>): Promise<number> => {
+    let count = 0
+    let timer: NodeJS.Immediate | undefined
+    const turn = (): void => {
+      count += 1
+      timer = setImmediate(turn)
+    }
+    turn()
+    await work
+    clearImmediate(timer)
+    return count
+  }
+  t.ok((await turns(put(store, digest, bytes))) >= 16, 'in')
+  t.ok((await turns(get(store, digest))) >= 16, 'out')
+})

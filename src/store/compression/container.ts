@@ -20,6 +20,12 @@ export const LENGTH_PREFIX_BYTES = 4
 export const MIN_BLOCK_BYTES = 1024
 export const MAX_BLOCK_BYTES = 4 * 1024 * 1024
 
+/**
+ * After so many bytes a stage lets the event loop turn. Between a source and a sink that never wait it would not, and only
+ * there the buffers of lz4-napi are given back: 1 GiB grew the process by 1,050 MiB, with the turns by less than 100.
+ */
+export const BURST_BYTES = 1024 * 1024
+
 const MAGIC = 0x346c7872
 const VERSION = 1
 const LZ4 = 1

@@ -4,6 +4,7 @@ import { StatusError } from '../../base/status-error.js'
 import { ByteQueue } from '../../stream/byte-queue.js'
 import { type Range, STAGE_BYTES } from '../../stream/path.js'
 import {
+  BURST_BYTES,
   checkCrc,
   corrupt,
   decodeHeader,
@@ -39,6 +40,7 @@ export class Lz4Decoder extends Duplex {
   #lastBlockBytes: number | undefined
   #state: 'blocks' | 'ended' | 'satisfied' | 'failed' = 'blocks'
   #wantsMore = false
+  #burstBytes = 0
   #written: Callback | undefined
 
   constructor(options: DecoderOptions) {
@@ -67,6 +69,12 @@ export class Lz4Decoder extends Duplex {
   }
 
   #decode(): void {
+    if (this.#burstBytes >= BURST_BYTES) {
+      this.#burstBytes = 0
+      setImmediate(() => this.#decode())
+      return
+    }
+    if (this.destroyed) return
     try {
       while (this.#wantsMore && this.#state === 'blocks' && this.#step());
       if (this.#state !== 'blocks') this.#readOff()
@@ -124,6 +132,7 @@ export class Lz4Decoder extends Duplex {
     if (from < to) {
       checkCrc(head, payload)
       const block = head.kind === 'raw' ? payload : uncompress(payload)
+      this.#burstBytes += block.length
       if (block.length !== decodedBytes) throw corrupt(`a block has ${block.length} bytes, expected ${decodedBytes}`)
       this.#wantsMore = this.push(block.subarray(from, to))
     }

@@ -3,13 +3,14 @@ import { compressSync } from 'lz4-napi'
 import { StatusError } from '../../base/status-error.js'
 import { ByteQueue } from '../../stream/byte-queue.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { encodeEnd, encodeHeader, encodeRecordHead } from './container.js'
+import { BURST_BYTES, encodeEnd, encodeHeader, encodeRecordHead } from './container.js'
 
 /** Turns a blob into its stored form, a block at a time: 24 microseconds inline for 64 KiB of text, 76 for noise. */
 export class Lz4Encoder extends Transform {
   readonly #blockBytes: number
   readonly #input = new ByteQueue()
   #sizeBytes = 0
+  #burstBytes = 0
 
   constructor(blockBytes: number) {
     super({ highWaterMark: STAGE_BYTES })
@@ -22,7 +23,12 @@ export class Lz4Encoder extends Transform {
       this.#sizeBytes += chunk.length
       this.#input.add(chunk)
       while (this.#input.sizeBytes >= this.#blockBytes) this.#encode(this.#input.take(this.#blockBytes))
-      callback()
+      this.#burstBytes += chunk.length
+      if (this.#burstBytes < BURST_BYTES) callback()
+      else {
+        this.#burstBytes = 0
+        setImmediate(callback)
+      }
     } catch (error) {
       callback(StatusError.from(error))
     }
