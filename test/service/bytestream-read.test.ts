@@ -4,8 +4,8 @@ import t from 'tap'
 import { formatReadName } from '../../src/reapi/resource-name.js'
 import { asCas } from '../../src/store/cas.js'
 import { query, read, readBlob, uploadWhole } from './bytestream-client.js'
-import { FaultyStore } from './faulty-store.js'
-import { BLAKE3, BYTE_STREAM, blobOf, failure, MIB, memoryStore, put, randomBlob, serve } from './harness.js'
+import { FaultyStore, verified } from './faulty-store.js'
+import { BLAKE3, BYTE_STREAM, blobOf, CAS, failure, MIB, memoryStore, put, randomBlob, serve } from './harness.js'
 
 t.test('BSR-01, BSR-09, BSR-12, DIG-12: whole blobs, in messages well below 4 MiB', async (t) => {
   const { client, cas } = await serve(t)
@@ -91,6 +91,27 @@ t.test('BSR-08: a backend that breaks or ends early is never the end of the blob
   }
   faulty.failReads = 'UNAVAILABLE'
   t.equal((await failure(readBlob(client, randomBlob(10).digest))).code, 'UNAVAILABLE', 'a fault is no miss')
+})
+
+t.test('BSR-14, BRB-08: bytes that rotted behind a verify store are never delivered as success', async (t) => {
+  const faulty = new FaultyStore(await memoryStore())
+  const cas = asCas(await verified(faulty))
+  const { client } = await serve(t, { instances: { '': { cas } } })
+  for (const sizeBytes of [1000, 2 * MIB]) {
+    const blob = randomBlob(sizeBytes)
+    await put(cas, blob)
+    const digests = [{ hash: blob.digest.hash, sizeBytes }]
+    const batch = () => client.unary(`${CAS}/BatchReadBlobs`, { digests }).response
+    t.equal((await batch()).responses[0].status.code, 0)
+    t.ok((await readBlob(client, blob.digest)).equals(blob.bytes))
+    faulty.breakReads = { afterBytes: sizeBytes / 2, how: 'flip' }
+    t.equal((await failure(readBlob(client, blob.digest))).code, 'DATA_LOSS', 'BSR-14')
+    await put(cas, blob)
+    const [entry] = (await batch()).responses
+    t.equal(entry.status.code, 15, 'BRB-08')
+    t.equal(entry.data.length, 0)
+    faulty.breakReads = undefined
+  }
 })
 
 t.test('BSR-13, GEN-08: a hundred readers that do not read', async (t) => {

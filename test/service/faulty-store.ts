@@ -1,9 +1,13 @@
 import { Readable, Transform } from 'node:stream'
 import type { Call } from '../../src/base/call.js'
+import { ManualClock } from '../../src/base/clock.js'
 import type { HealthStatus } from '../../src/base/health.js'
+import { silentLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
 import { type CodeName, StatusError } from '../../src/base/status-error.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import type { Store } from '../../src/store/store.js'
+import { verify } from '../../src/store/verify.js'
 import type { Range, ReadPath, WritePath } from '../../src/stream/path.js'
 
 /** A store that fails where a test says, and counts what it is asked. */
@@ -75,6 +79,16 @@ const breaking = ({ afterBytes, how }: { afterBytes: number; how: 'fail' | 'end'
       else callback(null, Buffer.concat([chunk.subarray(0, left), Buffer.from('!'), chunk.subarray(left + 1)]))
     },
   })
+}
+
+/** `backend` behind a verify store, which checks what comes out of it. */
+export const verified = async (backend: Store): Promise<Store> => {
+  const named = (): never => {
+    throw new Error('nothing is named here')
+  }
+  const parts = { path: 'test', resources: new Resources(silentLog), clock: new ManualClock(), log: silentLog }
+  const options = { verify_size: true, verify_hash: true, backend: { kind: 'noop', options: {} } } as const
+  return verify.build(options, { ...parts, child: async () => backend, named })
 }
 
 /** Bytes as a stream, in chunks as large as a test wants them. */
