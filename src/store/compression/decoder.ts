@@ -69,15 +69,17 @@ export class Lz4Decoder extends Duplex {
   }
 
   #decode(): void {
-    if (this.#burstBytes >= BURST_BYTES) {
-      this.#burstBytes = 0
-      setImmediate(() => this.#decode())
-      return
-    }
     if (this.destroyed) return
     try {
-      while (this.#wantsMore && this.#state === 'blocks' && this.#step());
+      while (this.#wantsMore && this.#state === 'blocks' && this.#burstBytes < BURST_BYTES && this.#step());
       if (this.#state !== 'blocks') this.#readOff()
+      else if (this.#burstBytes >= BURST_BYTES) {
+        setImmediate(() => {
+          this.#burstBytes = 0
+          this.#decode()
+        })
+        return
+      }
       // While the reader wants nothing, complete records may be left: then more input has to wait.
       else if (!this.#wantsMore) return
     } catch (error) {
