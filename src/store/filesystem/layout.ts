@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { Digest } from '../../reapi/digest.js'
+import type { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
 
 /** What the name of a file says. */
 export interface BlobName {
-  readonly digest: Digest
+  readonly digestFunction: DigestFunction
+  readonly hash: string
+  readonly sizeBytes: number
   readonly storedBytes: number
   readonly isTwin: boolean
 }
@@ -57,19 +59,16 @@ export class Layout {
 
   /** Reads a file name back; undefined when it is none of ours. */
   parse(folder: string, name: string): BlobName | undefined {
-    const match = NAME.exec(name)
     const digestFunction = functionsByFolder.get(folder.slice(0, folder.indexOf('/')))
-    if (match === null || digestFunction === undefined) return undefined
-    const [, hash = '', sizeText, storedText, twin] = match
-    const sizeBytes = Number(sizeText)
-    const storedBytes = Number(storedText)
-    const isOurs =
-      hash.length === digestFunction.hexLength &&
-      hash.startsWith(folder.slice(-2)) &&
-      Number.isSafeInteger(sizeBytes) &&
-      Number.isSafeInteger(storedBytes)
-    if (!isOurs) return undefined
-    return { digest: Digest.parse({ hash, sizeBytes }, digestFunction), storedBytes, isTwin: twin === 'x' }
+    if (digestFunction === undefined || !name.startsWith(folder.slice(-2)) || !NAME.test(name)) return undefined
+    const { hexLength } = digestFunction
+    const storedAt = name.indexOf('-', hexLength + 1) + 1
+    if (name.indexOf('-') !== hexLength || storedAt === 0) return undefined
+    const isTwin = name.endsWith('x')
+    const sizeBytes = Number(name.slice(hexLength + 1, storedAt - 1))
+    const storedBytes = Number(isTwin ? name.slice(storedAt, -1) : name.slice(storedAt))
+    if (!Number.isSafeInteger(sizeBytes) || !Number.isSafeInteger(storedBytes)) return undefined
+    return { digestFunction, hash: name.slice(0, hexLength), sizeBytes, storedBytes, isTwin }
   }
 
   nextTempPath(): string {
@@ -81,7 +80,7 @@ export class Layout {
   }
 }
 
-const NAME = /^([0-9a-f]{32,128})-(\d{1,16})-(\d{1,16})(x?)$/
+const NAME = /^[0-9a-f]{32,128}-\d{1,16}-\d{1,16}x?$/
 
 const functionsByFolder: ReadonlyMap<string, DigestFunction> = new Map(
   Object.values(digestFunctions).map((digestFunction) => [digestFunction.name.toLowerCase(), digestFunction]),

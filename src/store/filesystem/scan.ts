@@ -2,7 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { boundedMap } from '../../base/bounded-map.js'
-import type { Digest } from '../../reapi/digest.js'
+import { Digest } from '../../reapi/digest.js'
 import { ABSENT } from '../index/blob-index.js'
 import { errnoOf, fileError } from './file-error.js'
 import type { BlobName } from './layout.js'
@@ -12,6 +12,19 @@ const FOLDERS_AT_A_TIME = 4
 const STATS_AT_A_TIME = 16
 /** Names between two breaths, well below a millisecond each. */
 const SLICE = 500
+
+/** A name of which the digest is needed. */
+interface BlobFile {
+  readonly digest: Digest
+  readonly storedBytes: number
+  readonly isTwin: boolean
+}
+
+const fileOf = ({ digestFunction, hash, sizeBytes, storedBytes, isTwin }: BlobName): BlobFile => ({
+  digest: Digest.parse({ hash, sizeBytes }, digestFunction),
+  storedBytes,
+  isTwin,
+})
 
 /**
  * Reconciles the index with the folders after a stop that was not clean, in the background. Until a folder was listed
@@ -90,37 +103,46 @@ export class Scan {
       if (errnoOf(error) === 'ENOENT') return []
       throw error
     })
-    const groups = new Map<string, BlobName[]>()
-    for (const [at, name] of names.entries()) {
-      const blob = layout.parse(folder, name)
-      if (blob !== undefined) groups.set(blob.digest.key, [...(groups.get(blob.digest.key) ?? []), blob])
-      if (at % SLICE === SLICE - 1) await setImmediate()
+    // Names of one digest differ only behind the last hyphen.
+    const groups = new Map<string, string | string[]>()
+    for (const name of names) {
+      const group = name.slice(0, name.lastIndexOf('-'))
+      const others = groups.get(group)
+      groups.set(group, others === undefined ? name : [others, name].flat())
     }
     const unclear: BlobName[][] = []
-    for (const group of groups.values()) if (!this.#confirm(group)) unclear.push(group)
-    await boundedMap(unclear, STATS_AT_A_TIME, (group) => this.#resolve(group))
+    let count = 0
+    for (const group of groups.values()) {
+      if (typeof group === 'string') {
+        const blob = layout.parse(folder, group)
+        if (blob !== undefined && !this.#confirm(blob)) unclear.push([blob])
+      } else {
+        unclear.push(group.flatMap((name) => layout.parse(folder, name) ?? []))
+      }
+      if (++count % SLICE === 0) await setImmediate()
+    }
+    await boundedMap(unclear, STATS_AT_A_TIME, (blobs) => this.#resolve(blobs))
   }
 
-  /** True when the one file of a digest is the one the checkpoint says. */
-  #confirm(group: readonly BlobName[]): boolean {
-    const [blob] = group
-    if (blob === undefined || group.length > 1 || this.#checksLengths) return false
+  /** True when the only file of a digest is the one the checkpoint says. */
+  #confirm(blob: BlobName): boolean {
+    if (blob.isTwin || this.#checksLengths) return false
     const { index } = this.#shelf
-    const slot = index.find(blob.digest)
-    if (slot === ABSENT || blob.isTwin || index.storedBytesOf(slot) !== blob.storedBytes || index.hasTwin(slot))
-      return false
+    const slot = index.findParts(blob.digestFunction, blob.hash, blob.sizeBytes)
+    if (slot === ABSENT || index.storedBytesOf(slot) !== blob.storedBytes || index.hasTwin(slot)) return false
     index.setDoubtful(slot, false)
     return true
   }
 
   /** Looks at the files of one digest: the newest whole one stays, with a twin that fits it. */
   async #resolve(group: readonly BlobName[]): Promise<void> {
-    const whole: { readonly blob: BlobName; readonly stats: Stats }[] = []
-    for (const blob of group) {
+    const whole: { readonly blob: BlobFile; readonly stats: Stats }[] = []
+    const blobs = group.map(fileOf)
+    for (const blob of blobs) {
       const stats = await this.#look(blob)
       if (stats !== undefined) whole.push({ blob, stats })
     }
-    const [first] = group
+    const [first] = blobs
     if (first === undefined || this.#shelf.isCommitting(first.digest)) return
     const { index } = this.#shelf
     const slot = index.find(first.digest)
@@ -137,7 +159,7 @@ export class Scan {
   }
 
   /** A file's stats when it is as long as its name says; else it is deleted. */
-  async #look(blob: BlobName): Promise<Stats | undefined> {
+  async #look(blob: BlobFile): Promise<Stats | undefined> {
     const path = this.#pathOf(blob)
     const stats = await stat(path).catch((error: unknown) => {
       if (errnoOf(error) === 'ENOENT') return undefined
@@ -149,7 +171,7 @@ export class Scan {
     return undefined
   }
 
-  #keep(blob: BlobName, stats: Stats): void {
+  #keep(blob: BlobFile, stats: Stats): void {
     const { index } = this.#shelf
     const slot = index.find(blob.digest)
     if (slot !== ABSENT && index.storedBytesOf(slot) === blob.storedBytes) {
@@ -161,7 +183,7 @@ export class Scan {
   }
 
   /** Takes in a file the checkpoint does not know: it was committed later, so it is more recent than all it knows. */
-  #adopt({ digest, storedBytes }: BlobName, stats: Stats): void {
+  #adopt({ digest, storedBytes }: BlobFile, stats: Stats): void {
     const { index, leases } = this.#shelf
     const slot = index.insert(digest, storedBytes)
     const accessedS = Math.ceil(stats.mtimeMs / 1000)
@@ -171,17 +193,17 @@ export class Scan {
     this.#found.push({ digest, accessedS, mtimeMs: stats.mtimeMs })
   }
 
-  #keepTwin(blob: BlobName): void {
+  #keepTwin(blob: BlobFile): void {
     const slot = this.#shelf.index.find(blob.digest)
     if (slot === ABSENT) this.#unlink(blob)
     else this.#shelf.index.setTwin(slot, true)
   }
 
-  #unlink(blob: BlobName): void {
+  #unlink(blob: BlobFile): void {
     void this.#shelf.unlinker.unlink(this.#pathOf(blob))
   }
 
-  #pathOf({ digest, storedBytes, isTwin }: BlobName): string {
+  #pathOf({ digest, storedBytes, isTwin }: BlobFile): string {
     const { layout } = this.#shelf
     return isTwin ? layout.twinPath(digest, storedBytes) : layout.blobPath(digest, storedBytes)
   }

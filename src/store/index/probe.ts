@@ -1,4 +1,5 @@
 import type { Digest } from '../../reapi/digest.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
 
 /** Hash words of the longest function served (SHA512). */
 export const HASH_WORDS_MAX = 16
@@ -20,11 +21,14 @@ export class Probe {
 
   /** Reads the first two words only: enough to tell that a digest is absent. `complete` reads the others. */
   load(digest: Digest): void {
-    const { hash, sizeBytes } = digest
+    this.loadParts(digest.function, digest.hash, digest.sizeBytes)
+  }
+
+  loadParts(digestFunction: DigestFunction, hash: string, sizeBytes: number): void {
     this.#hash = hash
     this.wordCount = hash.length >>> 3
     this.sizeLow = sizeBytes | 0
-    this.sizeHighAndFunction = Math.floor(sizeBytes / WORD) | (digest.function.value << FUNCTION_SHIFT)
+    this.sizeHighAndFunction = Math.floor(sizeBytes / WORD) | (digestFunction.value << FUNCTION_SHIFT)
     this.words[0] = wordAt(hash, 0)
     this.words[1] = wordAt(hash, 8)
     this.#loadedCount = 2

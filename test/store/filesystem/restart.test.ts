@@ -184,7 +184,7 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
     await files.close()
   }
 
-  const script = `ulimit -f 1000 && exec "$@"`
+  const script = `ulimit -f 100000 && exec "$@"`
   const args = ['-c', script, 'sh', process.execPath, ...process.execArgv, pathOf('full-disk.ts'), t.testdir()]
   const report = JSON.parse((await run('sh', args)).stdout)
   t.match(report.failure, new RegExp(`^${Code.RESOURCE_EXHAUSTED} `), report.failure)
