@@ -41,6 +41,7 @@ export class Lz4Decoder extends Duplex {
   #state: 'blocks' | 'ended' | 'satisfied' | 'failed' = 'blocks'
   #wantsMore = false
   #burstBytes = 0
+  #isResting = false
   #written: Callback | undefined
 
   constructor(options: DecoderOptions) {
@@ -69,15 +70,12 @@ export class Lz4Decoder extends Duplex {
   }
 
   #decode(): void {
-    if (this.destroyed) return
+    if (this.destroyed || this.#isResting) return
     try {
       while (this.#wantsMore && this.#state === 'blocks' && this.#burstBytes < BURST_BYTES && this.#step());
       if (this.#state !== 'blocks') this.#readOff()
       else if (this.#burstBytes >= BURST_BYTES) {
-        setImmediate(() => {
-          this.#burstBytes = 0
-          this.#decode()
-        })
+        this.#rest()
         return
       }
       // While the reader wants nothing, complete records may be left: then more input has to wait.
@@ -87,6 +85,16 @@ export class Lz4Decoder extends Duplex {
       return
     }
     this.#takeWritten()()
+  }
+
+  /** Goes on when the event loop has turned. */
+  #rest(): void {
+    this.#isResting = true
+    setImmediate(() => {
+      this.#isResting = false
+      this.#burstBytes = 0
+      this.#decode()
+    })
   }
 
   /** Handles the next part of the input; false when that has not arrived whole. */
