@@ -32,20 +32,27 @@ interface Round {
   readonly cpuMicros: number
 }
 
-/** Alternates both sides, so that what disturbs the machine disturbs both. */
+/**
+ * Alternates both sides, so that what disturbs the machine disturbs both. With a `baseline`, another build of remexec,
+ * that one takes the place of the limit.
+ */
 export const measure = async (
   subject: Case,
   ours: ServerProcess,
   bare: ServerProcess,
   rounds: number,
+  baseline?: ServerProcess,
 ): Promise<Figures> => {
   await subject.setUp?.(ours)
+  if (baseline !== undefined) await subject.setUp?.(baseline)
   const pairs: { readonly ours: Round; readonly limit: Round }[] = []
   // The first pair warms both up and is not counted.
   for (let round = 0; round <= rounds; round++) {
     const pair = {
       ours: await clocked(ours, subject, () => subject.ours(ours)),
-      limit: await clocked(bare, subject, () => subject.limit(bare)),
+      limit: await (baseline === undefined
+        ? clocked(bare, subject, () => subject.limit(bare))
+        : clocked(baseline, subject, () => subject.ours(baseline))),
     }
     if (round > 0) pairs.push(pair)
   }

@@ -11,6 +11,10 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string' },
+    /** dist/cli.js of another build, which is then measured in place of the bare handlers. */
+    against: { type: 'string' },
+    /** A folder for CPU profiles of the servers. */
+    profile: { type: 'string' },
   },
 })
 
@@ -35,20 +39,21 @@ const line = ({ name, unit, ours, limit, ratio, oursCpuMicros, limitCpuMicros }:
 
 const say = (text: string): void => void (values.json || process.stdout.write(`${text}\n`))
 
-const ours = await startRemexec(benchConfig)
-const bare = await startBare()
+const ours = await startRemexec(benchConfig, { profileFolder: values.profile })
+const bare = await startBare(values.profile)
+const baseline = values.against === undefined ? undefined : await startRemexec(benchConfig, { cli: values.against })
 const figures: Figures[] = []
 try {
   say(
     'case                                 remexec          limit       ratio (spread)  CPU/unit ours   CPU/unit limit',
   )
   for (const subject of [...cacheCases(scale), ...executionCases(scale)].filter(({ name }) => isWanted(name))) {
-    const result = await measure(subject, ours, bare, rounds)
+    const result = await measure(subject, ours, bare, rounds, baseline)
     figures.push(result)
     say(line(result))
   }
 } finally {
-  await Promise.all([ours.stop(), bare.stop()])
+  await Promise.all([ours.stop(), bare.stop(), baseline?.stop()])
 }
 
 const memory = []

@@ -16,8 +16,16 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-const start = (args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<ServerProcess> => {
-  const child = spawn(process.execPath, [...args], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })
+export interface StartOptions {
+  /** The command line of remexec to start: this build's unless another one is compared with it. */
+  readonly cli?: string | undefined
+  /** Where the server leaves a CPU profile (.cpuprofile, for Chrome's or any other viewer) when it stops. */
+  readonly profileFolder?: string | undefined
+}
+
+const start = (args: readonly string[], profileFolder?: string): Promise<ServerProcess> => {
+  const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
+  const child = spawn(process.execPath, [...profiling, ...args], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] })
   return new Promise((resolve, reject) => {
     let text = ''
     const give = (code: number | null): void => reject(new Error(`the server ended with ${code}: ${text}`))
@@ -55,11 +63,14 @@ const serverProcess = (child: ChildProcess, address: string): ServerProcess => (
 })
 
 /** The built server with a configuration of its own below a temporary folder that goes when it stops. */
-export const startRemexec = async (configure: (dataPath: string) => object): Promise<ServerProcess> => {
+export const startRemexec = async (
+  configure: (dataPath: string) => object,
+  { cli = 'dist/cli.js', profileFolder }: StartOptions = {},
+): Promise<ServerProcess> => {
   const folder = mkdtempSync(join(tmpdir(), 'remexec-bench-'))
   const configPath = join(folder, 'config.json')
   writeFileSync(configPath, JSON.stringify(configure(join(folder, 'data'))))
-  const server = await start(['dist/cli.js', configPath])
+  const server = await start([cli, configPath], profileFolder)
   return {
     ...server,
     stop: async () => {
@@ -70,4 +81,5 @@ export const startRemexec = async (configure: (dataPath: string) => object): Pro
 }
 
 /** Handlers of the same shape on the same transport that keep nothing: what the transport itself allows. */
-export const startBare = (): Promise<ServerProcess> => start(['--import', 'tsx', 'bench/bare-server.ts'])
+export const startBare = (profileFolder?: string): Promise<ServerProcess> =>
+  start(['--import', 'tsx', 'bench/bare-server.ts'], profileFolder)
