@@ -1,20 +1,37 @@
 import type { Check } from './check.js'
 import { batchReadBlobsChecks } from './checks/batch-read-blobs.js'
 import { batchUpdateBlobsChecks } from './checks/batch-update-blobs.js'
+import { buildEventChecks } from './checks/build-events.js'
 import { byteStreamReadChecks } from './checks/bytestream-read.js'
 import { byteStreamWriteChecks } from './checks/bytestream-write.js'
 import { capabilitiesChecks } from './checks/capabilities.js'
+import { commandChecks, platformAndVersionChecks } from './checks/command.js'
 import { compressedBlobsChecks } from './checks/compressed-blobs.js'
 import { digestChecks } from './checks/digest.js'
+import { executeChecks } from './checks/execute.js'
+import { executeRefusalChecks } from './checks/execute-refusals.js'
 import { findMissingBlobsChecks } from './checks/find-missing-blobs.js'
+import { generalTransportChecks } from './checks/general-transport.js'
+import { getActionResultChecks } from './checks/get-action-result.js'
+import { getTreeChecks } from './checks/get-tree.js'
+import { healthChecks, reflectionChecks } from './checks/health-reflection.js'
 import { instanceNameChecks } from './checks/instance-name.js'
+import { logStreamChecks } from './checks/logstream.js'
+import { outputChecks } from './checks/outputs.js'
 import { queryWriteStatusChecks } from './checks/query-write-status.js'
+import { remoteAssetChecks } from './checks/remote-asset.js'
+import { requestMetadataChecks } from './checks/request-metadata.js'
+import { splitSpliceChecks } from './checks/split-splice.js'
+import { updateActionResultChecks } from './checks/update-action-result.js'
+import { operationsChecks, waitExecutionChecks } from './checks/wait-execution.js'
+import { requirements } from './requirements.js'
 
-/** Every check, in the order of the protocol's table of requirements. */
-export const checks: readonly Check[] = [
+const all: readonly Check[] = [
+  ...generalTransportChecks,
   ...instanceNameChecks,
   ...digestChecks,
   ...capabilitiesChecks,
+  ...platformAndVersionChecks,
   ...findMissingBlobsChecks,
   ...batchUpdateBlobsChecks,
   ...batchReadBlobsChecks,
@@ -22,4 +39,25 @@ export const checks: readonly Check[] = [
   ...queryWriteStatusChecks,
   ...byteStreamReadChecks,
   ...compressedBlobsChecks,
+  ...getTreeChecks,
+  ...splitSpliceChecks,
+  ...getActionResultChecks,
+  ...updateActionResultChecks,
+  ...executeChecks,
+  ...executeRefusalChecks,
+  ...commandChecks,
+  ...outputChecks,
+  ...waitExecutionChecks,
+  ...operationsChecks,
+  ...requestMetadataChecks,
+  ...remoteAssetChecks,
+  ...logStreamChecks,
+  ...buildEventChecks,
+  ...healthChecks,
+  ...reflectionChecks,
 ]
+
+const rank = new Map([...requirements.keys()].map((id, index) => [id, index]))
+
+/** Every check, in the order of the protocol's table of requirements. */
+export const checks: readonly Check[] = [...all].sort((a, b) => (rank.get(a.id) ?? 0) - (rank.get(b.id) ?? 0))

@@ -19,7 +19,7 @@ export interface Candidate {
   /** Opens a further connection of its own, e.g. to see one client's upload from another. */
   connect(channel?: ClientOptions): Client
   /** A bare HTTP/2 connection, for what a gRPC library would hide. */
-  openSession(): ClientHttp2Session
+  openSession(): Promise<ClientHttp2Session>
   readonly instanceName: string
   readonly secondInstanceName: string | undefined
   readonly readOnlyInstanceName: string | undefined
@@ -103,8 +103,8 @@ export class Exam {
   }
 
   /** A bare HTTP/2 connection, closed after the check. */
-  openSession(): ClientHttp2Session {
-    const session = this.candidate.openSession()
+  async openSession(): Promise<ClientHttp2Session> {
+    const session = await this.candidate.openSession()
     this.#sessions.push(session)
     return session
   }

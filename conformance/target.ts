@@ -55,7 +55,8 @@ const contentOf = (path: string | undefined, option: string): Buffer | null => {
   }
 }
 
-export const openSession = ({ isSecure, hostPort, ca, cert, key }: Target): ClientHttp2Session => {
+/** A connection that is ready, or that has failed: then each of its streams tells so. */
+export const openSession = async ({ isSecure, hostPort, ca, cert, key }: Target): Promise<ClientHttp2Session> => {
   const session = connect(`${isSecure ? 'https' : 'http'}://${hostPort}`, {
     ...(ca === null ? {} : { ca }),
     ...(cert === null ? {} : { cert }),
@@ -63,6 +64,10 @@ export const openSession = ({ isSecure, hostPort, ca, cert, key }: Target): Clie
   })
   // Each stream tells of the session's end; an unheard error would end the process.
   session.on('error', () => {})
+  await new Promise<void>((resolve) => {
+    session.once('connect', () => resolve())
+    session.once('close', () => resolve())
+  })
   return session
 }
 

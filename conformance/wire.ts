@@ -51,6 +51,8 @@ const outcomeOf = (stream: ClientHttp2Stream): Promise<WireOutcome> =>
       status = trailers
     })
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    // The server has said all: what the client might still send is of no interest to it.
+    stream.on('end', () => stream.close())
     // A reset shows in `resetCode`; an unheard error would end the process.
     stream.on('error', () => {})
     stream.on('close', () => {

@@ -1,5 +1,6 @@
 import type { Check } from '../check.js'
 import { EMPTY_DIGEST, type Exam } from '../exam.js'
+import * as methods from '../methods.js'
 
 const needs = ['bytestream', 'cas'] as const
 const SIZE = 300_000
@@ -139,6 +140,33 @@ export const byteStreamReadChecks: readonly Check[] = [
       const largest = Math.max(...outcome.responses.map((response) => response.data.length))
       exam.expect(largest <= (4 << 20) - 16, 'messages of at most 4 MiB', `${largest} bytes of data in one`)
       exam.chose(`sends chunks of up to ${largest} bytes`)
+    },
+  },
+  {
+    id: 'BSR-13',
+    sends: '20 downloads of 8 MiB that nobody reads, then another; it is served, and a stalled one goes on whole.',
+    needs,
+    run: async (exam) => {
+      const data = exam.random(8 << 20)
+      await exam.upload(data)
+      const resourceName = exam.readName(exam.digest(data))
+      const stalled = Array.from({ length: 20 }, () => exam.open(methods.read))
+      for (const download of stalled) {
+        download.pause()
+        await download.send({ resourceName })
+        download.halfClose()
+      }
+      const other = await stored(exam)
+      const outcome = await exam.read(other.name)
+      exam.expectCode(outcome, 'OK')
+      exam.expectBytes(outcome.data, other.data, 'the download beside the stalled ones')
+      const [first, ...rest] = stalled
+      for (const download of rest) download.cancel()
+      first?.resume()
+      const resumed = exam.present(await first?.outcome, 'the end of the stalled download')
+      exam.expectCode(resumed, 'OK')
+      const whole = Buffer.concat(resumed.responses.map((response) => response.data))
+      exam.expectBytes(whole, data, 'the download that had stalled')
     },
   },
   {

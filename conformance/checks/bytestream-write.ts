@@ -1,3 +1,4 @@
+import { blake3 } from 'hash-wasm'
 import type { Output } from '../../src/proto/codec.js'
 import type { Check } from '../check.js'
 import type { Outcome } from '../client.js'
@@ -52,6 +53,21 @@ export const byteStreamWriteChecks: readonly Check[] = [
       const resourceName = `${exam.uploadName(exam.digest(data))}/some/file.txt`
       expectCommitted(exam, await exam.write(data, { resourceName }), data.length)
       await expectPresent(exam, exam.digest(data))
+    },
+  },
+  {
+    id: 'BSW-03',
+    sends: 'A name with the segment blake3, where that is announced; committed, and readable under such a name.',
+    needs: [...needs, 'digest-function:BLAKE3'],
+    run: async (exam) => {
+      const data = exam.random(5_000)
+      const hash = await blake3(data)
+      const prefix = exam.instanceName === '' ? '' : `${exam.instanceName}/`
+      const resourceName = `${prefix}uploads/${exam.uuid()}/blobs/blake3/${hash}/${data.length}`
+      expectCommitted(exam, await exam.write(data, { resourceName }), data.length)
+      const read = await exam.read(`${prefix}blobs/blake3/${hash}/${data.length}`)
+      exam.expectCode(read, 'OK')
+      exam.expectBytes(read.data, data, 'the download')
     },
   },
   {
@@ -181,7 +197,10 @@ export const byteStreamWriteChecks: readonly Check[] = [
     needs,
     run: async (exam) => {
       for (const sizeBytes of [1, 64 << 10, 2 << 20]) {
-        expectCommitted(exam, await exam.write(exam.random(sizeBytes)), sizeBytes)
+        const outcome = await exam.write(exam.random(sizeBytes))
+        const committed = outcome.responses[0]?.committedSize
+        exam.observed('committed size', committed === sizeBytes ? 'size' : String(committed))
+        expectCommitted(exam, outcome, sizeBytes)
       }
     },
   },

@@ -43,6 +43,7 @@ export const capabilitiesChecks: readonly Check[] = [
     run: async (exam) => {
       const { lowApiVersion, highApiVersion } = exam.capabilities
       const holds = atMost(lowApiVersion, V2_0) && atMost(V2_0, highApiVersion)
+      exam.observed('includes 2.0', holds)
       exam.expect(holds, 'low <= 2.0 <= high', `${shown(lowApiVersion)} to ${shown(highApiVersion)}`)
       exam.chose(`announces ${shown(lowApiVersion)} to ${shown(highApiVersion)}`)
     },
@@ -56,6 +57,7 @@ export const capabilitiesChecks: readonly Check[] = [
       const isCasServed = cas.code === 0
       exam.expectEqual(exam.capabilities.cacheCapabilities !== null, isCasServed, 'the presence of cache_capabilities')
       const execution = await exam.call(methods.execute, { instanceName }, { maxResponses: 1 })
+      exam.observed('has execution', exam.capabilities.executionCapabilities !== null)
       // A request without an action digest is INVALID_ARGUMENT where execution is served.
       const isRefusedAsSuch = [12, 7, 9].includes(execution.code)
       if (exam.capabilities.executionCapabilities === null) {
@@ -81,6 +83,8 @@ export const capabilitiesChecks: readonly Check[] = [
       exam.expect(digestFunction !== DigestFunction.UNKNOWN, 'a known digest_function', 'UNKNOWN')
       const holds = digestFunctions.length === 0 || digestFunctions.includes(digestFunction)
       exam.expect(holds, `${digestFunction} in digest_functions`, digestFunctions.join(', '))
+      const [name] = Object.entries(DigestFunction).find(([, value]) => value === digestFunction) ?? []
+      exam.observed('singular digest function', name ?? digestFunction)
       if (digestFunction !== DigestFunction.SHA256)
         exam.chose('its singular function is not SHA256: SDK clients refuse')
     },
@@ -103,6 +107,7 @@ export const capabilitiesChecks: readonly Check[] = [
     needs: ['action-cache', 'cas'],
     run: async (exam) => {
       const isEnabled = cacheOf(exam).actionCacheUpdateCapabilities?.updateEnabled === true
+      exam.observed('update enabled', isEnabled)
       const [actionDigest] = await exam.upload(exam.random(40))
       const outcome = await exam.call(methods.updateActionResult, {
         instanceName: exam.instanceName,
@@ -119,6 +124,7 @@ export const capabilitiesChecks: readonly Check[] = [
     needs: ['cas'],
     run: async (exam) => {
       const limit = cacheOf(exam).maxBatchTotalSizeBytes
+      exam.observed('batch limit', limit)
       exam.chose(`announces max_batch_total_size_bytes ${limit}`)
       if (limit === 0 || limit > 16 << 20) return
       const blob = (sizeBytes: number) => {
@@ -147,6 +153,8 @@ export const capabilitiesChecks: readonly Check[] = [
     needs: ['bytestream', 'cas'],
     run: async (exam) => {
       const { supportedCompressors } = cacheOf(exam)
+      const [first] = Object.entries(Compressor).find(([, value]) => value === supportedCompressors[0]) ?? ['none']
+      exam.observed('first compressor', supportedCompressors.length === 0 ? 'none' : first)
       exam.expect(supportedCompressors[0] !== Compressor.IDENTITY, 'IDENTITY not to come first', 'it does')
       for (const [value, name, encode] of wireForms) {
         if (!supportedCompressors.includes(value)) continue
@@ -161,6 +169,12 @@ export const capabilitiesChecks: readonly Check[] = [
     sends: 'A batch entry in each announced batch compressor; accepted.',
     needs: ['cas'],
     run: async (exam) => {
+      const { supportedCompressors, supportedBatchUpdateCompressors } = cacheOf(exam)
+      const lists = [supportedCompressors, supportedBatchUpdateCompressors]
+      exam.observed(
+        'zstd in both lists',
+        lists.every((list) => list.includes(Compressor.ZSTD)),
+      )
       for (const [compressor, , encode] of wireForms) {
         if (!cacheOf(exam).supportedBatchUpdateCompressors.includes(compressor)) continue
         const data = Buffer.from(exam.random(500).toString('hex'))

@@ -75,6 +75,22 @@ export const findMissingBlobsChecks: readonly Check[] = [
     },
   },
   {
+    id: 'FMB-09',
+    sends: 'Ten stored blobs that are reported present, read after 100 other uploads; all are there.',
+    needs: ['cas', 'bytestream'],
+    run: async (exam) => {
+      const blobs = Array.from({ length: 10 }, () => exam.random(5_000))
+      const digests = await exam.upload(...blobs)
+      exam.expectEqual(await exam.missing(digests), [], 'the missing digests')
+      await exam.upload(...Array.from({ length: 100 }, () => exam.random(5_000)))
+      for (const [at, digest] of digests.entries()) {
+        const outcome = await exam.read(exam.readName(digest))
+        exam.expectCode(outcome, 'OK')
+        exam.expectBytes(outcome.data, blobs[at] ?? Buffer.alloc(0), 'the download')
+      }
+    },
+  },
+  {
     id: 'FMB-10',
     sends: 'Half of a blob by ByteStream.Write, which then stalls; meanwhile the blob is missing.',
     needs: ['cas', 'bytestream'],

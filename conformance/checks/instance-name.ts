@@ -1,3 +1,4 @@
+import { codeName } from '../../src/base/status-error.js'
 import type { Check, Need } from '../check.js'
 import { EMPTY_DIGEST, type Exam } from '../exam.js'
 import * as methods from '../methods.js'
@@ -33,6 +34,7 @@ export const instanceNameChecks: readonly Check[] = [
         await exam.read(exam.readName(actionDigest, { instanceName: UNKNOWN })),
         await exam.write(exam.random(5), { resourceName: exam.uploadName(actionDigest, { instanceName: UNKNOWN }) }),
       ]
+      exam.observed('GetActionResult of an unknown instance', codeName(outcomes[1]?.code ?? 0))
       const refusals = ['INVALID_ARGUMENT', 'PERMISSION_DENIED', 'FAILED_PRECONDITION', 'UNIMPLEMENTED'] as const
       const codes = outcomes.map((outcome) => exam.expectCode(outcome, ...refusals, 'UNAUTHENTICATED'))
       exam.chose(`refuses unknown instances with ${[...new Set(codes)].join(', ')}`)

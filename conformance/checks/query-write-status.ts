@@ -109,6 +109,7 @@ export const queryWriteStatusChecks: readonly Check[] = [
     needs: ['cas'],
     run: async (exam) => {
       const outcome = await query(exam, exam.uploadName(exam.digest(exam.random(10))))
+      exam.observed('is served', outcome.code !== 12)
       exam.chose(outcome.code === 12 ? 'does not implement it: clients restart at 0' : 'implements it')
     },
   },

@@ -1,0 +1,411 @@
+import { codeName } from '../../src/base/status-error.js'
+import { codec } from '../../src/proto/codec.js'
+import { SymlinkAbsolutePathStrategy } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import {
+  type ActionPlan,
+  execute,
+  executeRequest,
+  executionOf,
+  failureOf,
+  onWorkers,
+  outputFile,
+  outputText,
+  prepareAction,
+  RANDOM_LINE,
+  readBlob,
+  responseOf,
+  resultOf,
+  run,
+  uploadAction,
+} from '../action.js'
+import { get } from '../action-cache.js'
+import type { Check } from '../check.js'
+import { digestOf, type Exam } from '../exam.js'
+import { directory, file, symlink } from '../input-tree.js'
+import * as methods from '../methods.js'
+
+const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
+
+/** Executes and expects one of these codes in the response or of the call. */
+const expectRefusal = async (exam: Exam, plan: ActionPlan, ...codes: readonly number[]): Promise<string> => {
+  const { actionDigest } = await uploadAction(exam, plan)
+  const { code, message, at } = failureOf(await execute(exam, actionDigest))
+  const names = codes.map(codeName).join(' or ')
+  exam.expect(codes.includes(code), names, `${codeName(code)} ${message}`)
+  return `${codeName(code)} in the ${at}`
+}
+
+const stdoutOf = async (exam: Exam, plan: ActionPlan): Promise<string> =>
+  outputText(exam, (await run(exam, plan)).result, 'stdout')
+
+const environmentChecks: readonly Check[] = [
+  {
+    id: 'CMD-01',
+    sends: 'Programs named absolutely, relative to the working directory, and by PATH, with $ in an argument; all run.',
+    run: async (exam) => {
+      exam.expectEqual(
+        await stdoutOf(exam, { arguments: ['/bin/echo', '$HOME *'] }),
+        '$HOME *\n',
+        'stdout of /bin/echo',
+      )
+      exam.expectEqual(await stdoutOf(exam, { arguments: ['echo', 'b'] }), 'b\n', 'stdout of echo, by PATH')
+      const tool = file('#!/bin/sh\necho tool\n', true)
+      const inputs = { sub: directory({ tool }) }
+      const command = { workingDirectory: 'sub' }
+      exam.expectEqual(await stdoutOf(exam, { arguments: ['./tool'], inputs, command }), 'tool\n', 'stdout of ./tool')
+    },
+  },
+  {
+    id: 'CMD-02',
+    sends: 'A command that prints its environment; what was declared is there as declared.',
+    run: async (exam) => {
+      const plan = { arguments: ['/usr/bin/env'], environment: { HOME: '/declared', ODD: 'a=b c' } }
+      const lines = (await stdoutOf(exam, plan)).trim().split('\n')
+      for (const line of ['HOME=/declared', 'ODD=a=b c', 'PATH=/bin:/usr/bin']) {
+        exam.expect(lines.includes(line), line, lines.join(' ').slice(0, 300))
+      }
+      const declared = ['HOME', 'ODD', 'PATH', 'CONFORMANCE_RUN']
+      const others = lines.map((line) => line.split('=')[0] ?? '').filter((name) => !declared.includes(name))
+      exam.chose(others.length === 0 ? 'adds no variables' : `adds ${others.join(', ')}`)
+    },
+  },
+  {
+    id: 'CMD-03',
+    sends: 'A working directory that is in the input tree, and one that is not; run there, and refused.',
+    run: async (exam) => {
+      const inputs = { a: directory({ b: directory({ f: file(exam.uuid()) }) }) }
+      const command = { workingDirectory: 'a/b' }
+      const where = (await stdoutOf(exam, { script: 'pwd; ls', inputs, command })).trim()
+      exam.expect(/\/a\/b\nf$/.test(where), 'a directory that ends in a/b and holds f', where)
+      const refused = await expectRefusal(exam, { command: { workingDirectory: 'nosuch' } }, 3, 9)
+      exam.chose(`answers ${refused} for a working directory that is not there`)
+    },
+  },
+  {
+    id: 'CMD-04',
+    sends: 'Working directory a, output path x; a/x is collected under the path x.',
+    run: async (exam) => {
+      const inputs = { a: directory({ f: file(exam.uuid()) }) }
+      const command = { workingDirectory: 'a', outputPaths: ['x'] }
+      const { result } = await run(exam, { script: 'echo inner > x; echo outer > ../x', inputs, command })
+      exam.expectEqual((await outputFile(exam, result, 'x')).toString(), 'inner\n', 'the output')
+    },
+  },
+  {
+    id: 'CMD-05',
+    sends: 'An output path two levels down; its parents are there beforehand, and it is not.',
+    run: async (exam) => {
+      const command = { outputPaths: ['p/q/out'] }
+      const { result } = await run(exam, { script: 'test -d p/q && test ! -e p/q/out && echo 1 > p/q/out', command })
+      exam.expectEqual((await outputFile(exam, result, 'p/q/out')).toString(), '1\n', 'the output')
+    },
+  },
+  {
+    id: 'CMD-12',
+    sends: 'A command that makes one file more than it declares; only the declared one is in the result.',
+    run: async (exam) => {
+      const { result } = await run(exam, { script: 'echo 1 > a; echo 2 > b', command: { outputPaths: ['a'] } })
+      exam.expectEqual(
+        result.outputFiles.map(({ path }) => path),
+        ['a'],
+        'the paths',
+      )
+    },
+  },
+  {
+    id: 'CMD-13',
+    sends: 'An executable input and a plain one, an executable output and a plain one; all keep what they are.',
+    run: async (exam) => {
+      const inputs = { x: file(`#!/bin/sh\n# ${exam.uuid()}\n`, true), y: file(exam.uuid()) }
+      const script = 'test -x x && test ! -x y && echo > o && chmod +x o && echo > p && chmod -x p'
+      const { result } = await run(exam, { script, inputs, command: { outputPaths: ['o', 'p'] } })
+      const modes = result.outputFiles.map(({ path, isExecutable }) => `${path} ${isExecutable}`).sort()
+      exam.expectEqual(modes, ['o true', 'p false'], 'is_executable of the outputs')
+    },
+  },
+  {
+    id: 'CMD-14',
+    sends: 'Input symlinks, one of them dangling, and an empty directory; all are there as given.',
+    run: async (exam) => {
+      const inputs = {
+        f: file(exam.uuid()),
+        link: symlink('f'),
+        dangling: symlink('no/such/target'),
+        sub: directory({ up: symlink('../f') }),
+        empty: directory({}),
+      }
+      const script = 'readlink link dangling sub/up; test -d empty && ls empty; cmp -s f sub/up && echo same'
+      const said = await stdoutOf(exam, { script, inputs })
+      exam.expectEqual(said, 'f\nno/such/target\n../f\nsame\n', 'what the action sees')
+    },
+  },
+  {
+    id: 'CMD-15',
+    sends: 'An action that writes to its input, then a reader of that input; the blob is as it was.',
+    run: async (exam) => {
+      const bytes = Buffer.from(exam.uuid())
+      const inputs = { f: file(bytes) }
+      const script = 'chmod +w f 2>/dev/null; echo changed > f || true; rm -f f; echo other > f; true'
+      await run(exam, { script, inputs })
+      exam.expectBytes(await readBlob(exam, digestOf(bytes)), bytes, 'the blob')
+      exam.expectEqual(
+        await stdoutOf(exam, { script: 'cat f', inputs }),
+        bytes.toString(),
+        'what the next action reads',
+      )
+    },
+  },
+  {
+    id: 'CMD-23',
+    sends: 'A Command without arguments; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      await expectRefusal(exam, { arguments: [] }, 3)
+    },
+  },
+  {
+    id: 'CMD-24',
+    sends: 'A command that reads stdin and leaves a child of 20 s behind; stdin is empty, and the end comes soon.',
+    run: async (exam) => {
+      const startMs = performance.now()
+      const said = await stdoutOf(exam, { script: 'wc -c; sleep 20 & echo left' })
+      exam.expectEqual(said.replaceAll(/ /g, ''), '0\nleft\n', 'stdout')
+      const elapsedMs = performance.now() - startMs
+      exam.expect(elapsedMs < 15_000, 'an end before that of the child', `after ${Math.round(elapsedMs)} ms`)
+    },
+  },
+]
+
+const outputPathChecks: readonly Check[] = [
+  {
+    id: 'CMD-06',
+    sends: 'output_paths beside the legacy fields; only output_paths count.',
+    run: async (exam) => {
+      const command = { outputPaths: ['a'], outputFiles: ['b'], outputDirectories: ['c'] }
+      const { result } = await run(exam, { script: 'echo > a; echo > b; mkdir -p c', command })
+      const paths = [...result.outputFiles, ...result.outputDirectories].map(({ path }) => path)
+      exam.expectEqual(paths, ['a'], 'the paths')
+    },
+  },
+  {
+    id: 'CMD-07',
+    sends: 'Only the legacy output_files and output_directories; both are collected.',
+    run: async (exam) => {
+      const command = { outputFiles: ['b'], outputDirectories: ['c'] }
+      const { result } = await run(exam, { script: 'echo > b; mkdir -p c && echo > c/f', command })
+      exam.expectEqual(
+        result.outputFiles.map(({ path }) => path),
+        ['b'],
+        'the paths of output files',
+      )
+      exam.expectEqual(
+        result.outputDirectories.map(({ path }) => path),
+        ['c'],
+        'the paths of output directories',
+      )
+    },
+  },
+  {
+    id: 'CMD-08',
+    sends: 'output_files that names a directory, and output_directories that names a file; FAILED_PRECONDITION.',
+    run: async (exam) => {
+      await expectRefusal(exam, { script: 'mkdir x', command: { outputFiles: ['x'] } }, 9)
+      await expectRefusal(exam, { script: 'rmdir y 2>/dev/null; echo > y', command: { outputDirectories: ['y'] } }, 9)
+    },
+  },
+  {
+    id: 'CMD-09',
+    sends: 'An output that is not made; OK without it.',
+    run: async (exam) => {
+      const { result } = await run(exam, { script: 'echo > a', command: { outputPaths: ['a', 'never'] } })
+      exam.expectEqual(
+        result.outputFiles.map(({ path }) => path),
+        ['a'],
+        'the paths',
+      )
+    },
+  },
+  {
+    id: 'CMD-10',
+    sends: 'Output paths that are absolute, end in a slash, or leave by ..; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      for (const path of ['/tmp/conformance-output', 'a/', '../../outside']) {
+        await expectRefusal(exam, { command: { outputPaths: [path] } }, 3)
+      }
+    },
+  },
+  {
+    id: 'CMD-11',
+    sends: 'The output path ""; the whole working directory is captured, as a directory with path "".',
+    run: async (exam) => {
+      const inputs = { given: file(exam.uuid()) }
+      const { result } = await run(exam, { script: 'echo > made', inputs, command: { outputPaths: [''] } })
+      const [output] = result.outputDirectories
+      exam.expectEqual(output?.path, '', 'the path')
+      const tree = treeCodec.decode(await readBlob(exam, exam.present(output?.treeDigest, 'a tree_digest')))
+      const names = (tree.root?.files ?? []).map(({ name }) => name)
+      exam.expect(names.includes('made'), 'the file made', names.join(', '))
+    },
+  },
+  {
+    id: 'CMD-20',
+    sends: 'An input symlink to /etc where absolute targets are disallowed; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      const inputs = { link: symlink('/etc'), f: file(exam.uuid()) }
+      const strategy = exam.capabilities.cacheCapabilities?.symlinkAbsolutePathStrategy
+      if (strategy === SymlinkAbsolutePathStrategy.ALLOWED) {
+        const target = await stdoutOf(exam, { script: 'readlink link', inputs })
+        exam.expectEqual(target, '/etc\n', 'the target, where absolute ones are allowed')
+        return exam.chose('allows absolute targets, and keeps them')
+      }
+      await expectRefusal(exam, { inputs }, 3)
+    },
+  },
+  {
+    id: 'CMD-21',
+    sends: 'An output node property that nobody knows; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      await expectRefusal(exam, { command: { outputNodeProperties: [`nosuch-${exam.uuid()}`] } }, 3)
+    },
+  },
+  {
+    id: 'CMD-22',
+    sends: 'mtime and unix_mode as output node properties; reported where they are announced.',
+    run: async (exam) => {
+      const announced = exam.capabilities.executionCapabilities?.supportedNodeProperties ?? []
+      const outputNodeProperties = ['mtime', 'unix_mode'].filter((name) => announced.includes(name))
+      if (outputNodeProperties.length === 0) exam.notApplicable('the server announces neither')
+      const command = { outputPaths: ['f'], outputNodeProperties }
+      const { result } = await run(exam, { script: 'echo > f; chmod 640 f', command })
+      const properties = result.outputFiles[0]?.nodeProperties
+      exam.chose(`reports mtime ${properties?.mtime != null}, unix_mode ${properties?.unixMode?.value}`)
+    },
+  },
+]
+
+const keyChecks: readonly Check[] = [
+  {
+    id: 'CMD-19',
+    sends: 'One command in two actions of different salt; two runs, two entries.',
+    run: async (exam) => {
+      const environment = { CONFORMANCE_RUN: exam.uuid() }
+      const plan = { script: RANDOM_LINE, environment }
+      const a = await run(exam, { ...plan, salt: Buffer.from('a') })
+      const b = await run(exam, { ...plan, salt: Buffer.from('b') })
+      exam.expect(!responseOf(exam, b.execution).cachedResult, 'a run for the second salt', 'a cache hit')
+      const outputs = [await outputText(exam, a.result, 'stdout'), await outputText(exam, b.result, 'stdout')]
+      exam.expect(outputs[0] !== outputs[1], 'two outputs', 'one')
+    },
+  },
+  {
+    id: 'CMD-25',
+    sends: 'One command in actions with timeouts of 10 s and 20 s; the second is no cache hit.',
+    run: async (exam) => {
+      const environment = { CONFORMANCE_RUN: exam.uuid() }
+      const plan = { script: RANDOM_LINE, environment }
+      await run(exam, { ...plan, timeoutMs: 10_000 })
+      const second = { ...plan, timeoutMs: 20_000 }
+      const { code } = await get(exam, prepareAction(exam, second).actionDigest)
+      exam.expect(code === 5 || code === 12, 'no entry for the second timeout', `code ${code}`)
+      const { execution } = await run(exam, second)
+      exam.expect(!responseOf(exam, execution).cachedResult, 'a run for the second timeout', 'a cache hit')
+    },
+  },
+]
+
+/** An action that nothing hinders may wait behind others; one that cannot run shows it by running in no short time. */
+const LONG_MS = 20_000
+const SHORT_MS = 3_000
+
+/** Whether an action with these properties runs within this time; a queued one is cancelled. */
+const runsWith = async (exam: Exam, plan: ActionPlan, deadlineMs = SHORT_MS): Promise<boolean> => {
+  const { actionDigest } = await uploadAction(exam, plan)
+  const outcome = await exam.call(methods.execute, executeRequest(exam, actionDigest), { deadlineMs })
+  const { response, name } = executionOf(outcome)
+  if (outcome.code === 4 && name !== '') await exam.call(methods.cancelOperation, { name })
+  return response?.result != null && (response.status?.code ?? 0) === 0
+}
+
+/** A property of the candidate that really selects workers, and a value that none has. */
+const selecting = async (exam: Exam) => {
+  const [property] = exam.candidate.properties
+  const { name, value } = property ?? exam.notApplicable('needs --property')
+  const others = exam.candidate.properties.slice(1)
+  const wrong = [...others, { name, value: `none-${exam.uuid()}` }]
+  if (await runsWith(exam, { actionProperties: wrong, commandProperties: wrong })) {
+    exam.notApplicable(`${name} does not select workers`)
+  }
+  return { name, value, others, wrong }
+}
+
+const platformChecks: readonly Check[] = [
+  {
+    id: 'CMD-16',
+    sends: 'Properties only on the Command; right ones on the Action and wrong ones on the Command; both run.',
+    run: async (exam) => {
+      const { wrong } = await selecting(exam)
+      const fallback = await runsWith(exam, { actionProperties: null }, LONG_MS)
+      exam.expect(fallback, 'the Command to speak for an Action without', 'no run')
+      const preferred = await runsWith(exam, { commandProperties: wrong }, LONG_MS)
+      exam.expect(preferred, 'the Action to be preferred', 'no run')
+      const reversed = await runsWith(exam, { actionProperties: wrong, commandProperties: exam.candidate.properties })
+      exam.expect(!reversed, 'no run with wrong properties on the Action', 'a run')
+    },
+  },
+  {
+    id: 'CMD-17',
+    sends: 'One property twice, with a value that a worker has and one that none has; it does not run.',
+    run: async (exam) => {
+      const { name, value, others } = await selecting(exam)
+      const both = [...others, { name, value }, { name, value: `none-${exam.uuid()}` }]
+      const ran = await runsWith(exam, { actionProperties: both, commandProperties: both })
+      exam.expect(!ran, 'all values of a repeated property to hold', 'a run')
+    },
+  },
+  {
+    id: 'CMD-18',
+    sends: 'A property whose name, then whose value, is in another case; neither runs.',
+    run: async (exam) => {
+      const { name, value, others } = await selecting(exam)
+      const swapped = (text: string): string => (text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase())
+      if (swapped(value) !== value) {
+        const properties = [...others, { name, value: swapped(value) }]
+        const ran = await runsWith(exam, { actionProperties: properties, commandProperties: properties })
+        exam.expect(!ran, `${swapped(value)} to differ from ${value}`, 'a run')
+      }
+      const properties = [...others, { name: swapped(name), value }]
+      const ran = await runsWith(exam, { actionProperties: properties, commandProperties: properties })
+      exam.expect(!ran, `${swapped(name)} to differ from ${name}`, 'a run')
+    },
+  },
+  {
+    id: 'CAP-03',
+    sends: 'What the announced version brings: output_paths from 2.1 on, and Action.platform from 2.2 on; they work.',
+    run: async (exam) => {
+      const { major = 0, minor = 0 } = exam.capabilities.highApiVersion ?? {}
+      exam.chose(`announces ${major}.${minor}`)
+      if (major === 2 && minor === 0) return
+      const { result } = await run(exam, { script: 'echo > f; mkdir d', command: { outputPaths: ['d', 'f'] } })
+      exam.expectEqual([result.outputFiles.length, result.outputDirectories.length], [1, 1], 'what is collected')
+      if (major === 2 && minor === 1) return
+      const prepared = await uploadAction(exam, { commandProperties: null })
+      resultOf(exam, await execute(exam, prepared.actionDigest))
+    },
+  },
+  {
+    id: 'CAP-16',
+    sends: 'The ends of the announced priority ranges, or 0 where none is announced; accepted.',
+    run: async (exam) => {
+      const ranges = exam.capabilities.executionCapabilities?.executionPriorityCapabilities?.priorities ?? []
+      const ends = ranges.flatMap(({ minPriority, maxPriority }) => [minPriority, maxPriority])
+      for (const priority of ends.length === 0 ? [0] : ends) {
+        const { actionDigest } = await uploadAction(exam, {})
+        const execution = await execute(exam, actionDigest, { executionPolicy: { priority } })
+        exam.expectEqual(failureOf(execution).code, 0, `the code for priority ${priority}`)
+      }
+      exam.chose(ends.length === 0 ? 'announces no priorities' : `announces priorities ${ends.join(', ')}`)
+    },
+  },
+]
+
+export const commandChecks: readonly Check[] = onWorkers([...environmentChecks, ...outputPathChecks, ...keyChecks])
+export const platformAndVersionChecks: readonly Check[] = onWorkers(platformChecks)

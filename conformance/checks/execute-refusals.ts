@@ -1,0 +1,392 @@
+import { codeName } from '../../src/base/status-error.js'
+import { holds } from '../../src/proto/any.js'
+import { codec } from '../../src/proto/codec.js'
+import { DigestFunction, ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import {
+  type Execution,
+  execute,
+  executeRequest,
+  executionOf,
+  failureOf,
+  onWorkers,
+  type PreparedAction,
+  prepareAction,
+  resultOf,
+  run,
+  stageOf,
+  uploadAction,
+} from '../action.js'
+import type { Check } from '../check.js'
+import { type Digest, digestOf, EMPTY_DIGEST, type Exam } from '../exam.js'
+import { directory, file, rawDirectory } from '../input-tree.js'
+import * as methods from '../methods.js'
+
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const preconditionCodec = codec('google.rpc.PreconditionFailure')
+
+/** The failure has one of these codes, wherever it stands. */
+const expectFailure = (exam: Exam, execution: Execution, ...codes: readonly number[]) => {
+  const failure = failureOf(execution)
+  const names = codes.map(codeName).join(' or ')
+  exam.expect(codes.includes(failure.code), names, `${codeName(failure.code)} ${failure.message}`)
+  return failure
+}
+
+const FAILED_PRECONDITION = 9
+const INVALID_ARGUMENT = 3
+
+/** An action with a file, a nested directory and a command; `without` stays behind, the rest is uploaded. */
+const incomplete = async (exam: Exam, without: 'command' | 'root' | 'nested' | 'file' | 'all inputs') => {
+  const plan = { script: 'cat f', inputs: { f: file(exam.uuid()), d: directory({ u: file(exam.uuid()) }) } }
+  const prepared = prepareAction(exam, plan)
+  const [root, ...others] = prepared.blobs
+  const action = prepared.blobs.at(-1)
+  const command = prepared.blobs.at(-2)
+  const files = others.filter(({ length }) => length === 36)
+  const directories = others.filter((blob) => blob.length !== 36 && blob !== action && blob !== command)
+  const left: readonly (Buffer | undefined)[] = {
+    command: [command],
+    root: [root],
+    nested: directories,
+    file: files.slice(0, 1),
+    'all inputs': files,
+  }[without]
+  await exam.upload(...prepared.blobs.filter((blob) => !left.includes(blob)))
+  const blobs = left.filter((blob) => blob !== undefined)
+  return { prepared, left: blobs, subjects: blobs.map((blob) => `blobs/${digestOf(blob).hash}/${blob.length}`) }
+}
+
+const violationsOf = (execution: Execution) =>
+  failureOf(execution)
+    .details.filter((any) => holds(any, preconditionCodec))
+    .flatMap((any) => preconditionCodec.decode(any.value).violations)
+
+const missingChecks: readonly Check[] = [
+  {
+    id: 'EXE-11',
+    sends: 'The digest of an action that is not in the CAS; FAILED_PRECONDITION.',
+    run: async (exam) => {
+      const failure = expectFailure(exam, await execute(exam, exam.digest(exam.random(60))), FAILED_PRECONDITION)
+      exam.chose(`reports a missing action in the ${failure.at}`)
+    },
+  },
+  {
+    id: 'EXE-12',
+    sends: 'Actions without their Command, root, nested Directory or input file; FAILED_PRECONDITION each.',
+    run: async (exam) => {
+      for (const without of ['command', 'root', 'nested', 'file'] as const) {
+        const { prepared } = await incomplete(exam, without)
+        expectFailure(exam, await execute(exam, prepared.actionDigest), FAILED_PRECONDITION)
+      }
+    },
+  },
+  {
+    id: 'EXE-13',
+    sends: 'An action without two of its input files; the details name both as MISSING, as blobs/{hash}/{size}.',
+    run: async (exam) => {
+      const { prepared, subjects } = await incomplete(exam, 'all inputs')
+      const violations = violationsOf(await execute(exam, prepared.actionDigest))
+      exam.expectEqual(violations.map(({ subject }) => subject).sort(), subjects.sort(), 'the subjects')
+      exam.observed('segments of a subject', violations[0]?.subject.split('/').length ?? 0)
+      exam.expectEqual([...new Set(violations.map(({ type }) => type))], ['MISSING'], 'the types')
+    },
+  },
+  {
+    id: 'EXE-14',
+    sends: 'An absent action under BLAKE3; the subject names the function and no instance.',
+    needs: ['digest-function:BLAKE3'],
+    run: async (exam) => {
+      const absent = { hash: exam.random(32).toString('hex'), sizeBytes: 70 }
+      const execution = await execute(exam, absent, { digestFunction: DigestFunction.BLAKE3 })
+      expectFailure(exam, execution, FAILED_PRECONDITION)
+      const [violation] = violationsOf(execution)
+      if (violation === undefined) exam.notApplicable('the server names no missing blobs')
+      exam.expectEqual(violation?.subject, `blobs/blake3/${absent.hash}/70`, 'the subject')
+    },
+  },
+  {
+    id: 'EXE-15',
+    sends: 'An action without an input file; one detail, a PreconditionFailure whose violations are all MISSING.',
+    run: async (exam) => {
+      const { prepared } = await incomplete(exam, 'file')
+      const execution = await execute(exam, prepared.actionDigest)
+      const { details } = failureOf(execution)
+      const [first] = details
+      const kind = first === undefined ? '' : ` ${first.typeUrl.slice(first.typeUrl.lastIndexOf('.') + 1)}`
+      exam.observed('details of missing inputs', `${details.length}${kind}`)
+      const types = violationsOf(execution).map(({ type }) => type)
+      exam.observed('all violations are MISSING', types.length > 0 && types.every((type) => type === 'MISSING'))
+      exam.expectEqual(
+        details.map(({ typeUrl }) => typeUrl),
+        ['type.googleapis.com/google.rpc.PreconditionFailure'],
+        'the types of the details',
+      )
+      exam.expect(
+        types.every((type) => type === 'MISSING'),
+        'only MISSING',
+        types.join(', '),
+      )
+    },
+  },
+  {
+    id: 'EXE-16',
+    sends: 'An action without an input file; FAILED_PRECONDITION in the response, or of the call with its details.',
+    run: async (exam) => {
+      const { prepared } = await incomplete(exam, 'file')
+      const failure = expectFailure(exam, await execute(exam, prepared.actionDigest), FAILED_PRECONDITION)
+      exam.observed('where missing inputs are reported', failure.at)
+      exam.chose(`reports missing inputs in the ${failure.at}`)
+      if (failure.at === 'call') exam.expect(failure.details.length > 0, 'details in the trailer', 'none')
+    },
+  },
+  {
+    id: 'EXE-17',
+    sends: 'An action that lacks a file, and again after the upload of that file; it runs.',
+    run: async (exam) => {
+      const { prepared, left } = await incomplete(exam, 'file')
+      expectFailure(exam, await execute(exam, prepared.actionDigest), FAILED_PRECONDITION)
+      await exam.upload(...left)
+      exam.expectEqual(resultOf(exam, await execute(exam, prepared.actionDigest)).exitCode, 0, 'exit_code')
+    },
+  },
+]
+
+/** Uploads an action whose input root or command is replaced. */
+const altered = async (exam: Exam, change: { root?: Buffer; command?: Buffer }): Promise<Digest> => {
+  const prepared: PreparedAction = await uploadAction(exam, {})
+  const { root, command } = change
+  const action = actionCodec.encode({
+    commandDigest: command === undefined ? prepared.commandDigest : digestOf(command),
+    inputRootDigest: root === undefined ? prepared.rootDigest : digestOf(root),
+    platform: exam.candidate.properties.length === 0 ? null : { properties: exam.candidate.properties },
+  })
+  await exam.upload(...[root, command, action].filter((blob) => blob !== undefined))
+  return digestOf(action)
+}
+
+const GARBAGE = Buffer.alloc(24, 0xff)
+
+const malformedChecks: readonly Check[] = [
+  {
+    id: 'EXE-18',
+    sends: 'An action and a command whose bytes do not parse; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      const garbage = Buffer.concat([GARBAGE, exam.random(10)])
+      const [action = EMPTY_DIGEST] = await exam.upload(garbage)
+      expectFailure(exam, await execute(exam, action), INVALID_ARGUMENT)
+      expectFailure(exam, await execute(exam, await altered(exam, { command: garbage })), INVALID_ARGUMENT)
+    },
+  },
+  {
+    id: 'EXE-19',
+    sends: 'An action digest of 63 digits, and none; the call ends with INVALID_ARGUMENT.',
+    run: async (exam) => {
+      const { instanceName } = exam
+      const bad = { hash: 'a'.repeat(63), sizeBytes: 3 }
+      exam.expectCode(await exam.call(methods.execute, { instanceName, actionDigest: bad }), 'INVALID_ARGUMENT')
+      exam.expectCode(await exam.call(methods.execute, { instanceName }), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'EXE-20',
+    sends: 'A command with unsorted and repeated variables; INVALID_ARGUMENT, or run.',
+    run: async (exam) => {
+      const environmentVariables = [
+        { name: 'Z', value: exam.uuid() },
+        { name: 'A', value: '1' },
+      ]
+      const { actionDigest } = await uploadAction(exam, { script: 'true', command: { environmentVariables } })
+      const { code } = expectFailure(exam, await execute(exam, actionDigest), 0, INVALID_ARGUMENT)
+      exam.chose(code === 0 ? 'runs commands that are not canonical' : 'refuses commands that are not canonical')
+    },
+  },
+  {
+    id: 'EXE-21',
+    sends: 'Input roots with entries named "", ".", "..", "a/b" and with a NUL; INVALID_ARGUMENT each.',
+    run: async (exam) => {
+      for (const name of ['', '.', '..', 'a/b', 'a\0b']) {
+        const root = rawDirectory({
+          files: [{ name, digest: EMPTY_DIGEST }],
+          symlinks: [{ name: 'z', target: exam.uuid() }],
+        })
+        expectFailure(exam, await execute(exam, await altered(exam, { root })), INVALID_ARGUMENT)
+      }
+    },
+  },
+  {
+    id: 'EXE-22',
+    sends: 'An input root with two entries of one name; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      const name = `n${exam.uuid()}`
+      const root = rawDirectory({ files: [{ name, digest: EMPTY_DIGEST }], symlinks: [{ name, target: 'x' }] })
+      expectFailure(exam, await execute(exam, await altered(exam, { root })), INVALID_ARGUMENT)
+    },
+  },
+  {
+    id: 'EXE-45',
+    sends: 'An action whose digest_function is one that is not announced; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      const { executionCapabilities, cacheCapabilities } = exam.capabilities
+      const announced = [
+        ...(executionCapabilities?.digestFunctions ?? []),
+        ...(cacheCapabilities?.digestFunctions ?? []),
+        executionCapabilities?.digestFunction,
+      ]
+      const other = [DigestFunction.MURMUR3, DigestFunction.VSO, DigestFunction.GITSHA1].find(
+        (each) => !announced.includes(each),
+      )
+      const digestFunction = other ?? exam.notApplicable('the server announces every digest function')
+      const { actionDigest } = await uploadAction(exam, {})
+      expectFailure(exam, await execute(exam, actionDigest, { digestFunction }), INVALID_ARGUMENT)
+      const right = await execute(exam, actionDigest, { digestFunction: DigestFunction.SHA256 })
+      const result = resultOf(exam, right)
+      const hashes = [result.stdoutDigest, result.stderrDigest].filter((digest) => digest !== null)
+      exam.expect(
+        hashes.every(({ hash }) => hash.length === 64),
+        'SHA256 digests in the result',
+        JSON.stringify(hashes),
+      )
+    },
+  },
+]
+
+const timeoutChecks: readonly Check[] = [
+  {
+    id: 'EXE-26',
+    sends: 'A command of 30 s with a timeout of 1 s; DEADLINE_EXCEEDED in the response, soon after.',
+    run: async (exam) => {
+      const { actionDigest } = await uploadAction(exam, { script: 'sleep 30; echo done', timeoutMs: 1_000 })
+      const execution = await execute(exam, actionDigest)
+      exam.expectCode(execution.outcome, 'OK')
+      const { code, message } = failureOf(execution)
+      exam.expect(code === 4, 'DEADLINE_EXCEEDED in the response', `${codeName(code)} ${message}`)
+    },
+  },
+  {
+    id: 'EXE-27',
+    sends: 'A command that times out; the text of the status, which some clients compare.',
+    run: async (exam) => {
+      const { actionDigest } = await uploadAction(exam, { script: 'sleep 30', timeoutMs: 500 })
+      const { code, message } = failureOf(await execute(exam, actionDigest))
+      exam.observed('message of a timeout', message)
+      exam.expect(code === 4, 'DEADLINE_EXCEEDED', codeName(code))
+      const isKnown = message === 'execution timeout exceeded' || message.includes('Execution timed out')
+      exam.expect(isKnown, 'the text that Siso or the one that Buck2 looks for', JSON.stringify(message))
+    },
+  },
+  {
+    id: 'EXE-28',
+    sends: 'A timeout of ten years; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      const timeoutMs = 10 * 365 * 24 * 3_600_000
+      const { actionDigest } = await uploadAction(exam, { script: 'true', timeoutMs })
+      expectFailure(exam, await execute(exam, actionDigest), INVALID_ARGUMENT)
+    },
+  },
+  {
+    id: 'EXE-30',
+    sends: 'Eight actions of 1 s at once with a timeout of 3 s each; none times out, however long it queued.',
+    run: async (exam) => {
+      const plan = { script: 'sleep 1', timeoutMs: 3_000, doNotCache: true }
+      const executions = await Promise.all(
+        Array.from({ length: 8 }, async () => execute(exam, (await uploadAction(exam, plan)).actionDigest)),
+      )
+      for (const execution of executions) exam.expectEqual(resultOf(exam, execution).exitCode, 0, 'exit_code')
+    },
+  },
+]
+
+const PATIENCE_MS = 3_000
+
+/** Executes with little patience: a queued action is an answer too. */
+const attempt = async (exam: Exam, plan: Parameters<typeof uploadAction>[1]) => {
+  const { actionDigest } = await uploadAction(exam, plan)
+  const request = executeRequest(exam, actionDigest)
+  const execution = executionOf(await exam.call(methods.execute, request, { deadlineMs: PATIENCE_MS }))
+  if (execution.name !== '' && execution.outcome.code === 4) {
+    await exam.call(methods.cancelOperation, { name: execution.name })
+  }
+  return execution
+}
+
+const matchingChecks: readonly Check[] = [
+  {
+    id: 'EXE-31',
+    sends: 'An action that asks for a platform property no server declares; refused.',
+    run: async (exam) => {
+      const property = { name: `conformance-${exam.uuid()}`, value: 'bar' }
+      const actionProperties = [...exam.candidate.properties, property]
+      const execution = await attempt(exam, { actionProperties, commandProperties: actionProperties })
+      const { code } = expectFailure(exam, execution, INVALID_ARGUMENT, FAILED_PRECONDITION)
+      exam.chose(`answers ${codeName(code)} to an unknown property`)
+    },
+  },
+  {
+    id: 'EXE-32',
+    sends: 'An action whose value for a known property no worker has; FAILED_PRECONDITION, or it stays QUEUED.',
+    run: async (exam) => {
+      const [property] = exam.candidate.properties
+      const { name } = property ?? exam.notApplicable('needs --property')
+      const actionProperties = exam.candidate.properties.map((each) =>
+        each.name === name ? { name, value: `none-${exam.uuid()}` } : each,
+      )
+      const execution = await attempt(exam, { actionProperties, commandProperties: actionProperties })
+      if (execution.response?.result) exam.notApplicable(`${name} does not select workers`)
+      if (execution.outcome.code === 4) {
+        const stage = execution.last === undefined ? -1 : stageOf(execution.last)
+        exam.expectEqual(stage, ExecutionStage.QUEUED, 'the stage of an action that no worker can take')
+        return exam.chose('keeps actions that no worker can take in the queue')
+      }
+      const { code } = expectFailure(exam, execution, FAILED_PRECONDITION, INVALID_ARGUMENT)
+      exam.chose(`answers ${codeName(code)} when no worker can match`)
+    },
+  },
+  {
+    id: 'EXE-33',
+    sends: '60 actions at once; those refused are UNAVAILABLE or RESOURCE_EXHAUSTED, the others run.',
+    run: async (exam) => {
+      const plan = { arguments: ['/bin/true'], doNotCache: true }
+      const { actionDigest } = await uploadAction(exam, plan)
+      const executions = await Promise.all(Array.from({ length: 60 }, () => execute(exam, actionDigest)))
+      const refused = executions.filter((execution) => failureOf(execution).code !== 0)
+      for (const execution of refused) expectFailure(exam, execution, 14, 8)
+      for (const execution of executions) if (!refused.includes(execution)) resultOf(exam, execution)
+      exam.chose(refused.length === 0 ? 'takes 60 actions at once' : `refuses ${refused.length} of 60 at once`)
+    },
+  },
+  {
+    id: 'EXE-38',
+    sends: 'Execute on an instance without execution; refused.',
+    needs: ['cache-only-instance'],
+    run: async (exam) => {
+      const instanceName = exam.candidate.cacheOnlyInstanceName ?? ''
+      const outcome = await exam.call(methods.execute, { instanceName, actionDigest: exam.digest(exam.random(9)) })
+      const refusals = ['UNIMPLEMENTED', 'FAILED_PRECONDITION', 'PERMISSION_DENIED'] as const
+      exam.chose(`answers ${exam.expectCode(outcome, ...refusals)} without execution`)
+    },
+  },
+  {
+    id: 'INS-07',
+    sends: 'One action in two instances; the operations have different names, and each waits for its own result.',
+    needs: ['second-instance'],
+    run: async (exam) => {
+      const { prepared, execution, result } = await run(exam, { script: 'od -An -N16 -tx1 /dev/urandom' })
+      const instanceName = exam.candidate.secondInstanceName ?? ''
+      const requests = prepared.blobs.map((data) => ({ digest: digestOf(data), data }))
+      exam.expectCode(await exam.call(methods.batchUpdateBlobs, { instanceName, requests }), 'OK')
+      const request = executeRequest(exam, prepared.actionDigest, { instanceName })
+      const other = executionOf(await exam.call(methods.execute, request, { deadlineMs: 25_000 }))
+      if (failureOf(other).code !== 0) exam.notApplicable('the second instance does not execute')
+      exam.expect(other.name !== execution.name, 'different names', execution.name)
+      const waited = executionOf(await exam.call(methods.waitExecution, { name: execution.name }))
+      exam.expectEqual(resultOf(exam, waited).stdoutDigest?.hash, result.stdoutDigest?.hash, 'the hash of stdout')
+    },
+  },
+]
+
+export const executeRefusalChecks: readonly Check[] = onWorkers([
+  ...missingChecks,
+  ...malformedChecks,
+  ...timeoutChecks,
+  ...matchingChecks,
+])

@@ -1,0 +1,286 @@
+import { codec, type Output } from '../../src/proto/codec.js'
+import {
+  CommandOutputDirectoryFormat,
+  SymlinkAbsolutePathStrategy,
+} from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import {
+  type ActionResult,
+  execute,
+  failureOf,
+  onWorkers,
+  outputFile,
+  RANDOM_LINE,
+  readBlob,
+  resultOf,
+  run,
+  uploadAction,
+} from '../action.js'
+import type { Check } from '../check.js'
+import { type Digest, digestOf, type Exam } from '../exam.js'
+import { decodeDirectory, rawDirectory } from '../input-tree.js'
+
+type Tree = Output<'build.bazel.remote.execution.v2.Tree'>
+const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
+
+const directoryOf = (exam: Exam, result: ActionResult, path: string) =>
+  exam.present(
+    result.outputDirectories.find((each) => each.path === path),
+    `an OutputDirectory ${JSON.stringify(path)}`,
+  )
+
+/** The Tree of an output directory, with its bytes. */
+const treeOf = async (exam: Exam, result: ActionResult, path: string): Promise<{ tree: Tree; bytes: Buffer }> => {
+  const digest = exam.present(directoryOf(exam, result, path).treeDigest, 'a tree_digest')
+  const bytes = await readBlob(exam, digest)
+  return { tree: treeCodec.decode(bytes), bytes }
+}
+
+const NESTED = 'mkdir -p d/a/b d/c && echo 1 > d/f && echo 2 > d/a/g && echo 3 > d/a/b/h && echo 4 > d/c/i'
+
+/** Every Directory of a Tree by its digest; `reached` are those that root leads to. */
+const closure = (exam: Exam, tree: Tree): { known: Map<string, number>; reached: Set<string> } => {
+  const all = [exam.present(tree.root, 'a root'), ...tree.children]
+  const known = new Map(all.map((each, index) => [digestOf(rawDirectory(each)).hash, index]))
+  const reached = new Set<string>()
+  const walk = (index: number): void => {
+    for (const { digest } of all[index]?.directories ?? []) {
+      const next = known.get(digest?.hash ?? '')
+      exam.expect(next !== undefined, 'every child named to be in the Tree', digest?.hash ?? 'no digest')
+      if (next === undefined || reached.has(digest?.hash ?? '')) continue
+      reached.add(digest?.hash ?? '')
+      walk(next)
+    }
+  }
+  walk(0)
+  return { known, reached }
+}
+
+const fileChecks: readonly Check[] = [
+  {
+    id: 'OUT-01',
+    sends: 'A command that writes a file; an OutputFile with the path as requested, its digest and mode.',
+    run: async (exam) => {
+      const { result } = await run(exam, { script: 'mkdir -p x; printf abc > x/y', command: { outputPaths: ['x/y'] } })
+      exam.expectEqual(
+        result.outputFiles.map(({ path, isExecutable }) => [path, isExecutable]),
+        [['x/y', false]],
+        'path and is_executable',
+      )
+      exam.expectEqual((await outputFile(exam, result, 'x/y')).toString(), 'abc', 'the content')
+    },
+  },
+  {
+    id: 'OUT-13',
+    sends: 'A fifo as an output, alone and in a directory; left out or FAILED_PRECONDITION, and no hanging.',
+    run: async (exam) => {
+      const command = { outputPaths: ['d', 'pipe'] }
+      const { actionDigest } = await uploadAction(exam, { script: 'mkfifo pipe; mkdir d; mkfifo d/pipe', command })
+      const execution = await execute(exam, actionDigest)
+      const { code, message } = failureOf(execution)
+      exam.expect(code === 0 || code === 9, 'OK or FAILED_PRECONDITION', `code ${code} ${message}`)
+      exam.chose(code === 0 ? 'leaves special files out' : 'refuses special files')
+      if (code === 0) exam.expectEqual(resultOf(exam, execution).outputFiles.length, 0, 'the number of output files')
+    },
+  },
+  {
+    id: 'OUT-14',
+    sends: 'A file and a directory as outputs; each has its digest.',
+    run: async (exam) => {
+      const { result } = await run(exam, {
+        script: 'echo > f; mkdir d; echo > d/g',
+        command: { outputPaths: ['d', 'f'] },
+      })
+      const files = result.outputFiles.every(({ digest }) => digest !== null)
+      const directories = result.outputDirectories.every(({ treeDigest }) => treeDigest !== null)
+      exam.observed('every output has its digest', files && directories)
+      exam.expect(files && directories, 'a digest on every output', JSON.stringify({ files, directories }))
+    },
+  },
+  {
+    id: 'OUT-15',
+    sends: 'A command that writes 24 MiB; the output is in the CAS.',
+    run: async (exam) => {
+      const command = { outputPaths: ['big'] }
+      const { result } = await run(exam, { script: 'head -c 25165824 /dev/urandom > big', command })
+      const digest = exam.present(result.outputFiles[0]?.digest, 'a digest')
+      exam.expectEqual(digest.sizeBytes, 25_165_824, 'the size')
+      exam.expectEqual(await exam.missing([digest]), [], 'what is missing')
+    },
+  },
+]
+
+const treeChecks: readonly Check[] = [
+  {
+    id: 'OUT-02',
+    sends: 'A command that makes a directory; its Tree and all files in it are in the CAS.',
+    run: async (exam) => {
+      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'] } })
+      const { tree } = await treeOf(exam, result, 'd')
+      const files = [tree.root, ...tree.children].flatMap((each) => each?.files ?? [])
+      exam.expectEqual(files.map(({ name }) => name).sort(), ['f', 'g', 'h', 'i'], 'the names of the files')
+      const digests = files.map(({ digest }) => exam.present(digest, 'a digest for every file'))
+      exam.expectEqual(await exam.missing(digests), [], 'the missing files')
+    },
+  },
+  {
+    id: 'OUT-03',
+    sends: 'A directory of three levels; the Tree holds exactly what its root leads to, in canonical form.',
+    run: async (exam) => {
+      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'] } })
+      const { tree, bytes } = await treeOf(exam, result, 'd')
+      const { known, reached } = closure(exam, tree)
+      exam.expectEqual(reached.size, 3, 'the number of directories below the root')
+      exam.expectEqual(known.size - 1, reached.size, 'the number of distinct children')
+      exam.expectBytes(treeCodec.encode(tree), bytes, 'the Tree written again in canonical form')
+      for (const each of [tree.root, ...tree.children]) {
+        const names = (each?.files ?? []).map(({ name }) => name)
+        exam.expectEqual(names, [...names].sort(), 'the names of a Directory')
+      }
+    },
+  },
+  {
+    id: 'OUT-04',
+    sends: 'Two commands that make equal directories in another order; equal Tree digests.',
+    run: async (exam) => {
+      const scripts = [
+        'mkdir -p d/a d/b; echo 1 > d/a/f; echo 2 > d/b/g',
+        'mkdir -p d/b d/a; echo 2 > d/b/g; echo 1 > d/a/f',
+      ]
+      const hashes: (string | undefined)[] = []
+      for (const script of scripts) {
+        const { result } = await run(exam, { script, command: { outputPaths: ['d'] } })
+        hashes.push(directoryOf(exam, result, 'd').treeDigest?.hash)
+      }
+      exam.expectEqual(hashes[0], hashes[1], 'the hash of the Tree')
+    },
+  },
+  {
+    id: 'OUT-05',
+    sends: 'A directory with two equal subdirectories; is_topologically_sorted only if the Tree is.',
+    run: async (exam) => {
+      const script = `${NESTED} && cp -r d/a d/z && ${RANDOM_LINE} > d/r`
+      const { result } = await run(exam, { script, command: { outputPaths: ['d'] } })
+      if (!directoryOf(exam, result, 'd').isTopologicallySorted) return exam.chose('does not claim sorted Trees')
+      exam.chose('claims sorted Trees')
+      const { tree, bytes } = await treeOf(exam, result, 'd')
+      const all = [exam.present(tree.root, 'a root'), ...tree.children].map((each) => digestOf(rawDirectory(each)).hash)
+      exam.expectEqual(new Set(all).size, all.length, 'the number of distinct Directories')
+      for (const [index, each] of [tree.root, ...tree.children].entries()) {
+        for (const { digest } of each?.directories ?? []) {
+          exam.expect(all.indexOf(digest?.hash ?? '') > index, 'parents before children', `entry ${index}`)
+        }
+      }
+      exam.expectEqual(bytes[0], 0x0a, 'the first byte')
+    },
+  },
+  {
+    id: 'OUT-06',
+    sends: 'DIRECTORY_ONLY, TREE_AND_DIRECTORY and an unknown format; the digests asked for, or those of TREE_ONLY.',
+    run: async (exam) => {
+      const { DIRECTORY_ONLY, TREE_AND_DIRECTORY } = CommandOutputDirectoryFormat
+      for (const outputDirectoryFormat of [DIRECTORY_ONLY, TREE_AND_DIRECTORY, 99]) {
+        const command = { outputPaths: ['d'], outputDirectoryFormat }
+        const { result } = await run(exam, { script: NESTED, command })
+        const { treeDigest, rootDirectoryDigest } = directoryOf(exam, result, 'd')
+        const isSet = treeDigest !== null || rootDirectoryDigest !== null
+        exam.expect(isSet, 'tree_digest or root_directory_digest', 'neither')
+        if (rootDirectoryDigest !== null) await expectDirectories(exam, rootDirectoryDigest, 4)
+        const shown = [treeDigest && 'tree', rootDirectoryDigest && 'root'].filter(Boolean).join(' and ')
+        exam.chose(`format ${outputDirectoryFormat}: ${shown}`)
+        if (outputDirectoryFormat === 99) exam.expect(treeDigest !== null, 'a tree_digest', 'none')
+      }
+    },
+  },
+  {
+    id: 'OUT-07',
+    sends: 'TREE_AND_DIRECTORY; root_directory_digest is the digest of the root of the Tree.',
+    run: async (exam) => {
+      const outputDirectoryFormat = CommandOutputDirectoryFormat.TREE_AND_DIRECTORY
+      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'], outputDirectoryFormat } })
+      const { rootDirectoryDigest } = directoryOf(exam, result, 'd')
+      if (rootDirectoryDigest === null) return exam.notApplicable('the server makes Trees only')
+      const { tree } = await treeOf(exam, result, 'd')
+      const root = rawDirectory(exam.present(tree.root, 'a root'))
+      exam.expectEqual(rootDirectoryDigest.hash, digestOf(root).hash, 'the hash in root_directory_digest')
+    },
+  },
+  {
+    id: 'OUT-11',
+    sends: 'A directory with symlinks to a file, a directory and nothing; they are SymlinkNodes.',
+    run: async (exam) => {
+      const script = 'mkdir -p d/sub; echo > d/sub/f; ln -s sub/f d/file; ln -s sub d/dir; ln -s nowhere d/none'
+      const { result } = await run(exam, { script, command: { outputPaths: ['d'] } })
+      const { tree } = await treeOf(exam, result, 'd')
+      const links = (tree.root?.symlinks ?? []).map(({ name, target }) => `${name}=${target}`)
+      exam.expectEqual(links.sort(), ['dir=sub', 'file=sub/f', 'none=nowhere'], 'the symlinks')
+    },
+  },
+  {
+    id: 'OUT-12',
+    sends: 'An empty directory; a Tree whose root is empty.',
+    run: async (exam) => {
+      const { result } = await run(exam, { script: 'mkdir -p d', command: { outputPaths: ['d'] } })
+      const { tree } = await treeOf(exam, result, 'd')
+      const root = tree.root === null ? Buffer.alloc(0) : rawDirectory(tree.root)
+      exam.expectEqual([root.length, tree.children.length], [0, 0], 'the length of the root and the number of children')
+    },
+  },
+]
+
+/** Every Directory below this one is a blob of its own. */
+const expectDirectories = async (exam: Exam, root: Digest, count: number): Promise<void> => {
+  const waiting = [root]
+  let seen = 0
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    seen++
+    const { directories } = decodeDirectory(await readBlob(exam, next))
+    waiting.push(...directories.map(({ digest }) => exam.present(digest, 'a digest for every DirectoryNode')))
+  }
+  exam.expectEqual(seen, count, 'the number of Directories in the CAS')
+}
+
+const symlinkChecks: readonly Check[] = [
+  {
+    id: 'OUT-08',
+    sends: 'Symlinks named in output_paths, one of them dangling; output_symlinks with the targets verbatim.',
+    run: async (exam) => {
+      const script = 'echo > f; ln -s f link; ln -s ../no/where dangling'
+      const { result } = await run(exam, { script, command: { outputPaths: ['dangling', 'link'] } })
+      const links = result.outputSymlinks.map(({ path, target }) => `${path}=${target}`)
+      exam.expectEqual(links.sort(), ['dangling=../no/where', 'link=f'], 'output_symlinks')
+    },
+  },
+  {
+    id: 'OUT-09',
+    sends: 'Symlinks named in the legacy fields; in the legacy lists, in output_symlinks, or both.',
+    run: async (exam) => {
+      const script = 'echo > f; ln -s f file; rmdir dir 2>/dev/null; mkdir -p real; ln -s real dir'
+      const { result } = await run(exam, { script, command: { outputFiles: ['file'], outputDirectories: ['dir'] } })
+      const legacy = [result.outputFileSymlinks[0]?.target, result.outputDirectorySymlinks[0]?.target]
+      const current = result.outputSymlinks.map(({ target }) => target).sort()
+      exam.observed('fills the legacy lists for legacy commands', legacy.join() === 'f,real')
+      exam.observed('fills output_symlinks for legacy commands', current.join() === 'f,real')
+      exam.expectEqual(legacy, ['f', 'real'], 'the targets in the legacy lists')
+      exam.chose(current.length === 2 ? 'fills output_symlinks as well' : 'fills the legacy lists only')
+    },
+  },
+  {
+    id: 'OUT-10',
+    sends: 'An absolute symlink as an output where those are disallowed; FAILED_PRECONDITION.',
+    run: async (exam) => {
+      const strategy = exam.capabilities.cacheCapabilities?.symlinkAbsolutePathStrategy
+      const command = { outputPaths: ['link'] }
+      const { actionDigest } = await uploadAction(exam, { script: 'ln -s /etc/x link', command })
+      const execution = await execute(exam, actionDigest)
+      if (strategy === SymlinkAbsolutePathStrategy.ALLOWED) {
+        const [link] = resultOf(exam, execution).outputSymlinks
+        exam.expectEqual(link?.target, '/etc/x', 'the target, where absolute ones are allowed')
+        return exam.chose('allows absolute targets, and reports them')
+      }
+      const { code } = failureOf(execution)
+      exam.expect(code === 9, 'FAILED_PRECONDITION', `code ${code}`)
+    },
+  },
+]
+
+export const outputChecks: readonly Check[] = onWorkers([...fileChecks, ...treeChecks, ...symlinkChecks])
