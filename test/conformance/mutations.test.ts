@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { lacks, openCandidate, servedServices } from '../../conformance/candidate.js'
+import { checks } from '../../conformance/checks.js'
+import type { Mutation } from '../../conformance/mutate/mutation.js'
+import { mutations } from '../../conformance/mutate/mutations.js'
+import { MutatingProxy } from '../../conformance/mutate/proxy.js'
+import { mutationTable } from '../../conformance/mutate/table.js'
+import { uncatchable } from '../../conformance/mutate/uncatchable.js'
+import { requirements } from '../../conformance/requirements.js'
+import { type Result, runChecks } from '../../conformance/runner.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+/** Mutations examined side by side: most of a check is waiting. */
+const LANES = 6
+
+/** The built program in a process of its own; gives its address. */
+const startServer = (t: Test): Promise<string> => {
+  const config = join(root, 'test', 'conformance', 'mutations.json5')
+  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), config], {
+    env: { PATH: process.env['PATH'], REMEXEC_DATA: t.testdir(), REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = new Promise((resolve) => child.once('close', resolve))
+  t.teardown(() => {
+    child.kill('SIGKILL')
+    return exited
+  })
+  return new Promise((resolve, reject) => {
+    let log = ''
+    child.once('error', reject)
+    child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${log}`)))
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on('line', (line) => {
+        log = `${log}${line}\n`.slice(-10_000)
+        const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
+        if (address !== undefined) resolve(address)
+      })
+    }
+  })
+}
+
+/** Runs these checks through a proxy that does what `mutation` says, and gives their results by id. */
+const examine = async (
+  upstream: string,
+  ids: ReadonlySet<string>,
+  mutation?: Mutation,
+): Promise<ReadonlyMap<string, Result>> => {
+  const proxy = await MutatingProxy.listen(upstream, mutation)
+  try {
+    const candidate = await openCandidate({
+      address: proxy.address,
+      instanceName: '',
+      secondInstanceName: 'second',
+      readOnlyInstanceName: 'frozen',
+      cacheOnlyInstanceName: 'cache',
+      properties: [],
+      headers: {},
+      tls: { ca: undefined, cert: undefined, key: undefined },
+    })
+    const run = await runChecks(
+      checks.filter(({ id }) => ids.has(id)),
+      candidate,
+      {
+        concurrency: 4,
+        missing: lacks(candidate, await servedServices(candidate)),
+        isAlive: () => Promise.resolve(true),
+        onResult: () => {},
+      },
+    )
+    candidate.client.close()
+    return new Map(run.results.map((result) => [result.requirement.id, result]))
+  } finally {
+    await proxy.close()
+  }
+}
+
+const caught = new Set(mutations.flatMap(({ caughtBy }) => caughtBy))
+
+t.test('every must row that is checked is caught by a mutation, or the table says why none can be', async (t) => {
+  const musts = checks.filter(({ id }) => requirements.get(id)?.level === 'must').map(({ id }) => id)
+  t.strictSame(
+    musts.filter((id) => !caught.has(id) && uncatchable[id] === undefined),
+    [],
+    'rows that nothing shows to be checked',
+  )
+  const stale = Object.keys(uncatchable).filter((id) => caught.has(id) || !musts.includes(id))
+  t.strictSame(stale, [], 'reasons that have no place any more')
+})
+
+t.test('every mutation is told apart', async (t) => {
+  const names = mutations.map(({ name }) => name)
+  t.equal(new Set(names).size, names.length, 'names are used once')
+  t.ok(names.length >= 60, `${names.length} mutations`)
+  const ids = new Set(checks.map(({ id }) => id))
+  const strangers = [...caught].filter((id) => !ids.has(id))
+  t.strictSame(strangers, [], 'checks that do not exist')
+})
+
+t.test('conformance/mutations.md lists them', async (t) => {
+  const file = join(root, 'conformance', 'mutations.md')
+  t.equal(readFileSync(file, 'utf8'), mutationTable(), 'as `npx tsx conformance/mutate/write-table.ts` writes it')
+})
+
+t.test('each mutation is seen by its checks, and by none of them without it', async (t) => {
+  const upstream = await startServer(t)
+  const correct = await examine(upstream, caught)
+  const wrong = [...correct.values()].filter(({ verdict }) => verdict !== 'pass' && verdict !== 'chosen')
+  t.strictSame(
+    wrong.map(({ requirement, verdict, reason }) => `${requirement.id} ${verdict}: ${reason}`),
+    [],
+    'the server is correct through a proxy that changes nothing',
+  )
+  const queue = [...mutations]
+  const lane = async (): Promise<void> => {
+    for (let mutation = queue.shift(); mutation !== undefined; mutation = queue.shift()) {
+      const results = await examine(upstream, new Set(mutation.caughtBy), mutation)
+      const blind = mutation.caughtBy
+        .map((id) => results.get(id))
+        .filter((result) => result?.verdict !== 'fail' && result?.verdict !== 'warn')
+        .map((result) => `${result?.requirement.id} ${result?.verdict}: ${result?.reason}`)
+      t.strictSame(blind, [], `${mutation.name}: checks that do not see it`)
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+})
