@@ -4,12 +4,12 @@ import { constants } from 'node:os'
 import { parseArgs } from 'node:util'
 import { systemClock } from './base/clock.js'
 import { type Log, textLog } from './base/log.js'
+import { StatusError } from './base/status-error.js'
 import type { Config } from './config/config.js'
 import { formatProblems } from './config/format.js'
 import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
-import { assemble } from './main.js'
 
 const USAGE = `remexec, a build cache and remote execution server
 
@@ -76,6 +76,8 @@ const serve = async (path: string): Promise<number> => {
 }
 
 const run = async (config: Config, log: Log, stopSignal: Promise<NodeJS.Signals>): Promise<number> => {
+  // Loaded here, because checking a configuration needs none of what serves one and should be quick.
+  const { assemble } = await import('./main.js')
   const server = await assemble(config, { clock: systemClock, log })
   for (const { name, address } of server.addresses) log.info(`remexec serving grpc://${address}`, { server: name })
   const signal = await stopSignal
@@ -100,7 +102,9 @@ try {
     process.stderr.write(formatProblems(error.problems, 'human'))
     process.exitCode = 1
   } else {
-    process.stderr.write(`remexec: cannot serve: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`)
+    // A StatusError says what is wrong; the trace of anything else is for a bug report.
+    const reason = error instanceof Error && !(error instanceof StatusError) ? error.stack : String(error)
+    process.stderr.write(`remexec: cannot serve: ${reason}\n`)
     process.exitCode = 1
   }
 }
