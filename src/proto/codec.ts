@@ -1,8 +1,10 @@
 import type protobuf from 'protobufjs/light.js'
 import { StatusError } from '../base/status-error.js'
-import { encodeReadResponse } from './bytestream-codec.js'
+import { type Encoded, encodeReadResponse, gatherReadResponse } from './bytestream-codec.js'
 import type { Messages } from './generated/messages.js'
 import { root } from './root.js'
+
+export type { Encoded }
 
 /** The wire form of one message type. */
 export interface Codec<In, Out> {
@@ -13,6 +15,8 @@ export interface Codec<In, Out> {
    * holds beyond the type's fields is ignored.
    */
   encode(message: In): Buffer
+  /** As `encode`, for who copies the bytes somewhere at once: large fields are not copied beforehand. */
+  gather(message: In): Encoded
   /**
    * Unknown fields are dropped; unset messages are null, repeated fields [], maps {}, scalars their zero. Bytes share
    * memory with `bytes`. Throws INVALID_ARGUMENT naming the type.
@@ -26,23 +30,32 @@ export type Input<N extends TypeName> = Messages[N][0]
 /** What decoding a message type gives. */
 export type Output<N extends TypeName> = Messages[N][1]
 
-const ownEncoders = new Map<string, (message: object) => Buffer>([
-  ['google.bytestream.ReadResponse', encodeReadResponse],
+interface OwnEncoder {
+  readonly encode: (message: object) => Buffer
+  readonly gather: (message: object) => Encoded
+}
+
+const ownEncoders = new Map<string, OwnEncoder>([
+  ['google.bytestream.ReadResponse', { encode: encodeReadResponse, gather: gatherReadResponse }],
 ])
 
 class ReflectedCodec<In extends object, Out> implements Codec<In, Out> {
   readonly typeName: string
   readonly #type: protobuf.Type
-  readonly #ownEncode: ((message: In) => Buffer) | undefined
+  readonly #own: OwnEncoder | undefined
 
   constructor(type: protobuf.Type) {
     this.typeName = type.fullName.slice(1)
     this.#type = type
-    this.#ownEncode = ownEncoders.get(this.typeName)
+    this.#own = ownEncoders.get(this.typeName)
   }
 
   encode(message: In): Buffer {
-    return this.#ownEncode?.(message) ?? asBuffer(this.#type.encode(message).finish())
+    return this.#own?.encode(message) ?? asBuffer(this.#type.encode(message).finish())
+  }
+
+  gather(message: In): Encoded {
+    return this.#own?.gather(message) ?? this.encode(message)
   }
 
   decode(bytes: Uint8Array): Out {

@@ -1,6 +1,7 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { Log } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
+import type { Encoded } from '../proto/codec.js'
 import type { MethodDefinition } from '../proto/service-definition.js'
 import { RequestStream } from './request-stream.js'
 import { ResponseStream } from './response-stream.js'
@@ -152,8 +153,9 @@ export class Exchange {
     return Number(this.#wire.getDeadline()) <= Date.now() + 2
   }
 
-  #encode(message: unknown): Buffer {
-    if (typeof message === 'object' && message !== null) return this.#method.response.encode(message)
+  #encode(message: unknown): Encoded {
+    // grpc-js copies a message into its frame, and asks it for nothing but `byteLength` and `copy` to do so.
+    if (typeof message === 'object' && message !== null) return this.#method.response.gather(message)
     throw new TypeError(
       `${this.#method.path} answered ${String(message)}, expected a ${this.#method.response.typeName}`,
     )

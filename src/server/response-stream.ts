@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream'
+import type { Encoded } from '../proto/codec.js'
 
 /** Bytes of one call that may wait in the transport: enough for two chunks of the largest usual size, 64-256 KiB. */
 const MAX_BYTES_IN_FLIGHT = 512 * 1024
@@ -7,13 +8,13 @@ type Callback = (error?: Error | null) => void
 
 /** The response messages of a streaming call, bounded in bytes (grpc-js' own stream counts sixteen messages). */
 export class ResponseStream extends Writable {
-  readonly #encode: (message: unknown) => Buffer
-  readonly #send: (bytes: Buffer, sent: () => void) => void
+  readonly #encode: (message: unknown) => Encoded
+  readonly #send: (bytes: Encoded, sent: () => void) => void
   #bytesInFlight = 0
   #blocked: Callback | undefined
 
   /** `send` calls back when the transport has passed the bytes on, and never after the call was cancelled. */
-  constructor(encode: (message: unknown) => Buffer, send: (bytes: Buffer, sent: () => void) => void) {
+  constructor(encode: (message: unknown) => Encoded, send: (bytes: Encoded, sent: () => void) => void) {
     super({ objectMode: true, highWaterMark: 1 })
     this.#encode = encode
     this.#send = send
@@ -22,15 +23,15 @@ export class ResponseStream extends Writable {
   }
 
   override _write(message: unknown, _encoding: BufferEncoding, callback: Callback): void {
-    let bytes: Buffer
+    let bytes: Encoded
     try {
       bytes = this.#encode(message)
     } catch (error) {
       callback(error instanceof Error ? error : new Error(String(error)))
       return
     }
-    this.#bytesInFlight += bytes.length
-    this.#send(bytes, () => this.#sent(bytes.length))
+    this.#bytesInFlight += bytes.byteLength
+    this.#send(bytes, () => this.#sent(bytes.byteLength))
     if (this.#bytesInFlight < MAX_BYTES_IN_FLIGHT) callback()
     else this.#blocked = callback
   }
