@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -7,7 +7,7 @@ import binding from 'zstd-napi/binding.js'
 import { isStatus, StatusError } from '../../src/base/status-error.js'
 import { compressors } from '../../src/reapi/compressor.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
-import { collect, deliver } from '../../src/stream/run.js'
+import { collect, deliver, run } from '../../src/stream/run.js'
 
 const signal = new AbortController().signal
 const limits = { maxBytes: 64 * 1024 * 1024, signal }
@@ -71,6 +71,25 @@ t.test('any bytes survive any chunking', async () => {
     ),
     { numRuns: 60 },
   )
+})
+
+t.test('a decoder whose input ends just as its reader is full goes on when the reader does', async (t) => {
+  const data = Buffer.from(randomBytes(1024 * 1024).toString('hex'))
+  for (const compressor of compressors) {
+    const wire = compressionOf(compressor).compressBytes(data)
+    const chunks: Buffer[] = []
+    for (let at = 0; at < wire.length; at += 64 * 1024) chunks.push(wire.subarray(at, at + 64 * 1024))
+    let sizeBytes = 0
+    const slow = new Writable({
+      write(chunk: Buffer, _encoding, callback) {
+        sizeBytes += chunk.length
+        setImmediate(callback)
+      },
+    })
+    const source = Readable.from(chunks, { objectMode: false })
+    await run([source, compressionOf(compressor).decompress(), slow], AbortSignal.timeout(10_000))
+    t.equal(sizeBytes, data.length, compressor.name)
+  }
 })
 
 t.test('CMP-06: zstd of several frames, without content size, with skippable frames, of any level', async (t) => {

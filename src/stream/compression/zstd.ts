@@ -87,8 +87,10 @@ export class ZstdDecompress extends Transform {
   }
 
   override _read(sizeBytes: number): void {
-    if (this.#callback === undefined) super._read(sizeBytes)
-    else this.#decompress()
+    const before = this.#producedBytes
+    this.#decompress()
+    // Node asks again only after a push: when the input turned out to be used up, what waits behind it has to go on now.
+    if (this.#producedBytes === before) super._read(sizeBytes)
   }
 
   override _flush(callback: TransformCallback): void {
