@@ -217,15 +217,23 @@ export const start = async (exam: Exam, plan: ActionPlan) => {
   return { prepared, stream, name: first?.name ?? '' }
 }
 
+/** The code of a refusal, or 0: an accepted action of low priority may wait for as long as others come. */
+export const codeAtPriority = async (exam: Exam, priority: number): Promise<number> => {
+  const { actionDigest } = await uploadAction(exam, { script: 'true' })
+  const stream = exam.open(methods.execute, { deadlineMs: 20_000 })
+  await stream.send(executeRequest(exam, actionDigest, { executionPolicy: { priority } }))
+  stream.halfClose()
+  const first = await stream.next()
+  if (first === undefined) return (await stream.outcome).code
+  return first.done ? failureOf(executionOf(await stream.outcome)).code : 0
+}
+
 /** Random lines that no other run gives: what a second run of the same action would not repeat. */
 export const RANDOM_LINE = 'od -An -N16 -tx1 /dev/urandom'
 
-const EXECUTION_MS = 30_000
-
-/** Checks that run actions: they need a worker's patience as well as the services. */
+/** Checks that run actions need all that actions are made of. */
 export const onWorkers = (checks: readonly Check[]): readonly Check[] =>
   checks.map((check) => ({
-    deadlineMs: EXECUTION_MS,
     ...check,
     needs: ['execution', 'cas', 'bytestream', ...(check.needs ?? [])],
   }))

@@ -48,7 +48,9 @@ export interface Check {
   /** One sentence: what is sent, and what is expected back. */
   readonly sends: string
   readonly needs?: readonly Need[]
-  /** The server is taken to keep silent after this. Default 10 s. */
+  /** Moves so many bytes that only one such check runs at a time: the load stays bounded, and the memory. */
+  readonly isBulky?: boolean
+  /** The server is taken to keep silent after this. Default 30 s: a check takes a second or two on a server at rest. */
   readonly deadlineMs?: number
   /**
    * What the check has to wait for, when it takes seconds on any server: such checks start first and run beside the

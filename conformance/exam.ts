@@ -240,8 +240,8 @@ export class Exam {
   }
 
   expectEqual(found: unknown, expected: unknown, what: string): void {
-    const [a, b] = [show(found), show(expected)]
-    if (a !== b) throw new Divergence(`${what} to be ${b}`, a)
+    if (JSON.stringify(found) === JSON.stringify(expected)) return
+    throw new Divergence(`${what} to be ${show(expected)}`, show(found))
   }
 
   expectBytes(found: Uint8Array, expected: Uint8Array, what: string): void {
@@ -280,16 +280,21 @@ export const digestOf = (bytes: Uint8Array): Digest => ({
 
 export const EMPTY_DIGEST: Digest = digestOf(new Uint8Array())
 
-/** A value as one short line; bytes are told by their length. */
+/** A value as one short line; bytes are told by their length, and long lists by their beginning. */
 export const show = (value: unknown): string => {
-  const text =
-    JSON.stringify(value, (_, inner: unknown) => {
-      if (inner instanceof Uint8Array) return `<${inner.length} bytes>`
-      if (isBufferJson(inner)) return `<${inner.data.length} bytes>`
-      return inner
-    }) ?? String(value)
+  const text = JSON.stringify(shortened(value)) ?? String(value)
   return text.length > 600 ? `${text.slice(0, 600)}...` : text
 }
 
-const isBufferJson = (value: unknown): value is { data: number[] } =>
-  typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value
+const MOST_ENTRIES = 12
+
+/** A copy small enough to write down, made before JSON.stringify could spell out every byte of a blob. */
+const shortened = (value: unknown): unknown => {
+  if (value instanceof Uint8Array) return `<${value.length} bytes>`
+  if (Array.isArray(value)) {
+    const first = value.slice(0, MOST_ENTRIES).map(shortened)
+    return value.length > MOST_ENTRIES ? [...first, `<${value.length - MOST_ENTRIES} more>`] : first
+  }
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]))
+}

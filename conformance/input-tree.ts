@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { codec, type Input, type Output } from '../src/proto/codec.js'
 import { type Digest, digestOf } from './exam.js'
 
@@ -24,6 +25,18 @@ export const file = (content: string | Buffer, isExecutable = false): InputNode 
 export const symlink = (target: string): InputNode => ({ kind: 'symlink', target })
 
 export const directory = (nodes: InputTree): Extract<InputNode, { kind: 'directory' }> => ({ kind: 'directory', nodes })
+
+/** Directories of about 100 KiB each, no two alike. They name one file, which GetTree does not look at. */
+export const wideTree = (count: number): InputTree => {
+  const content = file('x')
+  const run = randomUUID().slice(0, 8)
+  const names = (at: number): string[] => Array.from({ length: 900 }, (_, index) => `${run}-${at}-${index}`)
+  const nodes = Array.from({ length: count }, (_, at): [string, InputNode] => [
+    `d${at}`,
+    directory(Object.fromEntries(names(at).map((name) => [name, content]))),
+  ])
+  return Object.fromEntries(nodes)
+}
 
 export interface PackedTree {
   readonly digest: Digest

@@ -32,12 +32,12 @@ export interface RunSettings {
   onResult(result: Result): void
 }
 
-const DEADLINE_MS = 10_000
+const DEADLINE_MS = 30_000
 const GONE = 'the server had stopped answering'
 
 /**
  * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
- * once and run beside the others.
+ * once and run beside the others, and those that move many bytes run one after the other.
  */
 export const runChecks = async (
   checks: readonly Check[],
@@ -55,13 +55,15 @@ export const runChecks = async (
   }
   const order = checks.map((check, index) => ({ check, index }))
   const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
-  const queue = order.filter(({ check }) => check.waitsFor === undefined)
-  const lane = async (): Promise<void> => {
+  const bulky = order.filter(({ check }) => check.waitsFor === undefined && check.isBulky === true)
+  const others = order.filter(({ check }) => check.waitsFor === undefined && check.isBulky !== true)
+  const lane = async (queue: typeof order): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next.check, next.index)
   }
   await Promise.all([
     ...waiting.map(({ check, index }) => take(check, index)),
-    ...Array.from({ length: settings.concurrency }, lane),
+    lane(bulky),
+    ...Array.from({ length: settings.concurrency }, () => lane(others)),
   ])
   return { results, isGone }
 }

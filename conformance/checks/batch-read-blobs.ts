@@ -89,6 +89,7 @@ export const batchReadBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BRB-04',
+    isBulky: true,
     sends: 'Stored digests whose sizes exceed the announced limit by 1 MiB; INVALID_ARGUMENT.',
     needs,
     run: async (exam) => {

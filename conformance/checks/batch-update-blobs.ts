@@ -89,6 +89,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BUB-04',
+    isBulky: true,
     sends: 'Blobs that together exceed max_batch_total_size_bytes by 1 MiB; the call is refused.',
     needs: ['cas'],
     run: async (exam) => {
@@ -105,6 +106,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BUB-05',
+    isBulky: true,
     sends: 'Blobs whose sizes add up to the announced limit less 64 KiB of envelope; all are stored.',
     needs: ['cas'],
     run: async (exam) => {
@@ -189,6 +191,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BUB-12',
+    isBulky: true,
     sends: 'A few KiB of zstd that expand to 256 MiB, declared as 10 bytes; the entry fails.',
     needs: ['cas', 'batch-compressor:zstd'],
     run: async (exam) => {

@@ -130,6 +130,7 @@ export const byteStreamReadChecks: readonly Check[] = [
   },
   {
     id: 'BSR-12',
+    isBulky: true,
     sends: 'A download of 10 MiB; no response message carries more than 4 MiB.',
     needs,
     run: async (exam: Exam) => {
@@ -144,6 +145,7 @@ export const byteStreamReadChecks: readonly Check[] = [
   },
   {
     id: 'BSR-13',
+    isBulky: true,
     sends: '20 downloads of 8 MiB that nobody reads, then another; it is served, and a stalled one goes on whole.',
     needs,
     run: async (exam) => {

@@ -120,6 +120,7 @@ export const capabilitiesChecks: readonly Check[] = [
   },
   {
     id: 'CAP-09',
+    isBulky: true,
     sends: 'A batch just below the announced limit, which must pass, and one well above, which must not.',
     needs: ['cas'],
     run: async (exam) => {

@@ -141,6 +141,7 @@ export const compressedBlobsChecks: readonly Check[] = [
   },
   {
     id: 'CMP-08',
+    isBulky: true,
     sends: 'A few KiB that expand to 256 MiB, declared as 10 bytes; INVALID_ARGUMENT.',
     needs,
     run: async (exam) => {

@@ -4,7 +4,7 @@ import { codec } from '../../src/proto/codec.js'
 import { onWorkers, run } from '../action.js'
 import type { Check, Need } from '../check.js'
 import type { Exam } from '../exam.js'
-import { directory, file, packed } from '../input-tree.js'
+import { directory, packed, wideTree } from '../input-tree.js'
 import * as methods from '../methods.js'
 import { frame, openOnWire, shownOnWire } from '../wire.js'
 
@@ -127,6 +127,7 @@ const wireChecks: readonly Check[] = [
 const messageChecks: readonly Check[] = [
   {
     id: 'GEN-03',
+    isBulky: true,
     sends: 'One WriteRequest holding as many bytes as max_batch_total_size_bytes; accepted.',
     needs,
     run: async (exam) => {
@@ -139,6 +140,7 @@ const messageChecks: readonly Check[] = [
   },
   {
     id: 'GEN-04',
+    isBulky: true,
     sends: 'A download of 9 MiB, and a tree of 5 MiB of Directories, to a client that takes 4 MiB a message; OK.',
     needs,
     run: async (exam) => {
@@ -148,8 +150,8 @@ const messageChecks: readonly Check[] = [
       const read = await exam.read(exam.readName(exam.digest(data)), { client })
       exam.expectCode(read, 'OK')
       exam.expectBytes(read.data, data, 'the download')
-      const tree = packed(directory(wideTree(exam, 50)))
-      await exam.upload(...tree.blobs.filter(({ length }) => length > 20))
+      const tree = packed(directory(wideTree(50)))
+      await exam.upload(...tree.blobs.filter(({ length }) => length > 1))
       const request = { instanceName: exam.instanceName, rootDigest: tree.digest }
       exam.expectCode(await exam.call(methods.getTree, request, { client }), 'OK')
     },
@@ -230,16 +232,6 @@ const messageChecks: readonly Check[] = [
     },
   },
 ]
-
-/** Directories of about 100 KiB each that name files nobody uploaded: GetTree does not look at files. */
-const wideTree = (exam: Exam, count: number) => {
-  const nodes: Record<string, ReturnType<typeof directory>> = {}
-  for (let index = 0; index < count; index++) {
-    const names = Array.from({ length: 900 }, () => exam.random(8).toString('hex'))
-    nodes[`d${index}`] = directory(Object.fromEntries(names.map((name) => [name, file(name)])))
-  }
-  return nodes
-}
 
 const executed: readonly Check[] = onWorkers([
   {

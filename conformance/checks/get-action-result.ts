@@ -113,6 +113,7 @@ export const getActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACG-10',
+    isBulky: true,
     sends: 'A hint to inline a file of 10 MiB, from a client that takes 4 MiB a message; OK, not inlined.',
     needs: [...writable, 'bytestream'],
     run: async (exam) => {

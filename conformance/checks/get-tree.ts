@@ -1,7 +1,7 @@
 import type { Check, Need } from '../check.js'
 import type { Digest, Exam } from '../exam.js'
 import { EMPTY_DIGEST } from '../exam.js'
-import { type Directory, directory, file, type InputTree, packed, rawDirectory } from '../input-tree.js'
+import { type Directory, directory, file, type InputTree, packed, rawDirectory, wideTree } from '../input-tree.js'
 import * as methods from '../methods.js'
 
 const needs: readonly Need[] = ['cas']
@@ -174,16 +174,11 @@ export const getTreeChecks: readonly Check[] = [
   },
   {
     id: 'TRE-10',
+    isBulky: true,
     sends: 'A tree whose Directories are 6 MiB together; no response is larger than 4 MiB.',
     needs,
     run: async (exam) => {
-      const nodes: Record<string, InputTree[string]> = {}
-      const content = file('x')
-      for (let at = 0; at < 60; at++) {
-        const names = Array.from({ length: 900 }, () => exam.random(8).toString('hex'))
-        nodes[`d${at}`] = directory(Object.fromEntries(names.map((name) => [name, content])))
-      }
-      const { digest, directories } = await stored(exam, nodes)
+      const { digest, directories } = await stored(exam, wideTree(60))
       const outcome = await ask(exam, digest)
       exam.expectCode(outcome, 'OK')
       const sizes = outcome.responses.map((response) =>

@@ -98,6 +98,7 @@ const fileChecks: readonly Check[] = [
   },
   {
     id: 'OUT-15',
+    isBulky: true,
     sends: 'A command that writes 24 MiB; the output is in the CAS.',
     run: async (exam) => {
       const command = { outputPaths: ['big'] }

@@ -34,6 +34,7 @@ export const splitSpliceChecks: readonly Check[] = [
   },
   {
     id: 'SPL-02',
+    isBulky: true,
     sends: 'SplitBlob of 6 MiB; the chunks are all in the CAS and make up the blob.',
     needs,
     run: async (exam) => {
@@ -125,6 +126,7 @@ export const splitSpliceChecks: readonly Check[] = [
   },
   {
     id: 'SPL-10',
+    isBulky: true,
     sends:
       'SplitBlob by FAST_CDC_2020, twice with other bytes in front; chunks between avg/4 and 4 avg, cut by content.',
     needs,
