@@ -1,0 +1,119 @@
+import { codec } from '../../src/proto/codec.js'
+import { bytesForm, digestText, toJson } from '../session/json-form.js'
+import type { BlobSource } from '../session/session.js'
+import type { DecodedCall } from './decoded-call.js'
+import type { Harvest } from './harvest.js'
+
+type Role = 'Action' | 'Command' | 'Directory' | 'Tree'
+type MaybeDigest = { readonly hash: string; readonly sizeBytes: number } | null
+
+const codecs = {
+  Action: codec('build.bazel.remote.execution.v2.Action'),
+  Command: codec('build.bazel.remote.execution.v2.Command'),
+  Directory: codec('build.bazel.remote.execution.v2.Directory'),
+  Tree: codec('build.bazel.remote.execution.v2.Tree'),
+}
+
+/** Longer text gets a file of its own. */
+const INLINE_BYTES = 1_024
+/** What the server made is kept only when it is short text: that is what a replay can compare on any machine. */
+const EXPECTED_BYTES = 2_048
+
+export interface Sources {
+  readonly blobs: Record<string, BlobSource>
+  readonly expected: Record<string, BlobSource>
+  /** The files of `blobs/` by name. */
+  readonly files: Map<string, Buffer>
+}
+
+/** Chooses how each blob of a session is kept. */
+export class BlobSources {
+  readonly #harvest: Harvest
+  readonly #roles = new Map<string, Role>()
+
+  constructor(harvest: Harvest) {
+    this.#harvest = harvest
+  }
+
+  sourcesOf(calls: readonly DecodedCall[]): Sources {
+    for (const { requests, responses } of calls) {
+      for (const request of requests) {
+        if (request.actionDigest) this.#action(request.actionDigest)
+        if (request.actionResult) this.#trees(request.actionResult)
+      }
+      for (const response of responses) if (response.outputDirectories) this.#trees(response)
+    }
+    const sources: Sources = { blobs: {}, expected: {}, files: new Map() }
+    for (const [digest, bytes] of this.#harvest.uploaded) {
+      sources.blobs[digest] = this.#sourceOf(digest, bytes, sources.files)
+    }
+    for (const [digest, bytes] of this.#harvest.downloaded) {
+      const isShown = bytes.length <= EXPECTED_BYTES && 'text' in bytesForm(bytes)
+      const isMessage = this.#roles.has(digest)
+      if (digest in sources.blobs || !(isShown || isMessage)) continue
+      sources.expected[digest] = this.#sourceOf(digest, bytes, sources.files)
+    }
+    return sources
+  }
+
+  #sourceOf(digest: string, bytes: Buffer, files: Map<string, Buffer>): BlobSource {
+    const role = this.#roles.get(digest)
+    if (role !== undefined) return { message: role, value: toJson(codecs[role].decode(bytes)) }
+    const repeated = repeatOf(bytes)
+    if (repeated !== undefined) return repeated
+    const form = bytesForm(bytes)
+    if (bytes.length <= INLINE_BYTES) return form
+    const file = `${digest.slice(0, 16)}${'text' in form ? '.txt' : '.bin'}`
+    files.set(file, bytes)
+    return { file }
+  }
+
+  /** A client may take the digest of anything for that of an action: moon does. */
+  #action(digest: MaybeDigest): void {
+    const action = this.#read(digest, 'Action')
+    if (action === undefined || digest === null) return
+    if (action.commandDigest === null || !this.#harvest.uploaded.has(digestText(action.commandDigest))) return
+    this.#roles.set(digestText(digest), 'Action')
+    this.#roles.set(digestText(action.commandDigest), 'Command')
+    if (action.inputRootDigest !== null) this.#directory(action.inputRootDigest)
+  }
+
+  #directory(digest: MaybeDigest): void {
+    if (digest === null || this.#roles.has(digestText(digest))) return
+    const directory = this.#read(digest, 'Directory')
+    if (directory === undefined || digest.sizeBytes === 0) return
+    this.#roles.set(digestText(digest), 'Directory')
+    for (const child of directory.directories) this.#directory(child.digest)
+  }
+
+  #trees(result: { readonly outputDirectories: readonly { readonly treeDigest: MaybeDigest }[] }): void {
+    for (const { treeDigest } of result.outputDirectories) {
+      if (this.#read(treeDigest, 'Tree') !== undefined && treeDigest) this.#roles.set(digestText(treeDigest), 'Tree')
+    }
+  }
+
+  #read<R extends Role>(digest: MaybeDigest, role: R): ReturnType<(typeof codecs)[R]['decode']> | undefined {
+    if (digest === null) return undefined
+    const text = digestText(digest)
+    const bytes = this.#harvest.uploaded.get(text) ?? this.#harvest.downloaded.get(text)
+    if (bytes === undefined) return undefined
+    try {
+      return codecs[role].decode(bytes) as ReturnType<(typeof codecs)[R]['decode']>
+    } catch {
+      // Not this message: the blob is kept as the bytes it is.
+      return undefined
+    }
+  }
+}
+
+/** One line, or one character, again and again. */
+const repeatOf = (bytes: Buffer): BlobSource | undefined => {
+  if (bytes.length <= INLINE_BYTES) return undefined
+  for (const unitBytes of [1, bytes.indexOf(10) + 1]) {
+    if (unitBytes === 0 || unitBytes > 256) continue
+    const form = bytesForm(bytes.subarray(0, unitBytes))
+    if (!('text' in form)) continue
+    if (Buffer.alloc(bytes.length, form.text).equals(bytes)) return { repeat: form.text, sizeBytes: bytes.length }
+  }
+  return undefined
+}

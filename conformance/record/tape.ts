@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders } from 'node:http2'
+
+/** How a call ended: with a status, or broken off by the client or by the recorder itself. */
+export type TapedEnd =
+  | { readonly by: 'status'; readonly trailers: IncomingHttpHeaders }
+  | { readonly by: 'client' | 'server' | 'recorder'; readonly resetCode: number }
+
+export interface TapedMessage {
+  readonly isRequest: boolean
+  readonly ms: number
+  readonly bytes: Buffer
+}
+
+/** One call as it went over the wire. Times are milliseconds since the tape began. */
+export interface TapedCall {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly startMs: number
+  readonly messages: TapedMessage[]
+  end: TapedEnd | undefined
+  endMs: number
+}
+
+/** Everything that went through the proxy, in memory and up to a bound. */
+export class Tape {
+  readonly calls: TapedCall[] = []
+  /** Why the tape cannot be kept, once it cannot. */
+  failure: string | undefined
+  readonly #startMs = performance.now()
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  begin(path: string, headers: IncomingHttpHeaders): TapedCall {
+    const call: TapedCall = { path, headers, startMs: this.#now(), messages: [], end: undefined, endMs: 0 }
+    this.calls.push(call)
+    return call
+  }
+
+  add(call: TapedCall, isRequest: boolean, bytes: Buffer): void {
+    this.#bytes += bytes.length
+    if (this.#bytes > this.#maxBytes) {
+      this.fail(`more than ${this.#maxBytes} bytes went through: record a smaller workspace, or raise --max-bytes`)
+      return
+    }
+    // A copy: a slice would keep the whole chunk of the transport alive.
+    call.messages.push({ isRequest, ms: this.#now(), bytes: Buffer.from(bytes) })
+  }
+
+  end(call: TapedCall, end: TapedEnd): void {
+    if (call.end !== undefined) return
+    call.end = end
+    call.endMs = this.#now()
+  }
+
+  fail(reason: string): void {
+    this.failure ??= reason
+  }
+
+  #now(): number {
+    return performance.now() - this.#startMs
+  }
+}
