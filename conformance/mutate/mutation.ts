@@ -18,6 +18,8 @@ export interface Call<Q> {
   readonly request: Q | undefined
   /** Resolves when the client has sent all it wants to send. */
   readonly halfClosed: Promise<void>
+  /** Asks the server behind the proxy on the mutation's own account. Throws when the call does not end OK. */
+  ask<A, B>(method: Method<A, B>, request: A): Promise<B[]>
 }
 
 /** What a call gets in place of the server's answer; 'silence' never ends it, 'reset' breaks it off. */
@@ -36,7 +38,7 @@ export interface Tampering<Q = Any, R = Any> {
   answer?(request: Q | undefined, call: Call<Q>): Answer | undefined
   /** Asked before the call reaches the server; headers may be changed. */
   headers?(headers: Record<string, string | string[] | undefined>): void
-  request?(message: Q, call: Call<Q>): Messages
+  request?(message: Q, call: Call<Q>): Messages | Promise<Messages>
   response?(message: R, call: Call<Q>): Messages | Promise<Messages>
   /** Further messages after the last one of the server. */
   more?(call: Call<Q>, ending: Ending): readonly object[] | Promise<readonly object[]>
@@ -50,15 +52,20 @@ export interface Mutation {
   readonly breaks: string
   /** The checks that must see it. */
   readonly caughtBy: readonly string[]
+  /** The instance to examine, when another than the empty one shows it. */
+  readonly instanceName?: string
   /** Made anew for each run, so that what a mutation has to remember is its own. */
   tamper(): Tampering | readonly Tampering[]
 }
 
 /** Changes each response in place. */
-export const onResponse = <Q, R>(method: Method<Q, R>, edit: (message: R, call: Call<Q>) => void): Tampering => ({
+export const onResponse = <Q, R>(
+  method: Method<Q, R>,
+  edit: (message: R, call: Call<Q>) => void | Promise<void>,
+): Tampering => ({
   method,
-  response: (message, call) => {
-    edit(message, call)
+  response: async (message, call) => {
+    await edit(message, call)
     return undefined
   },
 })
@@ -70,10 +77,13 @@ export const replaceResponse = <Q, R>(
 ): Tampering => ({ method, response: replace })
 
 /** Changes each request in place before the server sees it. */
-export const onRequest = <Q, R>(method: Method<Q, R>, edit: (message: Q, call: Call<Q>) => void): Tampering => ({
+export const onRequest = <Q, R>(
+  method: Method<Q, R>,
+  edit: (message: Q, call: Call<Q>) => void | Promise<void>,
+): Tampering => ({
   method,
-  request: (message, call) => {
-    edit(message, call)
+  request: async (message, call) => {
+    await edit(message, call)
     return undefined
   },
 })

@@ -1,6 +1,37 @@
 import type { Mutation } from './mutation.js'
+import { actionCacheMutations } from './mutations/action-cache.js'
+import { batchReadBlobsMutations } from './mutations/batch-read-blobs.js'
+import { batchUpdateBlobsMutations } from './mutations/batch-update-blobs.js'
+import { byteStreamReadMutations } from './mutations/bytestream-read.js'
 import { byteStreamWriteMutations } from './mutations/bytestream-write.js'
+import { capabilitiesMutations } from './mutations/capabilities.js'
+import { commandMutations } from './mutations/command.js'
+import { digestAndInstanceMutations } from './mutations/digest-and-instance.js'
+import { executionResultsMutations } from './mutations/execution-results.js'
+import { executionStreamMutations } from './mutations/execution-stream.js'
 import { findMissingBlobsMutations } from './mutations/find-missing-blobs.js'
+import { getTreeMutations } from './mutations/get-tree.js'
+import { optionalServicesMutations } from './mutations/optional-services.js'
+import { outputTreeMutations } from './mutations/output-tree.js'
+import { queryWriteStatusMutations } from './mutations/query-write-status.js'
+import { transportMutations } from './mutations/transport.js'
 
 /** Every way in which the proxy can break a server. */
-export const mutations: readonly Mutation[] = [...findMissingBlobsMutations, ...byteStreamWriteMutations]
+export const mutations: readonly Mutation[] = [
+  ...transportMutations,
+  ...digestAndInstanceMutations,
+  ...capabilitiesMutations,
+  ...findMissingBlobsMutations,
+  ...batchUpdateBlobsMutations,
+  ...batchReadBlobsMutations,
+  ...byteStreamWriteMutations,
+  ...queryWriteStatusMutations,
+  ...byteStreamReadMutations,
+  ...getTreeMutations,
+  ...actionCacheMutations,
+  ...executionStreamMutations,
+  ...executionResultsMutations,
+  ...outputTreeMutations,
+  ...commandMutations,
+  ...optionalServicesMutations,
+]

@@ -10,8 +10,8 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { type MethodDefinition, serviceDefinition } from '../../src/proto/service-definition.js'
 import { closeAfter } from './close-after.js'
+import { definitionOf } from './definition-of.js'
 import type { Mutation, Tampering } from './mutation.js'
 import { TamperedCall } from './tampered-call.js'
 
@@ -92,28 +92,9 @@ const serve = (
   const hooks = tampering.filter(({ method }) =>
     method === 'every method' ? true : path === `/${method.service}/${method.name}`,
   )
-  const definition = hooks.length === 0 ? undefined : definitionOf(path)
   if (behind.destroyed || behind.closed) client.close(constants.NGHTTP2_REFUSED_STREAM)
-  else if (definition === undefined) passThrough(client, headers, open)
-  else new TamperedCall(client, headers, { definition, hooks }, open).run()
-}
-
-const definitions = new Map<string, MethodDefinition | undefined>()
-
-/** Undefined for a path that no service below protos/ has. */
-const definitionOf = (path: string): MethodDefinition | undefined => {
-  if (!definitions.has(path)) definitions.set(path, find(path))
-  return definitions.get(path)
-}
-
-const find = (path: string): MethodDefinition | undefined => {
-  const [, service = '', name] = path.split('/')
-  try {
-    return serviceDefinition(service).methods.find((method) => method.name === name)
-  } catch {
-    // protobufjs throws for a service it does not know: such a call is passed on as it is.
-    return undefined
-  }
+  else if (hooks.length === 0) passThrough(client, headers, open)
+  else new TamperedCall(client, headers, { definition: definitionOf(path), hooks }, open).run()
 }
 
 const passThrough = (

@@ -1,9 +1,10 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { constants } from 'node:http2'
-import type { MethodDefinition } from '../../src/proto/service-definition.js'
-import type { Any } from '../methods.js'
+
+import type { Any, Method } from '../methods.js'
 import { closeAfter } from './close-after.js'
-import { type Framed, messagesOf, writeFrame } from './frames.js'
+import { definitionOf, type WireMethod } from './definition-of.js'
+import { type Framed, framed, messagesOf, writeFrame } from './frames.js'
 import type { Answer, Call, Ending, Tampering } from './mutation.js'
 
 const UNKNOWN = 2
@@ -14,7 +15,7 @@ export class TamperedCall implements Call<Any> {
   readonly headers: IncomingHttpHeaders
   readonly halfClosed: Promise<void>
   request: Any
-  readonly #definition: MethodDefinition
+  readonly #definition: WireMethod
   readonly #hooks: readonly Tampering[]
   readonly #client: ServerHttp2Stream
   readonly #openServer: (headers: OutgoingHttpHeaders) => ClientHttp2Stream
@@ -23,7 +24,7 @@ export class TamperedCall implements Call<Any> {
   constructor(
     client: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
-    how: { readonly definition: MethodDefinition; readonly hooks: readonly Tampering[] },
+    how: { readonly definition: WireMethod; readonly hooks: readonly Tampering[] },
     openServer: (headers: OutgoingHttpHeaders) => ClientHttp2Stream,
   ) {
     this.path = headers[':path'] ?? ''
@@ -46,6 +47,31 @@ export class TamperedCall implements Call<Any> {
     }
   }
 
+  async ask<A, B>(method: Method<A, B>, request: A): Promise<B[]> {
+    const definition = definitionOf(`/${method.service}/${method.name}`)
+    const { ':authority': authority, ':scheme': scheme } = this.headers
+    const server = this.#openServer({
+      ':method': 'POST',
+      ':path': definition.path,
+      ':authority': authority,
+      ':scheme': scheme,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    })
+    let status: IncomingHttpHeaders = {}
+    server.once('response', (headers) => {
+      status = headers
+    })
+    server.once('trailers', (trailers) => {
+      status = trailers
+    })
+    server.end(framed({ isCompressed: false, bytes: definition.request.encode(request as object) }))
+    const responses: B[] = []
+    for await (const { bytes } of messagesOf(server)) responses.push(definition.response.decode(bytes) as B)
+    if (status['grpc-status'] !== '0') throw new Error(`${method.name}: ${status['grpc-message']}`)
+    return responses
+  }
+
   async #requests(): Promise<void> {
     let answers: Promise<void> | undefined
     for await (const message of messagesOf(this.#client)) {
@@ -54,7 +80,7 @@ export class TamperedCall implements Call<Any> {
         if (await this.#isAnswered()) return
         answers = this.#relayed()
       }
-      for (const each of this.#changedRequest(message)) if (this.#server) await writeFrame(this.#server, each)
+      for (const each of await this.#changedRequest(message)) if (this.#server) await writeFrame(this.#server, each)
     }
     if (answers === undefined) {
       if (await this.#isAnswered()) return
@@ -75,24 +101,28 @@ export class TamperedCall implements Call<Any> {
     return this.#responses(server).catch(() => this.#client.close(server.rstCode || constants.NGHTTP2_CANCEL))
   }
 
-  #changedRequest(message: Framed): readonly Framed[] {
+  async #changedRequest(message: Framed): Promise<readonly Framed[]> {
     const hooks = this.#hooks.flatMap(({ request }) => request ?? [])
     if (hooks.length === 0 || message.isCompressed) return [message]
-    let messages: Any[] = [this.#definition.request.decode(message.bytes)]
-    for (const hook of hooks) messages = messages.flatMap((each) => hook(each, this) ?? [each])
+    const messages = await this.#through(hooks, this.#definition.request.decode(message.bytes))
     return messages.map((each) => ({ isCompressed: false, bytes: this.#definition.request.encode(each) }))
   }
 
   async #changedResponse(message: Framed): Promise<readonly Framed[]> {
     const hooks = this.#hooks.flatMap(({ response }) => response ?? [])
     if (hooks.length === 0 || message.isCompressed) return [message]
-    let messages: Any[] = [this.#definition.response.decode(message.bytes)]
+    const messages = await this.#through(hooks, this.#definition.response.decode(message.bytes))
+    return messages.map((each) => this.#encoded(each))
+  }
+
+  async #through(hooks: readonly NonNullable<Tampering['response']>[], message: Any): Promise<Any[]> {
+    let messages: Any[] = [message]
     for (const hook of hooks) {
       const changed: Any[] = []
       for (const each of messages) changed.push(...((await hook(each, this)) ?? [each]))
       messages = changed
     }
-    return messages.map((each) => this.#encoded(each))
+    return messages
   }
 
   #encoded(response: Any): Framed {
