@@ -1,0 +1,52 @@
+import t from 'tap'
+import { withExpectations } from '../../conformance/expectations.js'
+import { readingsOf } from '../../conformance/profiles.js'
+import { documentOf } from '../../conformance/report/document.js'
+import { junitReport } from '../../conformance/report/junit.js'
+import { serverTable } from '../../conformance/report/markdown.js'
+import { textReport } from '../../conformance/report/text.js'
+import { requirements } from '../../conformance/requirements.js'
+import type { Result, Verdict } from '../../conformance/runner.js'
+
+const result = (id: string, verdict: Verdict, reason = ''): Result => {
+  const requirement = requirements.get(id)
+  if (requirement === undefined) throw new Error(`no row ${id}`)
+  return { requirement, verdict, reason, sends: '', observations: {}, readings: [], transcript: [], elapsedMs: 5 }
+}
+
+t.test('what is listed is known, and what is listed in vain surprises', async (t) => {
+  const expectations = new Map([['FMB-01', 'a bug of ours']])
+  const seen = (verdict: Verdict, id = 'FMB-01'): Verdict =>
+    withExpectations(result(id, verdict, 'found'), expectations).verdict
+  t.same(
+    (['fail', 'warn', 'pass', 'chosen', 'skip', 'broken'] as const).map((verdict) => seen(verdict)),
+    ['known', 'known', 'surprise', 'surprise', 'skip', 'broken'],
+  )
+  t.equal(seen('fail', 'FMB-02'), 'fail')
+})
+
+t.test('profiles read one value differently', async (t) => {
+  const accepting = (message: string): string[] =>
+    readingsOf('EXE-27', { 'message of a timeout': message })
+      .filter(({ accepts }) => accepts)
+      .map(({ client }) => client)
+  t.ok(accepting('execution timeout exceeded').includes('Siso'))
+  t.notOk(accepting('execution timeout exceeded').includes('Buck2'))
+  t.ok(accepting('Execution timed out after 5 s').includes('Buck2'))
+  t.notOk(accepting('Execution timed out after 5 s').includes('Siso'))
+  t.same(readingsOf('EXE-27', {}), [], 'nothing measured, nothing read')
+})
+
+t.test('hostile text stays text', async (t) => {
+  const document = documentOf([result('FMB-01', 'fail', '<&">\0\u001b[31m | x')], 'grpc://h:1', 10)
+  t.match(junitReport(document), /<failure message="&lt;&amp;&quot;&gt;\?\?\[31m \| x"\/>/)
+  t.match(textReport(document), /FAIL FMB-01 {2}\[must\]/)
+})
+
+t.test('the table of servers shows where they differ', async (t) => {
+  const ours = documentOf([result('FMB-01', 'pass'), result('FMB-02', 'pass')], 'ours', 10)
+  const theirs = documentOf([result('FMB-01', 'fail', 'x'), result('FMB-02', 'pass')], 'theirs', 10)
+  const table = serverTable([ours, theirs])
+  t.match(table, /\| FMB-01 \| must \| pass \| fail \|/)
+  t.notMatch(table, /\| FMB-02 \|/)
+})

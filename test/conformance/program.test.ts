@@ -1,0 +1,140 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import type { ReportDocument } from '../../conformance/report/document.js'
+
+// The program as a server's author runs it, against the server built from this checkout.
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The built server in a process of its own; gives its address. */
+const startServer = (t: Test): Promise<string> => {
+  const config = join(root, 'test', 'conformance', 'mutations.json5')
+  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), config], {
+    env: { PATH: process.env['PATH'], REMEXEC_DATA: t.testdir(), REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = new Promise((resolve) => child.once('close', resolve))
+  t.teardown(() => {
+    child.kill('SIGKILL')
+    return exited
+  })
+  return new Promise((resolve, reject) => {
+    child.once('close', (code) => reject(new Error(`the server ended with ${code}`)))
+    createInterface(child.stderr).on('line', (line) => {
+      const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
+      if (address !== undefined) resolve(address)
+    })
+  })
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const conformance = (...args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const program = join(root, 'conformance', 'main.ts')
+    const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { cwd: root })
+    let [stdout, stderr] = ['', '']
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, stdout, stderr }))
+  })
+
+const address = await startServer(t)
+
+const INSTANCES = [
+  ...['--second-instance-name', 'second', '--read-only-instance', 'frozen', '--cache-only-instance', 'cache'],
+  ...['--property', 'OSFamily=Linux'],
+]
+
+t.test('no must row fails on this server, and no check breaks', async (t) => {
+  const { code, stdout, stderr } = await conformance(address, ...INSTANCES, '--format', 'json')
+  const { results, summary } = JSON.parse(stdout) as ReportDocument
+  const wrong = results.filter(({ verdict }) => verdict === 'fail' || verdict === 'broken')
+  t.same(
+    wrong.map(({ id, reason }) => `${id}: ${reason}`),
+    [],
+  )
+  t.equal(code, 0)
+  t.ok(results.length >= 300 && summary.pass >= 250, JSON.stringify(summary))
+  t.match(stderr, /\d+\/\d+ ok {3}GEN-01/, 'live progress')
+})
+
+t.test('the formats', async (t) => {
+  const only = ['--only', 'HLT-02,EXE-27,SPL-02', '--quiet']
+  const [text, junit, markdown] = await Promise.all([
+    conformance(address, ...only),
+    conformance(address, ...only, '--format', 'junit'),
+    conformance(address, ...only, '--format', 'markdown', '--server-name', 'ours'),
+  ])
+  t.match(text.stdout, /3 checks in .* s\n/)
+  t.match(text.stdout, /Buck2\n {2}EXE-27 message of a timeout is execution timeout exceeded/)
+  t.equal(text.stderr, '')
+  t.match(junit.stdout, /<testcase classname="Health and reflection.must" name="HLT-02" time="[\d.]+"><\/testcase>/)
+  t.match(junit.stdout, /name="SPL-02" [^>]*><skipped message="the server does not announce split-splice"\/>/)
+  t.match(markdown.stdout, /^# ours\n/)
+  t.match(markdown.stdout, /\| Buck2 \| EXE-27 \| message of a timeout: execution timeout exceeded \|/)
+})
+
+t.test('one answer is right for one client and wrong for another', async (t) => {
+  const { stdout, code } = await conformance(address, '--explain', 'EXE-27', '--quiet')
+  t.equal(code, 0)
+  t.match(stdout, /requirement: Message of that status/)
+  t.match(stdout, /Execution\/Execute\n {4}sent \{/)
+  t.match(stdout, /Siso: takes it/)
+  t.match(stdout, /Buck2: reports an error in place of a timeout/)
+})
+
+t.test('an expectation that no longer fails fails', async (t) => {
+  const folder = t.testdir({
+    'list.json5': "[{ id: 'HLT-02', reason: 'was wrong once' }]",
+    'typo.json5': "[{ id: 'HLT-99', reason: 'x' }]",
+    'reasonless.json5': "[{ id: 'HLT-02' }]",
+  })
+  const listed = await conformance(address, '--only', 'HLT-02', '--quiet', '--expectations', `${folder}/list.json5`)
+  t.equal(listed.code, 1)
+  t.match(listed.stdout, /SURP HLT-02 {2}\[must\] holds now, take it off the list; it was listed for: was wrong once/)
+  for (const [name, message] of [
+    ['typo', /HLT-99 is not in the table/],
+    ['reasonless', /expected \{ id, reason \}/],
+    ['absent', /ENOENT/],
+  ] as const) {
+    const { code, stderr } = await conformance(address, '--expectations', `${folder}/${name}.json5`)
+    t.equal(code, 2, name)
+    t.match(stderr, message)
+  }
+})
+
+t.test('an instance that the server does not have', async (t) => {
+  const { code, stderr } = await conformance(address, '--instance-name', 'no-such-instance', '--quiet')
+  t.equal(code, 2)
+  t.match(stderr, /^grpc:\S+: GetCapabilities did not succeed: [A-Z_]+ [^\n]*\n$/)
+})
+
+t.test('wrong usage exits with 2 and one reason', async (t) => {
+  for (const [args, message] of [
+    [[], /usage: npm run conformance/],
+    [[address, '--nonsense'], /--nonsense/],
+    [[address, '--format', 'xml'], /--format xml: expected text, json, junit, markdown/],
+    [[address, '--only', 'FBM'], /FBM: no check has this id/],
+    [[address, '--only', 'BSR-14'], /BSR-14: this row cannot be observed/],
+    [[address, '--property', 'x'], /x: expected NAME=VALUE/],
+    [['grpc://127.0.0.1:1'], /connection refused/],
+  ] as const) {
+    const { code, stderr } = await conformance(...args)
+    t.equal(code, 2, args.join(' '))
+    t.match(stderr, message)
+    t.notMatch(stderr, /^ +at /m, 'no stack trace')
+  }
+})
