@@ -4,7 +4,8 @@ export type LogFields = Readonly<Record<string, unknown>>
 
 /** Where a room says what operators should know: one sentence and its values, never an object dump. */
 export interface Log {
-  debug(message: string, fields?: LogFields): void
+  /** Fields that take work to find out come as a function, called only where the line is written. */
+  debug(message: string, fields?: LogFields | (() => LogFields)): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
@@ -21,9 +22,10 @@ const render = (value: unknown): string => {
 export const textLog = (level: LogLevel, write: (line: string) => void, now: () => number = Date.now): Log => {
   const at =
     (of: LogLevel) =>
-    (message: string, fields: LogFields = {}): void => {
+    (message: string, fields: LogFields | (() => LogFields) = {}): void => {
       if (RANK[of] < RANK[level]) return
-      const tail = Object.entries(fields).map(([name, value]) => ` ${name}=${render(value)}`)
+      const found = typeof fields === 'function' ? fields() : fields
+      const tail = Object.entries(found).map(([name, value]) => ` ${name}=${render(value)}`)
       write(`${new Date(now()).toISOString()} ${of.padEnd(5)} ${message}${tail.join('')}\n`)
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }

@@ -15,8 +15,8 @@ export interface Codec<In, Out> {
    * holds beyond the type's fields is ignored.
    */
   encode(message: In): Buffer
-  /** As `encode`, for who copies the bytes somewhere at once: large fields are not copied beforehand. */
-  gather(message: In): Encoded
+  /** As `encode`, for who copies the bytes somewhere at once. Only types that carry much data have it. */
+  readonly gather?: ((message: In) => Encoded) | undefined
   /**
    * Unknown fields are dropped; unset messages are null, repeated fields [], maps {}, scalars their zero. Bytes share
    * memory with `bytes`. Throws INVALID_ARGUMENT naming the type.
@@ -42,20 +42,19 @@ const ownEncoders = new Map<string, OwnEncoder>([
 class ReflectedCodec<In extends object, Out> implements Codec<In, Out> {
   readonly typeName: string
   readonly #type: protobuf.Type
-  readonly #own: OwnEncoder | undefined
+  readonly gather: ((message: In) => Encoded) | undefined
+  readonly #ownEncode: ((message: In) => Buffer) | undefined
 
   constructor(type: protobuf.Type) {
     this.typeName = type.fullName.slice(1)
     this.#type = type
-    this.#own = ownEncoders.get(this.typeName)
+    const own = ownEncoders.get(this.typeName)
+    this.gather = own?.gather
+    this.#ownEncode = own?.encode
   }
 
   encode(message: In): Buffer {
-    return this.#own?.encode(message) ?? asBuffer(this.#type.encode(message).finish())
-  }
-
-  gather(message: In): Encoded {
-    return this.#own?.gather(message) ?? this.encode(message)
+    return this.#ownEncode?.(message) ?? asBuffer(this.#type.encode(message).finish())
   }
 
   decode(bytes: Uint8Array): Out {

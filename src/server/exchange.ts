@@ -1,5 +1,5 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
-import type { Log } from '../base/log.js'
+import type { Log, LogFields } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import type { Encoded } from '../proto/codec.js'
 import type { MethodDefinition } from '../proto/service-definition.js'
@@ -22,10 +22,12 @@ export class Exchange {
   readonly #wire: ServerInterceptingCallInterface
   readonly #metadata: Metadata
   readonly #log: Log
-  readonly #abort = new AbortController()
   readonly #startedMs = performance.now()
   readonly #peer: string
+  #abort: AbortController | undefined
   #receiver: Receiver | undefined
+  #failRequest: ((reason: StatusError) => void) | undefined
+  #requests: RequestStream | undefined
   #responses: ResponseStream | undefined
   #cancelled: StatusError | undefined
   #cancelledCode: number = Code.CANCELLED
@@ -40,10 +42,8 @@ export class Exchange {
   }
 
   call(request?: unknown): WireCall {
-    return new WireCall(
-      { peer: this.#peer, metadata: this.#metadata, signal: this.#abort.signal, log: this.#log },
-      request,
-    )
+    const signal = (): AbortSignal => this.#signal
+    return new WireCall({ peer: this.#peer, metadata: this.#metadata, signal, log: this.#log }, request)
   }
 
   /** The request of a call that has exactly one. */
@@ -57,13 +57,17 @@ export class Exchange {
           this.#wire.startRead()
         },
         halfClosed: () => {
-          if (received === undefined) reject(this.#miscounted('no'))
-          else resolve(received)
+          try {
+            if (received === undefined) throw this.#miscounted('no')
+            resolve(this.#method.request.decode(received))
+          } catch (error) {
+            reject(error)
+          }
         },
       }
-      this.#abort.signal.addEventListener('abort', () => reject(this.#abort.signal.reason), { once: true })
+      this.#failRequest = reject
       this.#wire.startRead()
-    }).then((bytes) => this.#method.request.decode(bytes as Buffer))
+    })
   }
 
   requests(): RequestStream {
@@ -72,7 +76,7 @@ export class Exchange {
       () => this.#wire.startRead(),
     )
     this.#receiver = stream
-    this.#abort.signal.addEventListener('abort', () => stream.destroy(this.#cancelled), { once: true })
+    this.#requests = stream
     return stream
   }
 
@@ -82,7 +86,6 @@ export class Exchange {
       (bytes, sent) => this.#wire.sendMessage(bytes, sent),
     )
     this.#responses = stream
-    this.#abort.signal.addEventListener('abort', () => stream.destroy(this.#cancelled), { once: true })
     return stream
   }
 
@@ -119,16 +122,31 @@ export class Exchange {
     if (this.#ended || this.#cancelled !== undefined) return
     const reason = this.#isLate ? 'the deadline of the call has passed' : 'the client cancelled the call'
     this.#cancelledCode = this.#isLate ? Code.DEADLINE_EXCEEDED : Code.CANCELLED
-    this.#cancelled = new StatusError('CANCELLED', reason)
-    this.#abort.abort(this.#cancelled)
+    this.#giveUp(new StatusError('CANCELLED', reason))
   }
 
   /** Ends the call from our side, whatever its handler is doing. */
   stop(error: StatusError): void {
     if (this.#ended) return
     this.#end(wireStatus(error), error)
-    this.#cancelled ??= error
-    this.#abort.abort(error)
+    if (this.#cancelled === undefined) this.#giveUp(error)
+  }
+
+  /** Few handlers ever ask for it, and a signal costs more than the rest of a small call. */
+  get #signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#cancelled !== undefined) this.#abort.abort(this.#cancelled)
+    }
+    return this.#abort.signal
+  }
+
+  #giveUp(reason: StatusError): void {
+    this.#cancelled = reason
+    this.#failRequest?.(reason)
+    this.#requests?.destroy(reason)
+    this.#responses?.destroy(reason)
+    this.#abort?.abort(reason)
   }
 
   #end(status: WireStatus, error?: StatusError): void {
@@ -136,15 +154,16 @@ export class Exchange {
     this.#ended = true
     if (this.#cancelled === undefined) this.#wire.sendStatus(status)
     const code = this.#cancelled === undefined ? status.code : this.#cancelledCode
-    const fields = {
+    const fields = (): LogFields => ({
       method: this.#method.path,
       code: codeName(code),
       ms: Math.round((performance.now() - this.#startedMs) * 10) / 10,
       peer: this.#peer,
       ...requestFields(this.#metadata),
-    }
-    if (error !== undefined && serverFaults.has(status.code)) this.#log.error('call failed', { ...fields, error })
-    else this.#log.debug('call', error === undefined ? fields : { ...fields, reason: error.message })
+    })
+    if (error === undefined) this.#log.debug('call', fields)
+    else if (serverFaults.has(status.code)) this.#log.error('call failed', { ...fields(), error })
+    else this.#log.debug('call', () => ({ ...fields(), reason: error.message }))
   }
 
   // Timers of Node may fire a millisecond before Date says so. A client that ends a late call itself, a moment before
@@ -154,8 +173,9 @@ export class Exchange {
   }
 
   #encode(message: unknown): Encoded {
+    const { response } = this.#method
     // grpc-js copies a message into its frame, and asks it for nothing but `byteLength` and `copy` to do so.
-    if (typeof message === 'object' && message !== null) return this.#method.response.gather(message)
+    if (typeof message === 'object' && message !== null) return response.gather?.(message) ?? response.encode(message)
     throw new TypeError(
       `${this.#method.path} answered ${String(message)}, expected a ${this.#method.response.typeName}`,
     )

@@ -93,11 +93,14 @@ export const serve = (
         const begun = new Exchange(handler.method, wire, metadata, log)
         exchange = begun
         underWay.add(begun)
+        const end = (): void => {
+          underWay.delete(begun)
+          settled()
+        }
         handler
           .run(begun)
           .catch((error) => begun.fail(error))
-          .finally(() => underWay.delete(begun))
-          .then(settled)
+          .then(end)
       },
       onReceiveMessage: (bytes: Buffer) => exchange?.received(bytes),
       onReceiveHalfClose: () => exchange?.halfClosed(),

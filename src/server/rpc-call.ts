@@ -10,24 +10,28 @@ const REQUEST_METADATA = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 interface Origin {
   readonly peer: string
   readonly metadata: Metadata
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
   readonly log: Log
 }
 
 /** The Call of one RPC. Metadata with several values under a name shows the first. */
 export class WireCall implements RpcCall {
-  readonly signal: AbortSignal
   readonly instanceName: string
   readonly log: Log
   readonly peer: string
   readonly #metadata: Metadata
+  readonly #signal: () => AbortSignal
 
   constructor({ peer, metadata, signal, log }: Origin, request?: unknown) {
-    this.signal = signal
+    this.#signal = signal
     this.instanceName = instanceNameOf(request)
     this.log = log
     this.peer = peer
     this.#metadata = metadata
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal()
   }
 
   get metadata(): ReadonlyMap<string, string | Buffer> {

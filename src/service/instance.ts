@@ -47,7 +47,10 @@ export const instanceOf = <T>(instances: Instances<T>, name: string): T => {
 
 /** The call as stores see it: with the instance that the request names. */
 export const inInstance = (call: Call, instanceName: string): Call => ({
-  signal: call.signal,
+  // Asked for when it is wanted: the listener makes one for those who do.
+  get signal() {
+    return call.signal
+  },
   instanceName,
   log: call.log,
 })

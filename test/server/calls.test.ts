@@ -29,8 +29,8 @@ const serving = async (t: Test, services: readonly Service[], clientOptions = {}
   const lines: Line[] = []
   const record =
     (level: string) =>
-    (message: string, fields: LogFields = {}) =>
-      void lines.push({ level, message, fields })
+    (message: string, fields: LogFields | (() => LogFields) = {}) =>
+      void lines.push({ level, message, fields: typeof fields === 'function' ? fields() : fields })
   const log = { ...silentLog, debug: record('debug'), error: record('error') }
   const listener = await listen({ address: '127.0.0.1:0', services, log })
   const client = new TestClient(listener.address, clientOptions)
