@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import type { Level } from '../check.js'
 import type { Observed } from '../exam.js'
 import type { Reading } from '../profiles.js'
@@ -62,3 +63,10 @@ export const clientFindings = (
   }
   return findings
 }
+
+/** The reports kept in a folder, by file name. */
+export const readReports = (folder: URL): ReportDocument[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as ReportDocument)

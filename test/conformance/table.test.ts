@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { checks } from '../../conformance/checks.js'
 import { profiles } from '../../conformance/profiles.js'
+import { readReports } from '../../conformance/report/document.js'
+import { serverTable } from '../../conformance/report/markdown.js'
 import { requirements } from '../../conformance/requirements.js'
 import { unobservable } from '../../conformance/unobservable.js'
 
@@ -40,4 +43,11 @@ t.test('clients are profiled on rows that are checked', async (t) => {
       checks.some((check) => check.id === id),
       `${client}: ${id} ${fact}`,
     )
+})
+
+t.test('the table of judged servers is that of the reports', async (t) => {
+  const folder = new URL('../../conformance/reports/', import.meta.url)
+  const documents = readReports(folder)
+  t.ok(documents.length >= 1)
+  t.equal(readFileSync(new URL('README.md', folder), 'utf8'), serverTable(documents), 'npm run conformance:table')
 })
