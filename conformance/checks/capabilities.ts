@@ -224,15 +224,6 @@ export const capabilitiesChecks: readonly Check[] = [
     },
   },
   {
-    id: 'CAP-17',
-    sends: 'GetCapabilities; which node properties the server supports.',
-    run: async (exam) => {
-      const { supportedNodeProperties } = executionOf(exam)
-      const has = supportedNodeProperties.length > 0
-      exam.chose(has ? `supports node properties ${supportedNodeProperties.join(', ')}` : 'supports no node properties')
-    },
-  },
-  {
     id: 'CAP-18',
     sends: 'GetCapabilities; versions are numbers or a prerelease, and a deprecated one is not above the lowest.',
     run: async (exam) => {
