@@ -168,6 +168,22 @@ export const capabilitiesMutations: readonly Mutation[] = [
     }),
   },
   {
+    name: 'capabilities-symlink-strategy-not-kept',
+    breaks: 'Absolute symlinks are announced as disallowed, and let through.',
+    caughtBy: ['CMD-20', 'OUT-10'],
+    tamper: cache((announced) => {
+      announced.symlinkAbsolutePathStrategy = 1
+    }),
+  },
+  {
+    name: 'capabilities-node-property-not-served',
+    breaks: 'A node property is announced, and actions that ask for it are refused.',
+    caughtBy: ['CAP-17'],
+    tamper: execution((announced) => {
+      announced.supportedNodeProperties.push('no-such-property')
+    }),
+  },
+  {
     name: 'capabilities-identity-first',
     breaks: 'IDENTITY stands first among the compressors.',
     caughtBy: ['CAP-11'],

@@ -1,5 +1,6 @@
-import { onAction, onResult } from '../execution.js'
-import type { Mutation } from '../mutation.js'
+import { execute } from '../../methods.js'
+import { onAction } from '../execution.js'
+import { ended, instead, type Mutation } from '../mutation.js'
 
 export const commandMutations: readonly Mutation[] = [
   {
@@ -113,6 +114,15 @@ export const commandMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: 'input-symlink-made-relative',
+    breaks: 'Absolute input symlinks are made relative.',
+    caughtBy: ['CMD-20'],
+    tamper: () =>
+      onAction(({ root }) => {
+        for (const link of root.symlinks) link.target = link.target.replace(/^\//, '')
+      }),
+  },
+  {
     name: 'platform-of-command-ignored',
     breaks: 'An Action without platform runs anywhere, and the platform of its Command is ignored.',
     caughtBy: ['CMD-16'],
@@ -181,11 +191,8 @@ export const commandMutations: readonly Mutation[] = [
   },
   {
     name: 'priorities-refused',
-    breaks: 'Actions are refused by their priority though no range is announced.',
+    breaks: 'Actions of other priorities than 0 are refused though ranges are announced.',
     caughtBy: ['CAP-16'],
-    tamper: () =>
-      onResult((_, { response }) => {
-        if (response) response.status = { code: 3, message: 'mutated', details: [] }
-      }),
+    tamper: () => instead(execute, (request) => (request?.executionPolicy?.priority ? ended(3) : undefined)),
   },
 ]

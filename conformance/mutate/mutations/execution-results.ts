@@ -221,8 +221,8 @@ export const executionResultsMutations: readonly Mutation[] = [
   },
   {
     name: 'output-symlink-target-resolved',
-    breaks: 'The targets of output symlinks are made absolute.',
-    caughtBy: ['OUT-08'],
+    breaks: 'The targets of output symlinks are resolved.',
+    caughtBy: ['OUT-08', 'OUT-10'],
     tamper: () =>
       onResult(({ outputSymlinks }) => {
         for (const link of outputSymlinks) link.target = `/work/${link.target}`

@@ -33,7 +33,7 @@ export const optionalServicesMutations: readonly Mutation[] = [
   {
     name: 'log-stream-one-name',
     breaks: 'CreateLogStream gives one name to read and to write, of a stream that does not exist.',
-    caughtBy: ['LOG-01', 'LOG-02', 'LOG-03'],
+    caughtBy: ['LOG-02', 'LOG-03'],
     tamper: () =>
       instead(createLogStream, () => answered({ name: 'logstreams/one', writeResourceName: 'logstreams/one' })),
   },
