@@ -1,3 +1,4 @@
+import { codeName } from '../src/base/status-error.js'
 import { codec, type Input, type Output } from '../src/proto/codec.js'
 import { durationOf } from '../src/proto/time.js'
 import type { Check } from './check.js'
@@ -166,6 +167,14 @@ export const failureOf = ({ outcome, response }: Execution): Failure => {
   const status = response?.status
   if (!status || status.code === 0) return { at: 'nowhere', code: 0, message: '', details: [] }
   return { at: 'response', code: status.code, message: status.message, details: status.details }
+}
+
+/** The failure, which has one of these codes, wherever it stands. */
+export const expectFailure = (exam: Exam, execution: Execution, ...codes: readonly number[]) => {
+  const failure = failureOf(execution)
+  const names = codes.map(codeName).join(' or ')
+  exam.expect(codes.includes(failure.code), names, `${codeName(failure.code)} ${failure.message}`)
+  return failure
 }
 
 export const outputText = async (exam: Exam, result: ActionResult, of: 'stdout' | 'stderr'): Promise<string> =>

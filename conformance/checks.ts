@@ -3,13 +3,15 @@ import { batchReadBlobsChecks } from './checks/batch-read-blobs.js'
 import { batchUpdateBlobsChecks } from './checks/batch-update-blobs.js'
 import { buildEventChecks } from './checks/build-events.js'
 import { byteStreamReadChecks } from './checks/bytestream-read.js'
+import { byteStreamUploadChecks } from './checks/bytestream-uploads.js'
 import { byteStreamWriteChecks } from './checks/bytestream-write.js'
 import { capabilitiesChecks } from './checks/capabilities.js'
-import { commandChecks, platformAndVersionChecks } from './checks/command.js'
+import { commandChecks } from './checks/command.js'
 import { compressedBlobsChecks } from './checks/compressed-blobs.js'
 import { digestChecks } from './checks/digest.js'
 import { executeChecks } from './checks/execute.js'
 import { executeRefusalChecks } from './checks/execute-refusals.js'
+import { executionResultChecks } from './checks/execution-results.js'
 import { findMissingBlobsChecks } from './checks/find-missing-blobs.js'
 import { generalTransportChecks } from './checks/general-transport.js'
 import { getActionResultChecks } from './checks/get-action-result.js'
@@ -17,7 +19,9 @@ import { getTreeChecks } from './checks/get-tree.js'
 import { healthChecks, reflectionChecks } from './checks/health-reflection.js'
 import { instanceNameChecks } from './checks/instance-name.js'
 import { logStreamChecks } from './checks/logstream.js'
+import { missingInputChecks } from './checks/missing-inputs.js'
 import { outputChecks } from './checks/outputs.js'
+import { platformAndVersionChecks } from './checks/platform.js'
 import { queryWriteStatusChecks } from './checks/query-write-status.js'
 import { remoteAssetChecks } from './checks/remote-asset.js'
 import { requestMetadataChecks } from './checks/request-metadata.js'
@@ -36,6 +40,7 @@ const all: readonly Check[] = [
   ...batchUpdateBlobsChecks,
   ...batchReadBlobsChecks,
   ...byteStreamWriteChecks,
+  ...byteStreamUploadChecks,
   ...queryWriteStatusChecks,
   ...byteStreamReadChecks,
   ...compressedBlobsChecks,
@@ -44,6 +49,8 @@ const all: readonly Check[] = [
   ...getActionResultChecks,
   ...updateActionResultChecks,
   ...executeChecks,
+  ...executionResultChecks,
+  ...missingInputChecks,
   ...executeRefusalChecks,
   ...commandChecks,
   ...outputChecks,

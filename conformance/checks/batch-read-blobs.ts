@@ -84,6 +84,7 @@ export const batchReadBlobsChecks: readonly Check[] = [
       const outcome = await read(exam, [digest ?? EMPTY_DIGEST])
       exam.expectCode(outcome, 'OK')
       const isThere = entryFor(outcome, digest ?? EMPTY_DIGEST).status !== null
+      exam.observed('status present', isThere)
       exam.expect(isThere, 'an explicit status message in the entry', 'none')
     },
   },

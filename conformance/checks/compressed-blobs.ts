@@ -95,6 +95,8 @@ export const compressedBlobsChecks: readonly Check[] = [
       const outcome = await upload(exam, exam.digest(data), wire)
       exam.expectCode(outcome, 'OK')
       const committed = outcome.responses[0]?.committedSize
+      const told = committed === wire.length ? 'compressed size' : String(committed)
+      exam.observed('committed size of a compressed upload', told)
       exam.expect(committed === wire.length || committed === -1, `${wire.length} or -1`, String(committed))
     },
   },

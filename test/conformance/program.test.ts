@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { profiles } from '../../conformance/profiles.js'
 import type { ReportDocument } from '../../conformance/report/document.js'
 
 // The program as a server's author runs it, against the server built from this checkout.
@@ -69,6 +70,10 @@ t.test('no must row fails on this server, and no check breaks', async (t) => {
   t.equal(code, 0)
   t.ok(results.length >= 300 && summary.pass >= 250, JSON.stringify(summary))
   t.match(stderr, /\d+\/\d+ ok {3}GEN-01/, 'live progress')
+  for (const { id, fact } of profiles) {
+    const result = results.find((each) => each.id === id)
+    t.ok(result?.observations[fact] !== undefined || result?.verdict === 'skip', `${id} measures ${fact}`)
+  }
 })
 
 t.test('the formats', async (t) => {
