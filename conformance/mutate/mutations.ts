@@ -16,22 +16,24 @@ import { outputTreeMutations } from './mutations/output-tree.js'
 import { queryWriteStatusMutations } from './mutations/query-write-status.js'
 import { transportMutations } from './mutations/transport.js'
 
-/** Every way in which the proxy can break a server. */
-export const mutations: readonly Mutation[] = [
-  ...transportMutations,
-  ...digestAndInstanceMutations,
-  ...capabilitiesMutations,
-  ...findMissingBlobsMutations,
-  ...batchUpdateBlobsMutations,
-  ...batchReadBlobsMutations,
-  ...byteStreamWriteMutations,
-  ...queryWriteStatusMutations,
-  ...byteStreamReadMutations,
-  ...getTreeMutations,
-  ...actionCacheMutations,
-  ...executionStreamMutations,
-  ...executionResultsMutations,
-  ...outputTreeMutations,
-  ...commandMutations,
-  ...optionalServicesMutations,
-]
+/** Every way in which the proxy can break a server, by what is broken. */
+export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> = {
+  'Transport, health, reflection': transportMutations,
+  'Digests and instance names': digestAndInstanceMutations,
+  Capabilities: capabilitiesMutations,
+  FindMissingBlobs: findMissingBlobsMutations,
+  BatchUpdateBlobs: batchUpdateBlobsMutations,
+  BatchReadBlobs: batchReadBlobsMutations,
+  'ByteStream.Write': byteStreamWriteMutations,
+  QueryWriteStatus: queryWriteStatusMutations,
+  'ByteStream.Read': byteStreamReadMutations,
+  GetTree: getTreeMutations,
+  'Action cache': actionCacheMutations,
+  'Execution: operations, caching, failures': executionStreamMutations,
+  'Execution: results': executionResultsMutations,
+  'Execution: Trees of output directories': outputTreeMutations,
+  'Execution: what a Command means': commandMutations,
+  'Services the server behind the proxy lacks': optionalServicesMutations,
+}
+
+export const mutations: readonly Mutation[] = Object.values(mutationsBySubject).flat()

@@ -115,8 +115,12 @@ const passThrough = (
     trailers = { ...came }
   })
   client.once('wantTrailers', () => client.sendTrailers(trailers ?? {}))
-  client.pipe(server)
-  client.once('close', () => server.close(client.rstCode))
+  // A call that is destroyed ends its reading side too, which the server must not take for the end of the requests.
+  client.pipe(server, { end: false })
+  client.once('end', () => {
+    if (!client.destroyed) server.end()
+  })
+  client.once('close', () => server.close(client.rstCode || constants.NGHTTP2_CANCEL))
   server.once('close', () => {
     client.unpipe(server)
     closeAfter(client, trailers === undefined ? server.rstCode || constants.NGHTTP2_INTERNAL_ERROR : undefined)

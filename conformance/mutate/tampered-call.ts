@@ -86,7 +86,7 @@ export class TamperedCall implements Call<Any> {
       if (await this.#isAnswered()) return
       answers = this.#relayed()
     }
-    if (this.#server?.writable) this.#server.end()
+    if (this.#server?.writable && !this.#client.destroyed) this.#server.end()
     await answers
   }
 

@@ -18,7 +18,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Why a check is skipped for what the server need not have; the mutations that claim to have it run it all the same. */
 const NOT_HERE = /^the server (does not|announces no|takes)/
 /** Mutations examined side by side: most of a check is waiting. */
-const LANES = 6
+const LANES = 8
+
+const UNCHANGED: Mutation = { name: 'unchanged', breaks: 'Nothing.', caughtBy: [], tamper: () => [] }
 
 /** The built program in a process of its own; gives its address. */
 const startServer = (t: Test): Promise<string> => {
@@ -68,7 +70,7 @@ const examine = async (
       checks.filter(({ id }) => ids.has(id)),
       candidate,
       {
-        concurrency: 4,
+        concurrency: 8,
         missing: lacks(candidate, await servedServices(candidate)),
         isAlive: () => Promise.resolve(true),
         onResult: () => {},
@@ -110,11 +112,21 @@ t.test('conformance/mutations.md lists them', async (t) => {
 
 t.test('each mutation is seen by its checks, and by none of them without it', async (t) => {
   const upstream = await startServer(t)
-  const correct = await examine(upstream, caught)
-  const wrong = [...correct.values()].filter(
-    ({ verdict, reason }) =>
-      verdict !== 'pass' && verdict !== 'chosen' && !(verdict === 'skip' && NOT_HERE.test(reason)),
+  const elsewhere = mutations.flatMap(({ instanceName, caughtBy }) =>
+    instanceName ? [{ instanceName, caughtBy }] : [],
   )
+  const correct = await Promise.all([
+    examine(upstream, caught),
+    ...elsewhere.map(({ instanceName, caughtBy }) =>
+      examine(upstream, new Set(caughtBy), { ...UNCHANGED, instanceName }),
+    ),
+  ])
+  const wrong = correct
+    .flatMap((results) => [...results.values()])
+    .filter(
+      ({ verdict, reason }) =>
+        verdict !== 'pass' && verdict !== 'chosen' && !(verdict === 'skip' && NOT_HERE.test(reason)),
+    )
   t.strictSame(
     wrong.map(({ requirement, verdict, reason }) => `${requirement.id} ${verdict}: ${reason}`),
     [],
