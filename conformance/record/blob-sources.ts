@@ -17,7 +17,7 @@ const codecs = {
 /** Longer text gets a file of its own. */
 const INLINE_BYTES = 1_024
 /** What the server made is kept only when it is short text: that is what a replay can compare on any machine. */
-const EXPECTED_BYTES = 2_048
+const EXPECTED_BYTES = 512
 
 export interface Sources {
   readonly blobs: Record<string, BlobSource>

@@ -28,7 +28,7 @@ export class Placeholders {
     return Object.fromEntries(
       Object.entries(value).map(([name, field]): [string, Json] => {
         if (name === 'worker') return [name, this.#name('worker', String(field))]
-        return [name, name.endsWith('Timestamp') ? '<time>' : this.applied(field as Json)]
+        return [name, /(Timestamp|Duration)$/.test(name) ? '<time>' : this.applied(field as Json)]
       }),
     )
   }

@@ -2,10 +2,10 @@ import { codecByName } from '../../src/proto/codec.js'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [field: string]: Json }
 
-const DIGEST = /^[0-9a-f]{32,128}\/\d+$/
+export const DIGEST_TEXT = /^[0-9a-f]{32,128}\/\d+$/
 
 export const isDigestText = (value: Json | undefined): value is string =>
-  typeof value === 'string' && DIGEST.test(value)
+  typeof value === 'string' && DIGEST_TEXT.test(value)
 
 export const digestText = ({ hash, sizeBytes }: { readonly hash: string; readonly sizeBytes: number }): string =>
   `${hash}/${sizeBytes}`

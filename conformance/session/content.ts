@@ -1,0 +1,181 @@
+import { createHash, randomInt, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Codec, codecByName } from '../../src/proto/codec.js'
+import type { Candidate } from '../exam.js'
+import { DIGEST_TEXT, digestText, fromJson, type Json, parseDigest } from './json-form.js'
+import { type BlobSource, type DigestText, SALT, type Session } from './session.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const RESOURCE = /(?:^|\/)(uploads\/([^/]+)\/)?((?:blobs|compressed-blobs\/\w+)\/(?:blake3\/)?)([0-9a-f]{32,128}\/\d+)$/
+
+/** A session asks for something that nothing in it has told of: the session is broken, not the server. */
+export class SessionError extends Error {
+  override readonly name = 'SessionError'
+}
+
+/**
+ * What one run of a session sends in place of what was recorded. Blobs get the run's salt; messages are put together
+ * anew around the digests that this gives; what the server makes is known by the digests that the server tells.
+ */
+export class Content {
+  readonly #session: Session
+  readonly #properties: Candidate['properties']
+  readonly #instanceName: string
+  readonly #salt: string
+  readonly #own = new Map<DigestText, { readonly digest: DigestText; readonly bytes: Buffer }>()
+  readonly #bound = new Map<DigestText, DigestText>()
+  readonly #names = new Map<string, string>()
+
+  constructor(session: Session, candidate: Candidate) {
+    this.#session = session
+    this.#properties = candidate.properties
+    this.#instanceName = candidate.instanceName
+    // Digits have no capitals: an action that changes the case of letters leaves them as they are.
+    const half = (): string => String(randomInt(1e8)).padStart(8, '0')
+    this.#salt = `-${half()}${half()}`
+  }
+
+  /** Whether the client holds the blob, so that its digest is known before the server says anything. */
+  isOwn(recorded: DigestText): boolean {
+    return recorded in this.#session.blobs || recorded.endsWith('/0')
+  }
+
+  /** As `digest`, for what is mentioned and never moved: without execution a client keeps its inputs to itself. */
+  #mentioned(recorded: DigestText): DigestText {
+    return this.isOwn(recorded) || this.#bound.has(recorded) ? this.digest(recorded) : recorded
+  }
+
+  /** The digest in this run. Throws a SessionError when neither the client nor the server has told of it. */
+  digest(recorded: DigestText): DigestText {
+    const bound = this.#bound.get(recorded)
+    if (bound !== undefined) return bound
+    if (this.isOwn(recorded)) return this.#materialised(recorded).digest
+    throw new SessionError(`the session uses ${recorded}, which no call before gave`)
+  }
+
+  boundDigest(recorded: DigestText): DigestText | undefined {
+    return this.#bound.get(recorded)
+  }
+
+  /** The server's digest for what was recorded under another. */
+  bind(recorded: DigestText, actual: DigestText): void {
+    this.#bound.set(recorded, actual)
+  }
+
+  bytes(recorded: DigestText): Buffer {
+    return this.#materialised(recorded).bytes
+  }
+
+  /** The text that the server is to have made, salted; undefined when the session does not show it. */
+  expectedBytes(recorded: DigestText): Buffer | undefined {
+    if (this.isOwn(recorded)) return this.bytes(recorded)
+    const source = this.#session.expected[recorded]
+    return source === undefined || 'message' in source ? undefined : this.#salted(this.#sourceBytes(source))
+  }
+
+  /** A message that the server is to have made, in the session's digests. */
+  expectedMessage(recorded: DigestText): { readonly codec: Codec<object, unknown>; readonly value: Json } | undefined {
+    const source = this.#session.expected[recorded]
+    if (source === undefined || !('message' in source)) return undefined
+    return { codec: codecByName(`${REAPI}.${source.message}`), value: source.value }
+  }
+
+  bindName(recorded: string, actual: string): void {
+    this.#names.set(recorded, actual)
+  }
+
+  /** A made-up name in place of a recorded one, the same each time it is asked for. */
+  freshName(recorded: string): string {
+    const known = this.#names.get(recorded) ?? randomUUID()
+    this.#names.set(recorded, known)
+    return known
+  }
+
+  /** A recorded message as this run sends it: digests, resource names, operation names, instance name and salt. */
+  mapped(form: Json, isWithinBlob = false, field = ''): Json {
+    if (typeof form === 'string') {
+      return isWithinBlob && DIGEST_TEXT.test(form) ? this.#mentioned(form) : this.#mappedText(form, field)
+    }
+    if (form === null || typeof form !== 'object') return form
+    if (Array.isArray(form)) return form.map((each) => this.mapped(each, isWithinBlob, field))
+    return Object.fromEntries(
+      Object.entries(form).map(([name, value]) => [name, this.mapped(value, isWithinBlob, name)]),
+    )
+  }
+
+  /** The run's own instance name goes before a resource's name. */
+  resourceName(recorded: string): string {
+    const match = RESOURCE.exec(recorded)
+    if (match === null) throw new SessionError(`resource name ${recorded} cannot be read`)
+    const [, uploads, id = '', form, digest = ''] = match
+    const prefix = this.#instanceName === '' ? '' : `${this.#instanceName}/`
+    const upload = uploads === undefined ? '' : `uploads/${this.freshName(id)}/`
+    return `${prefix}${upload}${form}${this.digest(digest)}`
+  }
+
+  get instanceName(): string {
+    return this.#instanceName
+  }
+
+  #mappedText(text: string, field: string): string {
+    if (DIGEST_TEXT.test(text)) return this.digest(text)
+    if (field === 'resourceName') return this.resourceName(text)
+    const named = this.#names.get(text)
+    if (named !== undefined) return named
+    if (/^[0-9a-f]{64}$/.test(text)) {
+      const own = Object.keys(this.#session.blobs).find((digest) => digest.startsWith(text))
+      if (own !== undefined) return parseDigest(this.digest(own)).hash
+    }
+    return text.replaceAll(SALT, this.#salt)
+  }
+
+  #materialised(recorded: DigestText): { readonly digest: DigestText; readonly bytes: Buffer } {
+    const known = this.#own.get(recorded)
+    if (known !== undefined) return known
+    const source = this.#session.blobs[recorded] ?? (recorded.endsWith('/0') ? { text: '' } : undefined)
+    if (source === undefined) throw new SessionError(`the session does not hold ${recorded}`)
+    const bytes = 'message' in source ? this.#message(source) : this.#salted(this.#sourceBytes(source))
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    const made = { digest: digestText({ hash, sizeBytes: bytes.length }), bytes }
+    this.#own.set(recorded, made)
+    return made
+  }
+
+  #message({ message, value }: { readonly message: string; readonly value: Json }): Buffer {
+    const mapped = this.mapped(value, true) as { readonly [field: string]: Json }
+    const isPlatformed = message === 'Command' || (message === 'Action' && 'platform' in mapped)
+    const whole = isPlatformed && this.#properties.length > 0 ? { ...mapped, platform: this.#platform(mapped) } : mapped
+    const sent = message === 'Directory' ? sorted(whole) : whole
+    return codecByName(`${REAPI}.${message}`).encode(fromJson(sent) as object)
+  }
+
+  #platform({ platform }: { readonly [field: string]: Json }): Json {
+    const recorded = (platform as { properties?: Candidate['properties'] } | undefined)?.properties ?? []
+    const own = recorded.filter(({ name }) => !this.#properties.some((property) => property.name === name))
+    return { properties: [...own, ...this.#properties].sort((a, b) => (a.name < b.name ? -1 : 1)) }
+  }
+
+  #sourceBytes(source: Exclude<BlobSource, { readonly message: string }>): Buffer {
+    if ('text' in source) return Buffer.from(source.text)
+    if ('base64' in source) return Buffer.from(source.base64, 'base64')
+    if ('repeat' in source) return Buffer.alloc(source.sizeBytes, source.repeat)
+    return readFileSync(join(this.#session.folder, 'blobs', source.file))
+  }
+
+  #salted(bytes: Buffer): Buffer {
+    if (!bytes.includes(SALT)) return bytes
+    const salted = Buffer.from(bytes)
+    for (let at = salted.indexOf(SALT); at >= 0; at = salted.indexOf(SALT, at + 1)) salted.write(this.#salt, at)
+    return salted
+  }
+}
+
+/** The salt may be part of a name, and a Directory is only valid in order. */
+const sorted = (directory: { readonly [field: string]: Json }): { readonly [field: string]: Json } =>
+  Object.fromEntries(
+    Object.entries(directory).map(([field, value]) => [
+      field,
+      Array.isArray(value) ? [...(value as { name: string }[])].sort((a, b) => (a.name < b.name ? -1 : 1)) : value,
+    ]),
+  )

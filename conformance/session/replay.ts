@@ -1,0 +1,244 @@
+import { setImmediate } from 'node:timers/promises'
+import { codeName } from '../../src/base/status-error.js'
+import { codec } from '../../src/proto/codec.js'
+import { Divergence } from '../check.js'
+import type { CallSettings, Outcome } from '../client.js'
+import { type Candidate, show, type TranscriptLine } from '../exam.js'
+import type { Any, Method } from '../methods.js'
+import * as methods from '../methods.js'
+import { Answers, isRead, recordedResponses } from './answers.js'
+import { Comparison, fieldsOf } from './compare.js'
+import { Content } from './content.js'
+import { fromJson, type Json, toJson } from './json-form.js'
+import type { Session, SessionCall } from './session.js'
+import { type Difference, untolerated } from './tolerance.js'
+import { compressedAs, recordedWrite, requestsOf, Uploads } from './uploads.js'
+
+const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
+
+/** Longer than any action of a session takes. */
+const CALL_MS = 30_000
+const TRANSCRIPT_LINES = 40
+
+/** One run of a session against a server. */
+export class Replay {
+  readonly transcript: TranscriptLine[] = []
+  readonly #session: Session
+  readonly #candidate: Candidate
+  readonly #content: Content
+  readonly #uploads: Uploads
+  readonly #answers: Answers
+  #isStopped = false
+
+  constructor(session: Session, candidate: Candidate) {
+    this.#session = session
+    this.#candidate = candidate
+    this.#content = new Content(session, candidate)
+    this.#uploads = new Uploads(candidate, this.#content)
+    this.#answers = new Answers(this.#content)
+  }
+
+  /**
+   * Sends the client's side, each call as soon as those have ended that the client had waited for. Throws a Divergence
+   * at the first answer that this client would stumble over, a SessionError when the session itself is no good.
+   */
+  async run(): Promise<void> {
+    const done = new Map<number, Promise<void>>()
+    for (const call of this.#session.calls) {
+      const before = call.after.map((id) => done.get(id))
+      done.set(
+        call.id,
+        Promise.all(before).then(() => (this.#isStopped ? undefined : this.#perform(call))),
+      )
+    }
+    try {
+      await Promise.all(done.values())
+    } catch (error) {
+      this.#isStopped = true
+      await Promise.allSettled(done.values())
+      throw error
+    }
+  }
+
+  /** No further call starts. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  async #perform(call: SessionCall): Promise<void> {
+    const name = call.method.slice(call.method.lastIndexOf('/') + 1)
+    if (name === 'Write') return this.#write(call)
+    if (name === 'QueryWriteStatus') return this.#queryWriteStatus(call)
+    if (name === 'FindMissingBlobs') return this.#findMissing(call)
+    if (name === 'BatchUpdateBlobs') return this.#batchUpdate(call)
+    const digest = isRead(call)
+    if (digest !== undefined && this.#answers.inlined.has(digest)) return
+    const isLeft = call.end.code.startsWith('broken off')
+    const maxResponses = isLeft ? Math.max(1, recordedResponses(call).length) : undefined
+    const outcome = await this.#call(
+      call,
+      requestsOf(call).map((form) => this.#request(form)),
+      maxResponses,
+    )
+    if (!isLeft) this.#judge(call, outcome)
+  }
+
+  #request(form: Json): object {
+    const mapped = fieldsOf(this.#content.mapped(form))
+    const hasInstance = 'digestFunction' in mapped || !('resourceName' in mapped || 'name' in mapped)
+    return fromJson(hasInstance ? { ...mapped, instanceName: this.#content.instanceName } : mapped) as object
+  }
+
+  async #call(call: SessionCall, requests: readonly object[], maxResponses?: number): Promise<Outcome<Any>> {
+    const [service = '', name = ''] = call.method.split('/')
+    const method: Method<Any, Any> = { service, name }
+    const settings = { ...this.#settings(call), ...(maxResponses === undefined ? {} : { maxResponses }) }
+    const outcome = await this.#candidate.client.call(method, requests as Any[], settings)
+    this.#record(call, requests[0], outcome)
+    return outcome
+  }
+
+  #settings(call: SessionCall): CallSettings {
+    const metadata = { ...this.#session.metadata, ...call.metadata }
+    const isSent = Object.keys(metadata).length > 0
+    return {
+      deadlineMs: CALL_MS,
+      requestMetadata: isSent
+        ? requestMetadataCodec.encode(fromJson(this.#content.mapped(metadata)) as object)
+        : 'none',
+    }
+  }
+
+  #judge(call: SessionCall, outcome: Outcome<Any>): void {
+    const isSuccess = call.end.code === 'OK' && outcome.code === 0
+    const comparison = isSuccess
+      ? this.#answers.compare(call, { forms: outcome.responses.map(toJson), messages: outcome.responses })
+      : new Comparison(this.#content)
+    if (outcome.garbage !== undefined) comparison.differs('answer', 'messages that decode', outcome.garbage)
+    const code = codeName(outcome.code)
+    if (call.end.code !== code) comparison.differs('status', call.end.code, `${code} ${outcome.message}`.trim())
+    else if (code !== 'OK') {
+      comparison.compare(call.end.message, outcome.message, 'message')
+      comparison.compare(call.end.details, outcome.details.map(toJson), 'details')
+    }
+    this.#stumble(call, comparison.differences)
+  }
+
+  #stumble(call: SessionCall, differences: readonly Difference[]): void {
+    const [first, ...others] = untolerated(
+      differences.filter(({ expected, found }) => show(expected) !== show(found)),
+      this.#session.client,
+      call.method,
+      call.exact ?? [],
+    )
+    if (first === undefined) return
+    const more = others.length === 0 ? '' : `, and ${others.length} more`
+    const where = `call ${call.id} ${call.method.replace(/^.*\./, '')}: ${first.path}`
+    throw new Divergence(`${where} ${show(first.expected)}`, `${show(first.found)}${more}`)
+  }
+
+  async #findMissing(call: SessionCall): Promise<void> {
+    const recordedAsked = (requestsOf(call)[0]?.['blobDigests'] ?? []) as readonly string[]
+    const storedBefore = new Set(this.#uploads.stored)
+    const outcome = await this.#call(
+      call,
+      requestsOf(call).map((form) => this.#request(form)),
+    )
+    if (outcome.code !== 0 || call.end.code !== 'OK') return this.#judge(call, outcome)
+    const answer = fieldsOf(toJson(outcome.responses[0] ?? {}))['missingBlobDigests'] ?? []
+    const missing = new Set(answer as readonly string[])
+    const recordedMissing = new Set(
+      (fieldsOf(recordedResponses(call)[0])['missingBlobDigests'] ?? []) as readonly string[],
+    )
+    const asked = recordedAsked.map((digest) => this.#content.digest(digest))
+    const unasked = [...missing].filter((digest) => !asked.includes(digest))
+    if (unasked.length > 0) {
+      this.#stumble(call, [{ path: 'missingBlobDigests', expected: 'only what was asked for', found: unasked }])
+    }
+    this.#uploads.learnMissing(asked, missing)
+    for (const recorded of recordedAsked) {
+      const digest = this.#content.digest(recorded)
+      if (!missing.has(digest) || recordedMissing.has(recorded)) continue
+      await this.#sendMissing(call, recorded, storedBefore.has(digest))
+    }
+  }
+
+  /** The recorded server had this blob. A client sends what is missing, unless the server had confirmed to have it. */
+  async #sendMissing(call: SessionCall, recorded: string, wasStored: boolean): Promise<void> {
+    const digest = this.#content.digest(recorded)
+    const difference = { path: `missingBlobDigests[${digest}]`, expected: 'present, as it was stored' }
+    if (wasStored || !this.#content.isOwn(recorded)) return this.#stumble(call, [{ ...difference, found: 'missing' }])
+    const refusal = await this.#uploads.send(recorded)
+    if (refusal !== undefined) this.#stumble(call, [{ ...difference, found: refusal }])
+    this.#uploads.stored.add(digest)
+  }
+
+  async #batchUpdate(call: SessionCall): Promise<void> {
+    const [form] = requestsOf(call)
+    const entries = ((form?.['requests'] ?? []) as readonly Json[]).map(fieldsOf)
+    const sent = entries.filter(({ digest }) => this.#uploads.isToSend(String(digest)))
+    if (sent.length === 0) return
+    const requests = sent.map(({ digest, compressor }) => {
+      const bytes = this.#content.bytes(String(digest))
+      const isCompressed = compressor === 1
+      const own = fromJson(this.#content.digest(String(digest)))
+      return { digest: own, data: isCompressed ? compressedAs('zstd', bytes) : bytes, compressor: compressor ?? 0 }
+    })
+    const { requests: _, ...rest } = form ?? {}
+    const outcome = await this.#call(call, [{ ...this.#request(rest), requests }])
+    this.#judge(call, outcome)
+    for (const { digest } of sent) this.#uploads.stored.add(this.#content.digest(String(digest)))
+  }
+
+  async #write(call: SessionCall): Promise<void> {
+    const write = recordedWrite(call)
+    if (this.#uploads.isSkipped(write.uploadId)) return
+    if (write.fromBytes === 0 && !this.#uploads.isToSend(write.digest)) return this.#uploads.skip(write.uploadId)
+    if (call.end.code.startsWith('broken off')) return this.#brokenWrite(call)
+    const outcome = await this.#call(call, [...this.#uploads.messages(write)])
+    const code = codeName(outcome.code)
+    if (code !== call.end.code) {
+      this.#stumble(call, [{ path: 'status', expected: call.end.code, found: `${code} ${outcome.message}`.trim() }])
+    }
+    if (code !== 'OK') return
+    const committed = Number(outcome.responses[0]?.committedSize ?? 0)
+    const accepted = [this.#uploads.wireBytes(write), ...(write.compressor === undefined ? [] : [-1])]
+    if (!accepted.includes(committed)) {
+      this.#stumble(call, [{ path: 'committedSize', expected: accepted.join(' or '), found: committed }])
+    }
+    this.#uploads.stored.add(this.#content.digest(write.digest))
+  }
+
+  /** Sends what had gone out and breaks the call off, as the recorder did. */
+  async #brokenWrite(call: SessionCall): Promise<void> {
+    const conversation = this.#candidate.client.open(methods.write, this.#settings(call))
+    for (const message of this.#uploads.messages(recordedWrite(call))) await conversation.send(message)
+    // What was written leaves with the next turn of the loop; a reset would overtake it.
+    await setImmediate()
+    conversation.cancel()
+    this.#record(call, '(broken off)', await conversation.outcome)
+  }
+
+  async #queryWriteStatus(call: SessionCall): Promise<void> {
+    const [form] = requestsOf(call)
+    const name = String(form?.['resourceName'])
+    const [, uploadId = ''] = /uploads\/([^/]+)\//.exec(name) ?? []
+    if (this.#uploads.isSkipped(uploadId)) return
+    const outcome = await this.#call(call, [this.#request(form ?? {})])
+    const code = codeName(outcome.code)
+    if (code !== call.end.code) this.#stumble(call, [{ path: 'status', expected: call.end.code, found: code }])
+    const { committedSize = 0, complete = false } = outcome.responses[0] ?? {}
+    if (complete) this.#uploads.skip(uploadId)
+    this.#uploads.learnCommitted(uploadId, code === 'OK' ? Number(committedSize) : 0)
+  }
+
+  #record(call: SessionCall, sent: unknown, outcome: Outcome<unknown>): void {
+    if (this.transcript.length >= TRANSCRIPT_LINES) return
+    const last = outcome.responses.at(-1)
+    this.transcript.push({
+      method: `${call.id} ${call.method}`,
+      sent: show(sent),
+      came: `${codeName(outcome.code)} ${outcome.message} ${last === undefined ? '' : show(last)}`.trim(),
+    })
+  }
+}

@@ -1,0 +1,86 @@
+import { Divergence, type Need, type Requirement } from '../check.js'
+import type { Candidate } from '../exam.js'
+import type { Result, Verdict } from '../runner.js'
+import { Replay } from './replay.js'
+import { readSessions, type Session } from './session.js'
+
+export interface SessionSettings {
+  /** Why the candidate cannot be asked for something, or undefined when it can. */
+  missing(need: Need): string | undefined
+  isSelected(id: string): boolean
+  onResult(result: Result): void
+}
+
+const DEADLINE_MS = 45_000
+const LANES = 4
+
+/** Every session there is, by the id its result has. */
+export const sessions: readonly Session[] = readSessions()
+
+const requirementOf = ({ id, level, summary, client, origin }: Session): Requirement => ({
+  id,
+  section: 'Sessions',
+  rpc: 'session',
+  level,
+  requirement: `${client}: ${summary}`,
+  expected:
+    origin === 'recorded' ? 'what the client was answered when it was recorded' : 'what the client is known to need',
+})
+
+/** Replays every selected session, and judges each as a check is judged. Never throws for what a server does. */
+export const sessionResults = async (candidate: Candidate, settings: SessionSettings): Promise<Result[]> => {
+  const chosen = sessions.filter(({ id }) => settings.isSelected(id))
+  const results = new Array<Result>(chosen.length)
+  const queue = chosen.map((session, index) => ({ session, index }))
+  const lane = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const result = await judge(next.session, candidate, settings)
+      results[next.index] = result
+      settings.onResult(result)
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  return results
+}
+
+const judge = async (session: Session, candidate: Candidate, settings: SessionSettings): Promise<Result> => {
+  const startMs = performance.now()
+  const replay = new Replay(session, candidate)
+  const give = (verdict: Verdict, reason: string): Result => ({
+    requirement: requirementOf(session),
+    sends: `${session.calls.length} calls of ${session.client} (${session.origin})`,
+    verdict,
+    reason,
+    observations: {},
+    readings: [],
+    transcript: replay.transcript,
+    elapsedMs: performance.now() - startMs,
+  })
+  const lacking = session.needs.map((need) => settings.missing(need)).find((why) => why !== undefined)
+  if (lacking !== undefined) return give('skip', lacking)
+  try {
+    await withDeadline(replay)
+    return give('pass', '')
+  } catch (error) {
+    if (error instanceof Divergence) return give(session.level === 'must' ? 'fail' : 'warn', error.message)
+    return give('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+  }
+}
+
+const withDeadline = async (replay: Replay): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      replay.stop()
+      reject(new Divergence(`an end of the session within ${DEADLINE_MS} ms`, 'none'))
+    }, DEADLINE_MS)
+  })
+  const work = replay.run()
+  // After the deadline nobody is left to hear of the abandoned run.
+  work.catch(() => {})
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

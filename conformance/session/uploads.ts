@@ -1,0 +1,151 @@
+import { compress } from 'zstd-napi'
+import type { Candidate } from '../exam.js'
+import * as methods from '../methods.js'
+import { fieldsOf } from './compare.js'
+import { type Content, SessionError } from './content.js'
+import { type Json, parseDigest } from './json-form.js'
+import type { DigestText, SessionCall } from './session.js'
+
+/** One recorded ByteStream.Write, as far as it decides what is sent. */
+export interface RecordedWrite {
+  readonly resourceName: string
+  /** What the client calls this upload; it may hold more than one call when one was broken off. */
+  readonly uploadId: string
+  readonly digest: DigestText
+  readonly compressor: string | undefined
+  readonly fromBytes: number
+  readonly toBytes: number
+  readonly chunkBytes: number
+  readonly offsets: readonly number[]
+  readonly isNamedInEach: boolean
+  readonly finishes: boolean
+  /** The end of the data comes in a message of its own. */
+  readonly finishesEmpty: boolean
+}
+
+export const requestsOf = (call: SessionCall): readonly { readonly [field: string]: Json }[] =>
+  call.messages.filter(([direction]) => direction === '>').map(([, , form]) => fieldsOf(form))
+
+const dataOf = (request: { readonly [field: string]: Json }) => {
+  const data = fieldsOf(request['data'])
+  return { from: Number(data['from'] ?? 0), to: Number(data['to'] ?? 0), blob: data['blob'] }
+}
+
+export const recordedWrite = (call: SessionCall): RecordedWrite => {
+  const requests = requestsOf(call)
+  const [first] = requests
+  const last = requests.at(-1)
+  const resourceName = String(first?.['resourceName'] ?? '')
+  const match = /uploads\/([^/]+)\/(?:blobs|compressed-blobs\/(\w+))\/(?:blake3\/)?([0-9a-f]+\/\d+)/.exec(resourceName)
+  if (match === null || first === undefined || last === undefined) {
+    throw new SessionError(`call ${call.id}: a Write without a resource name`)
+  }
+  const ranges = requests.map(dataOf)
+  return {
+    resourceName,
+    uploadId: match[1] ?? '',
+    compressor: match[2],
+    digest: match[3] ?? '',
+    fromBytes: ranges[0]?.from ?? 0,
+    toBytes: Math.max(...ranges.map(({ to }) => to)),
+    chunkBytes: Math.max(1, ...ranges.map(({ from, to }) => to - from)),
+    offsets: ranges.map(({ from }) => from),
+    isNamedInEach: requests.length > 1 && requests.every((request) => 'resourceName' in request),
+    finishes: last['finishWrite'] === true,
+    finishesEmpty: requests.length > 1 && last['finishWrite'] === true && !('data' in last),
+  }
+}
+
+/** What the server lacks and what it was given, in this run's digests. */
+export class Uploads {
+  readonly #candidate: Candidate
+  readonly #content: Content
+  readonly #missing = new Map<DigestText, boolean>()
+  readonly #committed = new Map<string, number>()
+  readonly #skipped = new Set<string>()
+  readonly stored = new Set<DigestText>()
+
+  constructor(candidate: Candidate, content: Content) {
+    this.#candidate = candidate
+    this.#content = content
+  }
+
+  learnMissing(asked: readonly DigestText[], missing: ReadonlySet<DigestText>): void {
+    for (const digest of asked) this.#missing.set(digest, missing.has(digest))
+  }
+
+  /** A client sends what it was told is missing, and what it did not ask about. */
+  isToSend(recorded: DigestText): boolean {
+    return this.#missing.get(this.#content.digest(recorded)) ?? true
+  }
+
+  /** True when the upload need not go on: the server has the blob. */
+  isSkipped(uploadId: string): boolean {
+    return this.#skipped.has(uploadId)
+  }
+
+  skip(uploadId: string): void {
+    this.#skipped.add(uploadId)
+  }
+
+  learnCommitted(uploadId: string, committedBytes: number): void {
+    this.#committed.set(uploadId, committedBytes)
+  }
+
+  /** The messages of a Write as recorded, or from where the server says it got to when it was broken off before. */
+  *messages(
+    write: RecordedWrite,
+  ): Generator<{ resourceName: string; writeOffset: number; data: Buffer; finishWrite: boolean }> {
+    const bytes = this.#wire(write)
+    const isResumed = write.fromBytes > 0
+    const from = isResumed ? (this.#committed.get(write.uploadId) ?? 0) : 0
+    const isWhole = write.finishes && !write.finishesEmpty
+    const to = write.finishes ? bytes.length : Math.min(write.toBytes, bytes.length)
+    const isAsRecorded = from === write.fromBytes && to === write.toBytes
+    const offsets = isAsRecorded ? write.offsets : offsetsBetween(from, to, write.chunkBytes, write.finishesEmpty)
+    for (const [index, at] of offsets.entries()) {
+      const next = offsets[index + 1] ?? to
+      const isLast = index === offsets.length - 1
+      yield {
+        resourceName: index === 0 || write.isNamedInEach ? this.#content.resourceName(write.resourceName) : '',
+        writeOffset: at,
+        data: bytes.subarray(at, next),
+        finishWrite: isLast && (isWhole || write.finishesEmpty),
+      }
+    }
+  }
+
+  /** How much the server should say it has when the upload is complete. */
+  wireBytes(write: RecordedWrite): number {
+    return this.#wire(write).length
+  }
+
+  /** Sends a blob that this server lacks where the recorded one had it. */
+  async send(recorded: DigestText): Promise<string | undefined> {
+    const { instanceName, client } = this.#candidate
+    const digest = this.#content.digest(recorded)
+    const resourceName = `${instanceName === '' ? '' : `${instanceName}/`}uploads/${this.#content.freshName(`extra ${recorded}`)}/blobs/${digest}`
+    const request = { resourceName, data: this.#content.bytes(recorded), finishWrite: true }
+    const { code, message } = await client.call(methods.write, request)
+    return code === 0 ? undefined : message
+  }
+
+  #wire({ digest, compressor }: RecordedWrite): Buffer {
+    const bytes = this.#content.bytes(digest)
+    return compressor === undefined ? bytes : compressedAs(compressor, bytes)
+  }
+}
+
+/** Compressed anew: the recorded stream holds no salt. */
+export const compressedAs = (compressor: string, bytes: Buffer): Buffer => {
+  if (compressor === 'zstd') return Buffer.from(compress(bytes))
+  throw new SessionError(`sessions are compressed with zstd, not ${compressor}`)
+}
+
+const offsetsBetween = (from: number, to: number, chunkBytes: number, endsEmpty: boolean): number[] => {
+  const offsets = [from]
+  for (let at = from + chunkBytes; at < to; at += chunkBytes) offsets.push(at)
+  return endsEmpty ? [...offsets, to] : offsets
+}
+
+export const sizeOf = (digest: DigestText): number => parseDigest(digest).sizeBytes
