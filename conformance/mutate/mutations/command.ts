@@ -124,11 +124,11 @@ export const commandMutations: readonly Mutation[] = [
   },
   {
     name: 'platform-of-command-ignored',
-    breaks: 'An Action without platform runs anywhere, and the platform of its Command is ignored.',
+    breaks: 'An Action without platform is refused, whatever the platform of its Command.',
     caughtBy: ['CMD-16'],
     tamper: () =>
       onAction(({ action, command }) => {
-        action.platform ??= { properties: [{ name: 'OSFamily', value: 'none' }] }
+        action.platform ??= { properties: [{ name: 'no-such-property', value: '' }] }
         command.platform = null
       }),
   },
@@ -136,6 +136,7 @@ export const commandMutations: readonly Mutation[] = [
     name: 'platform-of-command-preferred',
     breaks: 'The platform of the Command is preferred to that of the Action.',
     caughtBy: ['CMD-16'],
+    waitsMs: 20_000,
     tamper: () =>
       onAction(({ action, command }) => {
         action.platform = command.platform ?? action.platform
@@ -160,15 +161,6 @@ export const commandMutations: readonly Mutation[] = [
           if (property.value.toLowerCase() === 'linux') property.value = 'Linux'
           if (property.name.toLowerCase() === 'osfamily') property.name = 'OSFamily'
         }
-      }),
-  },
-  {
-    name: 'platform-of-action-not-read',
-    breaks: 'Version 2.2 is announced, and Action.platform is not read.',
-    caughtBy: ['CMD-16'],
-    tamper: () =>
-      onAction(({ action }) => {
-        action.platform = null
       }),
   },
   {

@@ -31,12 +31,14 @@ export const executionStreamMutations: readonly Mutation[] = [
     name: 'operation-only-at-end',
     breaks: 'Execute and WaitExecution send nothing before the end.',
     caughtBy: ['EXE-01', 'WAI-01'],
+    waitsMs: 3_000,
     tamper: () => dropOperations((done) => !done),
   },
   {
     name: 'operation-without-name',
     breaks: 'Operations have no name.',
     caughtBy: ['EXE-01', 'EXE-35', 'WAI-04'],
+    waitsMs: 3_000,
     tamper: () =>
       onOperation(({ operation }) => {
         operation.name = ''
@@ -46,6 +48,7 @@ export const executionStreamMutations: readonly Mutation[] = [
     name: 'operation-never-done',
     breaks: 'Execute ends OK before the Operation that is done.',
     caughtBy: ['EXE-02', 'EXE-23', 'WAI-01', 'WAI-04'],
+    waitsMs: 3_000,
     tamper: () => dropOperations((done) => done),
   },
   {
@@ -320,6 +323,7 @@ export const executionStreamMutations: readonly Mutation[] = [
     name: 'timeout-counts-queue',
     breaks: 'The time in the queue counts towards the timeout of an action.',
     caughtBy: ['EXE-30'],
+    waitsMs: 3_000,
     tamper: () =>
       onResult(({ executionMetadata }, { response }) => {
         const queued = executionMetadata?.queuedTimestamp
@@ -382,6 +386,7 @@ export const executionStreamMutations: readonly Mutation[] = [
     name: 'operation-lost-with-stream',
     breaks: 'WaitExecution knows no operation, not even those that run.',
     caughtBy: ['EXE-35', 'WAI-01', 'WAI-04', 'INS-07'],
+    waitsMs: 3_000,
     tamper: () => instead(waitExecution, () => ended(NOT_FOUND)),
   },
   {

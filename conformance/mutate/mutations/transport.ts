@@ -46,6 +46,7 @@ export const transportMutations: readonly Mutation[] = [
     name: 'deadline-ignored',
     breaks: 'The deadline of a call (grpc-timeout) is not looked at.',
     caughtBy: ['GEN-05'],
+    waitsMs: 10_000,
     tamper: () => ({
       method: write,
       headers: (headers) => {
