@@ -7,6 +7,7 @@ import { byteStreamWriteMutations } from './mutations/bytestream-write.js'
 import { capabilitiesMutations } from './mutations/capabilities.js'
 import { commandMutations } from './mutations/command.js'
 import { digestAndInstanceMutations } from './mutations/digest-and-instance.js'
+import { executionFailureMutations } from './mutations/execution-failures.js'
 import { executionResultsMutations } from './mutations/execution-results.js'
 import { executionStreamMutations } from './mutations/execution-stream.js'
 import { findMissingBlobsMutations } from './mutations/find-missing-blobs.js'
@@ -29,7 +30,8 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   'ByteStream.Read': byteStreamReadMutations,
   GetTree: getTreeMutations,
   'Action cache': actionCacheMutations,
-  'Execution: operations, caching, failures': executionStreamMutations,
+  'Execution: operations and caching': executionStreamMutations,
+  'Execution: failures': executionFailureMutations,
   'Execution: results': executionResultsMutations,
   'Execution: Trees of output directories': outputTreeMutations,
   'Execution: what a Command means': commandMutations,

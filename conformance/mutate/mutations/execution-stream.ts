@@ -1,25 +1,9 @@
-import { codec } from '../../../src/proto/codec.js'
 import { execute, getActionResult, waitExecution } from '../../methods.js'
-import { onFailure, onOperation, onResult } from '../execution.js'
+import { onOperation, onResult } from '../execution.js'
 import { ended, instead, type Mutation, onRequest, recode, replaceResponse, type Tampering } from '../mutation.js'
 
 const [QUEUED, EXECUTING, COMPLETED] = [2, 3, 4] as const
 const NOT_FOUND = 5
-const FAILED_PRECONDITION = 9
-const DEADLINE_EXCEEDED = 4
-
-const preconditionCodec = codec('google.rpc.PreconditionFailure')
-type Violation = { type: string; subject: string }
-
-/** Changes the violations of each PreconditionFailure. */
-const onViolations = (edit: (violation: Violation) => void): Tampering[] =>
-  onFailure(({ details }) => {
-    for (const any of details) {
-      const failure = preconditionCodec.decode(any.value)
-      for (const violation of failure.violations) edit(violation)
-      any.value = preconditionCodec.encode(failure)
-    }
-  })
 
 const dropOperations = (drops: (done: boolean) => boolean): Tampering[] =>
   [execute, waitExecution].map((method) =>
@@ -208,175 +192,6 @@ export const executionStreamMutations: readonly Mutation[] = [
     }),
   },
   {
-    name: 'missing-inputs-not-found',
-    breaks: 'Missing inputs are NOT_FOUND.',
-    caughtBy: ['EXE-11', 'EXE-12', 'EXE-14', 'EXE-17', 'CMD-08'],
-    tamper: () =>
-      onFailure((status) => {
-        if (status.code === FAILED_PRECONDITION) status.code = NOT_FOUND
-      }),
-  },
-  {
-    name: 'missing-inputs-without-details',
-    breaks: 'Missing inputs are not named.',
-    caughtBy: ['EXE-13', 'EXE-15'],
-    tamper: () =>
-      onFailure((status) => {
-        status.details = []
-      }),
-  },
-  {
-    name: 'missing-inputs-two-details',
-    breaks: 'Missing inputs come with a second detail.',
-    caughtBy: ['EXE-15'],
-    tamper: () =>
-      onFailure((status) => {
-        status.details.push({ typeUrl: 'type.googleapis.com/google.rpc.RetryInfo', value: Buffer.alloc(0) })
-      }),
-  },
-  {
-    name: 'missing-inputs-wrong-type',
-    breaks: 'Violations for missing inputs are not of type MISSING.',
-    caughtBy: ['EXE-13', 'EXE-15'],
-    tamper: () =>
-      onViolations((violation) => {
-        violation.type = 'ABSENT'
-      }),
-  },
-  {
-    name: 'missing-inputs-named-with-instance',
-    breaks: 'The subjects of missing inputs begin with the instance name.',
-    caughtBy: ['EXE-13', 'EXE-14'],
-    tamper: () =>
-      onViolations((violation) => {
-        violation.subject = `main/${violation.subject}`
-      }),
-  },
-  {
-    name: 'missing-inputs-function-left-out',
-    breaks: 'The subject of a missing BLAKE3 blob does not name the function.',
-    caughtBy: ['EXE-14'],
-    tamper: () =>
-      onViolations((violation) => {
-        violation.subject = violation.subject.replace('blobs/blake3/', 'blobs/')
-      }),
-  },
-  {
-    name: 'missing-inputs-remembered',
-    breaks: 'An action that lacked an input fails for ever.',
-    caughtBy: ['EXE-17'],
-    tamper: () => {
-      const failed = new Set<string>()
-      return [
-        ...onFailureOf((hash) => failed.add(hash)),
-        instead(execute, (request) =>
-          failed.has(request?.actionDigest?.hash ?? '') ? ended(FAILED_PRECONDITION) : undefined,
-        ),
-      ]
-    },
-  },
-  {
-    name: 'client-faults-are-internal',
-    breaks: 'Actions that the client got wrong fail with INTERNAL.',
-    caughtBy: ['EXE-18', 'EXE-19', 'EXE-28', 'EXE-45', 'CMD-10', 'CMD-21', 'CMD-03'],
-    tamper: () =>
-      onFailure((status) => {
-        if (status.code === 3 || status.code === FAILED_PRECONDITION) status.code = 13
-      }),
-  },
-  {
-    name: 'failures-are-success',
-    breaks: 'Whatever is wrong with an action, it ends with status OK.',
-    caughtBy: ['EXE-11', 'EXE-12', 'EXE-18', 'EXE-26', 'EXE-28', 'EXE-10', 'CMD-03', 'CMD-08', 'CMD-10', 'CMD-21'],
-    tamper: () => [
-      ...onOperation(({ response }) => {
-        if (response?.status) response.status.code = 0
-      }),
-      {
-        method: execute,
-        ending: (ending) => {
-          ending.code = 0
-        },
-      },
-    ],
-  },
-  {
-    name: 'timeout-ends-call',
-    breaks: 'A timeout of the action is the error of the call.',
-    caughtBy: ['EXE-26'],
-    tamper: () => {
-      const late = new WeakSet<object>()
-      return [
-        ...onOperation(({ response }, call) => {
-          if (response?.status?.code === DEADLINE_EXCEEDED) late.add(call)
-        }),
-        {
-          method: execute,
-          ending: (ending, call) => {
-            if (late.has(call)) ending.code = DEADLINE_EXCEEDED
-          },
-        },
-      ]
-    },
-  },
-  {
-    name: 'timeout-counts-queue',
-    breaks: 'The time in the queue counts towards the timeout of an action.',
-    caughtBy: ['EXE-30'],
-    waitsMs: 3_000,
-    tamper: () =>
-      onResult(({ executionMetadata }, { response }) => {
-        const queued = executionMetadata?.queuedTimestamp
-        const started = executionMetadata?.workerStartTimestamp
-        const waitedMs = (started?.seconds ?? 0) * 1e3 - (queued?.seconds ?? 0) * 1e3
-        if (response && waitedMs >= 1_000) response.status = { code: DEADLINE_EXCEEDED, message: '', details: [] }
-      }),
-  },
-  {
-    name: 'timeout-message-changed',
-    breaks: 'The message of a timeout is one that no client knows.',
-    caughtBy: ['EXE-27'],
-    tamper: () =>
-      onFailure((status) => {
-        status.message = 'late'
-      }),
-  },
-  {
-    name: 'overload-is-a-client-fault',
-    breaks: 'Execute refuses with INVALID_ARGUMENT when more than 20 actions come at once.',
-    caughtBy: ['EXE-33'],
-    tamper: () => {
-      let open = 0
-      return {
-        method: execute,
-        answer: () => {
-          if (open >= 20) return ended(3)
-          open += 1
-          return undefined
-        },
-        ending: () => {
-          open -= 1
-        },
-      }
-    },
-  },
-  {
-    name: 'overload-loses-results',
-    breaks: 'Execute gives results without content when more than 20 actions come at once.',
-    caughtBy: ['EXE-33'],
-    tamper: () => {
-      let asked = 0
-      return [
-        onRequest(execute, () => {
-          asked += 1
-        }),
-        ...onOperation(({ response }) => {
-          if (response && asked > 20) response.result = null
-        }),
-      ]
-    },
-  },
-  {
     name: 'execution-on-cache-only-not-found',
     breaks: 'Execute on an instance without execution is NOT_FOUND.',
     caughtBy: ['EXE-38'],
@@ -414,19 +229,6 @@ export const executionStreamMutations: readonly Mutation[] = [
     breaks: 'WaitExecution of an operation that does not exist is INVALID_ARGUMENT.',
     caughtBy: ['WAI-02'],
     tamper: () => recode(waitExecution, NOT_FOUND, 3),
-  },
-]
-
-/** Tells of every action that failed, by its hash. */
-const onFailureOf = (tell: (hash: string) => void): Tampering[] => [
-  ...onOperation(({ response, metadata }) => {
-    if (response?.status?.code) tell(metadata?.actionDigest?.hash ?? '')
-  }),
-  {
-    method: execute,
-    ending: ({ code }, { request }) => {
-      if (code !== 0) tell(request?.actionDigest?.hash ?? '')
-    },
   },
 ]
 
