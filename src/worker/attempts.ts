@@ -1,6 +1,6 @@
 import { StatusError } from '../base/status-error.js'
 import { statusOf } from '../proto/error-details.js'
-import type { Start } from '../proto/generated/remexec.worker.v1.js'
+import { ProgressStage, type Start } from '../proto/generated/remexec.worker.v1.js'
 import { toMs } from '../proto/time.js'
 import { Digest, resolveDigestFunction } from '../reapi/digest.js'
 import { digestFunctions } from '../reapi/digest-function.js'
@@ -11,6 +11,8 @@ import type { ToScheduler } from './connection.js'
 interface Held {
   readonly controller: AbortController
   stage: number
+  /** Whether it counts against the limit: until its outputs are on their way, when the scheduler gives its place away. */
+  hasPlace: boolean
   outcome: AttemptOutcome | undefined
 }
 
@@ -29,6 +31,7 @@ export class Attempts {
   readonly #options: AttemptsOptions
   readonly #held = new Map<string, Held>()
   #running = 0
+  #placed = 0
   #isDraining = false
   #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
 
@@ -54,8 +57,8 @@ export class Attempts {
     const { maxInflight, send } = this.#options
     const refusal = this.#isDraining
       ? new StatusError('UNAVAILABLE', 'the worker is draining')
-      : maxInflight > 0 && this.#running >= maxInflight
-        ? new StatusError('RESOURCE_EXHAUSTED', `the worker runs ${this.#running} actions, its limit is ${maxInflight}`)
+      : maxInflight > 0 && this.#placed >= maxInflight
+        ? new StatusError('RESOURCE_EXHAUSTED', `the worker runs ${this.#placed} actions, its limit is ${maxInflight}`)
         : undefined
     if (refusal === undefined) void this.#run(start)
     else send({ result: { attemptId, refused: statusOf(refusal) } })
@@ -94,11 +97,13 @@ export class Attempts {
 
   async #run(start: Start): Promise<void> {
     const { attemptId } = start
-    const held: Held = { controller: new AbortController(), stage: 0, outcome: undefined }
+    const held: Held = { controller: new AbortController(), stage: 0, hasPlace: true, outcome: undefined }
     this.#held.set(attemptId, held)
     this.#running += 1
+    this.#placed += 1
     const outcome = await this.#outcome(start, held)
     this.#running -= 1
+    this.#leavePlace(held)
     held.outcome = outcome
     this.#tell(attemptId, held)
     this.#announceIdle()
@@ -116,12 +121,19 @@ export class Attempts {
         signal: held.controller.signal,
         onProgress: (stage) => {
           held.stage = stage
+          if (stage >= ProgressStage.UPLOADING_OUTPUTS) this.#leavePlace(held)
           this.#options.send({ progress: { attemptId, stage } })
         },
       })
     } catch (error) {
       return { workerError: statusOf(StatusError.from(error)) }
     }
+  }
+
+  #leavePlace(held: Held): void {
+    if (!held.hasPlace) return
+    held.hasPlace = false
+    this.#placed -= 1
   }
 
   #tell(attemptId: string, { outcome, stage }: Held): void {

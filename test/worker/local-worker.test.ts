@@ -19,12 +19,14 @@ import { asCas } from '../../src/store/cas.js'
 import type { Store } from '../../src/store/store.js'
 import { WHOLE } from '../../src/stream/path.js'
 import { collect, deliver } from '../../src/stream/run.js'
+import { Attempts } from '../../src/worker/attempts.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
 import { FakeScheduler } from './fake-scheduler.js'
 
 const { SHA256 } = digestFunctions
 const call = internalCall()
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const startCodec = codec('remexec.worker.v1.Start')
 const commandCodec = codec('build.bazel.remote.execution.v2.Command')
 
 const unlimited: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
@@ -223,6 +225,24 @@ t.test('more than the limit, or after a drain, is refused', async (t) => {
   scheduler.say({ drain: {} })
   const third = await start(sh('true'))
   t.match(await scheduler.next('result'), { attemptId: third, refused: { code: 14 } })
+})
+
+t.test('an attempt whose outputs are on their way leaves its place to the next', async (t) => {
+  const said: string[] = []
+  const attempts = new Attempts({
+    maxInflight: 1,
+    send: ({ progress, result }) =>
+      said.push(progress ? `${progress.attemptId} ${progress.stage}` : `${result?.attemptId}`),
+    run: ({ attemptId, onProgress }) => {
+      onProgress(attemptId === 'a' ? 3 : 2)
+      return new Promise(() => {})
+    },
+  })
+  const actionDigest = { hash: '0'.repeat(64), sizeBytes: 1 }
+  for (const attemptId of ['a', 'b', 'c']) {
+    attempts.start(startCodec.decode(startCodec.encode({ attemptId, actionDigest, digestFunction: 1 })))
+  }
+  t.same(said, ['a 3', 'b 2', 'c'], 'only c is refused')
 })
 
 t.test('the entrypoint and the precondition script are split into words', async (t) => {
