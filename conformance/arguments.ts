@@ -3,6 +3,7 @@ import type { CandidateSettings } from './candidate.js'
 import { checks } from './checks.js'
 import { type Expectations, readExpectations } from './expectations.js'
 import { requirements } from './requirements.js'
+import { sessions } from './session/session-checks.js'
 import { TargetError } from './target.js'
 
 export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
@@ -14,7 +15,7 @@ export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
   --property NAME=VALUE         a platform property every action carries; repeatable
   --header NAME=VALUE           metadata on every call; repeatable
   --tls-ca, --tls-cert, --tls-key FILE
-  --only ID[,ID...]             only these checks; FMB selects a whole group
+  --only ID[,ID...]             only these checks; FMB selects a whole group, SES all sessions
   --explain ID[,ID...]          only these, with all that was sent and came, and what clients make of it
   --format FORMAT               text, json, junit or markdown (default: text)
   --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server
@@ -72,7 +73,7 @@ const selects = (wanted: string, id: string): boolean => id === wanted || id.sta
 
 /** A misspelt selector would examine nothing and report success. */
 const checkSelector = (wanted: string): void => {
-  if (checks.some(({ id }) => selects(wanted, id))) return
+  if ([...checks, ...sessions].some(({ id }) => selects(wanted, id))) return
   const isRow = requirements.has(wanted)
   throw new TargetError(`${wanted}: ${isRow ? 'this row cannot be observed from outside' : 'no check has this id'}`)
 }

@@ -69,7 +69,7 @@ export const servedServices = async (candidate: Candidate): Promise<ReadonlySet<
   const { client, instanceName } = candidate
   const probes: [Need, methods.Method<methods.Any, methods.Any>, object][] = [
     ['cas', methods.findMissingBlobs, { instanceName }],
-    ['bytestream', methods.queryWriteStatus, { resourceName: 'probe' }],
+    ['bytestream', methods.read, { resourceName: 'probe' }],
     ['action-cache', methods.getActionResult, { instanceName }],
     ['execution', methods.waitExecution, { name: 'probe' }],
     ['operations', methods.getOperation, { name: 'probe' }],

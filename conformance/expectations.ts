@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import json5 from 'json5'
 import { requirements } from './requirements.js'
 import type { Result } from './runner.js'
+import { sessions } from './session/session-checks.js'
 import { oneLine, TargetError } from './target.js'
 
 /** The known divergences of one server: the reason by the requirement's id. */
@@ -18,7 +19,8 @@ export const readExpectations = (path: string): Expectations => {
     if (typeof id !== 'string' || typeof reason !== 'string' || reason === '') {
       throw new TargetError(`${path}: expected { id, reason }, found ${oneLine(JSON.stringify(entry) ?? '')}`)
     }
-    if (!requirements.has(id)) throw new TargetError(`${path}: ${id} is not in the table of requirements`)
+    if (!requirements.has(id) && !sessions.some((session) => session.id === id))
+      throw new TargetError(`${path}: ${id} is not in the table of requirements`)
     if (expectations.has(id)) throw new TargetError(`${path}: ${id} is listed twice`)
     expectations.set(id, reason)
   }

@@ -7,7 +7,8 @@ import { explanation } from './report/explain.js'
 import { junitReport } from './report/junit.js'
 import { markdownReport } from './report/markdown.js'
 import { progressLine, textReport } from './report/text.js'
-import { runChecks } from './runner.js'
+import { type Result, runChecks } from './runner.js'
+import { sessionResults, sessions } from './session/session-checks.js'
 import { oneLine, TargetError } from './target.js'
 
 const WRITERS: Readonly<Record<string, (document: ReportDocument) => string>> = {
@@ -26,18 +27,24 @@ const main = async (): Promise<number> => {
   const startMs = performance.now()
   const chosen = checks.filter(({ id }) => settings.isSelected(id))
   const candidate = await openCandidate(settings.candidate)
+  const total = chosen.length + sessions.filter(({ id }) => settings.isSelected(id)).length
   let done = 0
+  const onResult = (result: Result): void => {
+    const count = `${String(++done).padStart(3)}/${total}`
+    if (!settings.isQuiet) process.stderr.write(progressLine(withExpectations(result, settings.expectations), count))
+  }
+  const missing = lacks(candidate, await servedServices(candidate))
   const run = await runChecks(chosen, candidate, {
     concurrency: 8,
-    missing: lacks(candidate, await servedServices(candidate)),
+    missing,
     isAlive: () => isAlive(candidate),
-    onResult: (result) => {
-      const count = `${String(++done).padStart(3)}/${chosen.length}`
-      if (!settings.isQuiet) process.stderr.write(progressLine(withExpectations(result, settings.expectations), count))
-    },
+    onResult,
   })
+  const replayed = run.isGone
+    ? []
+    : await sessionResults(candidate, { missing, isSelected: settings.isSelected, onResult })
   candidate.client.close()
-  const results = run.results.map((result) => withExpectations(result, settings.expectations))
+  const results = [...run.results, ...replayed].map((result) => withExpectations(result, settings.expectations))
   const document = documentOf(results, settings.serverName, performance.now() - startMs)
   const write = WRITERS[settings.format] ?? textReport
   process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
