@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { decompress } from 'zstd-napi'
-import { codeName } from '../../src/base/status-error.js'
+import { Code, codeName } from '../../src/base/status-error.js'
 import { compareActionResult, statusCode } from './action-result.js'
 import { Comparison, fieldsOf } from './compare.js'
 import type { Content } from './content.js'
@@ -73,14 +73,19 @@ export class Answers {
     comparison.differs('data', expected.toString(), bytes.toString())
   }
 
+  /** A call that was left still told the name to come back by. */
+  bindOperation(recorded: Json | undefined, actual: Json | undefined): void {
+    const [name, given] = [fieldsOf(recorded)['name'], fieldsOf(actual)['name']]
+    if (typeof name === 'string' && typeof given === 'string') this.#content.bindName(name, given)
+  }
+
   #operations(comparison: Comparison, recorded: readonly Json[], came: Came): void {
     const operations = came.forms.map(fieldsOf)
     const last = operations.at(-1)
     const recordedLast = fieldsOf(recorded.at(-1))
     const names = new Set(operations.map(({ name }) => name))
     if (names.size > 1) comparison.differs('name', 'one name for all', [...names].join(', '))
-    const recordedName = fieldsOf(recorded[0])['name']
-    if (typeof recordedName === 'string') this.#content.bindName(recordedName, String(operations[0]?.['name']))
+    this.bindOperation(recorded[0], came.forms[0])
     stages(comparison, operations)
     comparison.compare(recordedLast['done'], last?.['done'], 'done')
     comparison.compare(recordedLast['error'], last?.['error'], 'error')
@@ -90,7 +95,9 @@ export class Answers {
     const { result: recordedResult, ...recordedRest } = fieldsOf(recordedLast['response'])
     const { result, ...rest } = fieldsOf(last?.['response'])
     comparison.compare(recordedRest, rest, 'response')
-    this.#result(comparison, recordedResult, result, 'response.result')
+    // What an action that failed otherwise left behind is the server's to tell or not.
+    const isTold = recordedResult !== undefined || statusCode(recordedRest['status']) === Code.OK
+    if (isTold) this.#result(comparison, recordedResult, result, 'response.result')
   }
 
   #batchRead(comparison: Comparison, recorded: Json | undefined, came: Came): void {

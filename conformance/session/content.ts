@@ -121,6 +121,7 @@ export class Content {
   #mappedText(text: string, field: string): string {
     if (DIGEST_TEXT.test(text)) return this.digest(text)
     if (field === 'resourceName') return this.resourceName(text)
+    if (/^blobs\/[0-9a-f]{32,128}\/\d+$/.test(text)) return `blobs/${this.digest(text.slice('blobs/'.length))}`
     const named = this.#names.get(text)
     if (named !== undefined) return named
     if (/^[0-9a-f]{64}$/.test(text)) {

@@ -28,10 +28,13 @@ export class Replay {
   readonly #content: Content
   readonly #uploads: Uploads
   readonly #answers: Answers
+  readonly #exact: readonly string[]
   #isStopped = false
 
-  constructor(session: Session, candidate: Candidate) {
+  /** `exact` names paths at which nothing is tolerated, whatever the client. */
+  constructor(session: Session, candidate: Candidate, exact: readonly string[] = []) {
     this.#session = session
+    this.#exact = exact
     this.#candidate = candidate
     this.#content = new Content(session, candidate)
     this.#uploads = new Uploads(candidate, this.#content)
@@ -81,6 +84,7 @@ export class Replay {
       maxResponses,
     )
     if (!isLeft) this.#judge(call, outcome)
+    else this.#answers.bindOperation(recordedResponses(call)[0], toJson(outcome.responses[0] ?? {}))
   }
 
   #request(form: Json): object {
@@ -129,7 +133,7 @@ export class Replay {
       differences.filter(({ expected, found }) => show(expected) !== show(found)),
       this.#session.client,
       call.method,
-      call.exact ?? [],
+      [...this.#exact, ...(call.exact ?? [])],
     )
     if (first === undefined) return
     const more = others.length === 0 ? '' : `, and ${others.length} more`

@@ -41,8 +41,14 @@ const tolerances: readonly Tolerance[] = [
   {
     client: everyone,
     method: everyone,
-    path: /(^|\.)(message|serverLogs|nodeProperties\.mtime|auxiliaryMetadata)$/,
+    path: /(^|\.)(message|description|serverLogs|nodeProperties\.mtime|auxiliaryMetadata)$/,
     reason: 'text for people, and what the server adds',
+  },
+  {
+    client: everyone,
+    method: /(Execute|WaitExecution)$/,
+    path: /^metadata\.stage$/,
+    reason: 'a server that tries an action again goes back to QUEUED, and no client minds',
   },
   {
     client: /^Bazel/,
