@@ -287,10 +287,28 @@ t.test('concurrent results of one action: one of them, whole, and one file', asy
   const results = Array.from({ length: 20 }, (_, number) =>
     bytesOf(number % 4 === 0 ? 2000 : 1000 + number, `${number}`),
   )
-  await Promise.all(results.map((bytes) => put(files.store, digest, bytes)))
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(results.map((bytes) => put(files.store, digest, bytes)))
+    const found = await get(files.store, digest)
+    t.ok(results.some((bytes) => bytes.equals(found)))
+  }
   const found = await get(files.store, digest)
-  t.ok(results.some((bytes) => bytes.equals(found)))
   await until(async () => (await files.blobFiles()).length === 1)
   t.ok((await get(files.store, digest)).equals(found))
+  await files.close()
+})
+
+t.test('a blob uploaded again and again is never missing meanwhile, neither to a reader nor to a link', async (t) => {
+  const files = await openFilesystem(t.testdir())
+  const { digest, bytes } = blob(0)
+  await put(files.store, digest, bytes)
+  for (let round = 0; round < 20; round++) {
+    const uploads = Array.from({ length: 8 }, () => put(files.store, digest, bytes))
+    const reads = Array.from({ length: 4 }, async () => t.ok((await get(files.store, digest)).equals(bytes)))
+    const links = Array.from({ length: 4 }, (_, number) =>
+      files.files.link(digest, join(t.testdirName, `${round}-${number}`), number % 2 === 0),
+    )
+    await Promise.all([...uploads, ...reads, ...links])
+  }
   await files.close()
 })

@@ -6,12 +6,10 @@ import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { BlobFiles, BlobLease } from '../store.js'
 import { errnoOf, fileError } from './file-error.js'
-import { type Located, notFound, type Shelf } from './shelf.js'
+import { ATTEMPTS_MAX, type Located, notFound, type Shelf } from './shelf.js'
 
 /** What a link cannot do and a copy can. */
 const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'])
-
-const ATTEMPTS_MAX = 3
 
 /**
  * Blobs as hard links. The permission to execute belongs to the file and not to the link, so a blob that is needed

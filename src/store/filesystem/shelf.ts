@@ -32,8 +32,8 @@ export interface Reconciliation {
 /** Deletions under way at a time: enough to keep the disk busy, few enough to leave the thread pool to the calls. */
 const UNLINKS_MAX = 16
 
-/** How often to look again when a blob changes while it is being opened. */
-const ATTEMPTS_MAX = 3
+/** How often to look again when a blob changes while it is being opened: a commit each time, or a removal. */
+export const ATTEMPTS_MAX = 10
 
 /**
  * The blobs on disk and the index that knows them, kept in step. A file is visible once the index has it and forgotten
@@ -115,15 +115,18 @@ export class Shelf {
         if (this.accepts(located, file.stat())) return { file, storedBytes: located.storedBytes }
         await new Promise<void>((resolve) => file.close(() => resolve()))
       }
-      // A commit or a removal may have come between the index and the disk: only what is still believed is wrong.
       await this.heal(located)
       if (attempt === ATTEMPTS_MAX) throw notFound(digest)
     }
   }
 
-  /** Drops a blob whose file turned out to be wrong, unless it has changed since it was located. */
+  /**
+   * Drops a blob whose file turned out to be wrong. A commit or a removal may have come between the index and the disk:
+   * one under way is waited for, and only what is still believed is wrong.
+   */
   async heal(located: Located): Promise<void> {
-    if (this.isAsLocated(located)) await this.#dropSlot(located.slot, located.digest)
+    if (this.isCommitting(located.digest)) await this.#commitSettled(located.digest)
+    else if (this.isAsLocated(located)) await this.#dropSlot(located.slot, located.digest)
   }
 
   /** Whether nobody has replaced or removed a blob since it was located, or is about to. */
@@ -147,7 +150,7 @@ export class Shelf {
 
   /** Moves a finished temporary file to where it belongs and makes it visible. Commits of one digest run in turn. */
   async commit(digest: Digest, tempPath: string, storedBytes: number, mtimeMs: number): Promise<void> {
-    if (this.isCommitting(digest)) await this.#commitsSettled(digest)
+    while (this.isCommitting(digest)) await this.#commitSettled(digest)
     const work = this.#commit(digest, tempPath, storedBytes, mtimeMs).finally(() => this.#commits.delete(digest.key))
     this.#commits.set(digest.key, work)
     await work
@@ -161,7 +164,7 @@ export class Shelf {
   /** Forgets a blob and deletes its files. Absent is fine. */
   async drop(digest: Digest): Promise<void> {
     if (this.#scan !== undefined) await this.#scan.cover(digest)
-    await this.#commitsSettled(digest)
+    while (this.isCommitting(digest)) await this.#commitSettled(digest)
     const slot = this.index.find(digest)
     if (slot !== ABSENT) await this.#dropSlot(slot, digest)
   }
@@ -193,11 +196,10 @@ export class Shelf {
     await this.unlinker.idle()
   }
 
-  async #commitsSettled({ key }: Digest): Promise<void> {
-    for (let commit = this.#commits.get(key); commit !== undefined; commit = this.#commits.get(key)) {
-      // Its failure is its own writer's to tell.
-      await commit.catch(() => {})
-    }
+  /** Of those who waited for a commit the first may have begun the next one: look again with `isCommitting`. */
+  async #commitSettled({ key }: Digest): Promise<void> {
+    // Its failure is its own writer's to tell.
+    await this.#commits.get(key)?.catch(() => {})
   }
 
   async #dropSlot(slot: number, digest: Digest): Promise<void> {
