@@ -23,6 +23,7 @@ export class Content {
   readonly #properties: Candidate['properties']
   readonly #instanceName: string
   readonly #salt: string
+  readonly #knowsOutputPaths: boolean
   readonly #own = new Map<DigestText, { readonly digest: DigestText; readonly bytes: Buffer }>()
   readonly #bound = new Map<DigestText, DigestText>()
   readonly #names = new Map<string, string>()
@@ -31,6 +32,8 @@ export class Content {
     this.#session = session
     this.#properties = candidate.properties
     this.#instanceName = candidate.instanceName
+    const { major = 0, minor = 0 } = candidate.capabilities.highApiVersion ?? {}
+    this.#knowsOutputPaths = major > 2 || (major === 2 && minor >= 1)
     // Digits have no capitals: an action that changes the case of letters leaves them as they are.
     const half = (): string => String(randomInt(1e8)).padStart(8, '0')
     this.#salt = `-${half()}${half()}`
@@ -147,8 +150,14 @@ export class Content {
     const mapped = this.mapped(value, true) as { readonly [field: string]: Json }
     const isPlatformed = message === 'Command' || (message === 'Action' && 'platform' in mapped)
     const whole = isPlatformed && this.#properties.length > 0 ? { ...mapped, platform: this.#platform(mapped) } : mapped
-    const sent = message === 'Directory' ? sorted(whole) : whole
+    const sent = this.#understood(message === 'Directory' ? sorted(whole) : whole)
     return codecByName(`${REAPI}.${message}`).encode(fromJson(sent) as object)
+  }
+
+  /** Clients name outputs the old way to a server that announces less than 2.1; those of sessions are files. */
+  #understood(message: { readonly [field: string]: Json }): { readonly [field: string]: Json } {
+    const { outputPaths, ...rest } = message
+    return outputPaths === undefined || this.#knowsOutputPaths ? message : { ...rest, outputFiles: outputPaths }
   }
 
   #platform({ platform }: { readonly [field: string]: Json }): Json {
