@@ -1,14 +1,11 @@
 import type { Call } from '../base/call.js'
 import { StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
-import type { Store } from '../store/store.js'
-import { WHOLE } from '../stream/path.js'
-import { collect } from '../stream/run.js'
+import { readBytes, type Store } from '../store/store.js'
 
 /** A whole blob of a CAS, for blobs whose size the caller has bounded. NOT_FOUND when it is absent. */
 export const readBlob = async (cas: Store, digest: Digest, call: Call): Promise<Buffer> => {
-  const path = await cas.reader(digest, WHOLE, call)
-  const bytes = await collect(path, { maxBytes: digest.sizeBytes, signal: call.signal })
+  const bytes = await readBytes(cas, digest, digest.sizeBytes, call)
   if (bytes.length === digest.sizeBytes) return bytes
   throw shortened(digest, bytes.length)
 }

@@ -3,10 +3,10 @@ import type { Call } from '../base/call.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Digest } from '../reapi/digest.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
-import { Verify } from '../stream/verify.js'
+import { Verify, verifyBytes } from '../stream/verify.js'
 import { CasFiles, withoutEmpty } from './cas-files.js'
 import { Drain } from './drain.js'
-import type { BlobFiles, Store } from './store.js'
+import { type BlobFiles, readBytes, type Store, writeBytes } from './store.js'
 
 /**
  * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always
@@ -44,6 +44,15 @@ class Cas implements Store {
     return this.#backend.checksUploads === true ? path : [new Verify(digest, { fault: 'client' }), ...path]
   }
 
+  async readBytes(digest: Digest, maxBytes: number, call: Call): Promise<Buffer> {
+    return digest.isEmpty ? EMPTY : readBytes(this.#backend, digest, maxBytes, call)
+  }
+
+  async writeBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {
+    if (digest.isEmpty || this.#backend.checksUploads !== true) await verifyBytes(digest, bytes, { fault: 'client' })
+    if (!digest.isEmpty) await writeBytes(this.#backend, digest, bytes, call)
+  }
+
   async remove(digest: Digest, call: Call): Promise<void> {
     if (!digest.isEmpty) await this.#backend.remove(digest, call)
   }
@@ -52,3 +61,5 @@ class Cas implements Store {
     return this.#backend.health(call)
   }
 }
+
+const EMPTY = Buffer.alloc(0)

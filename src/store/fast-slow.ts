@@ -11,7 +11,7 @@ import { Tee } from '../stream/tee.js'
 import { Fill, Fills } from './fast-slow/fills.js'
 import { PopulatedFiles } from './fast-slow/populated-files.js'
 import type { StoreKind } from './kind.js'
-import type { BlobFiles, Store } from './store.js'
+import { type BlobFiles, readBytes, type Store, writeBytes } from './store.js'
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in
@@ -48,27 +48,43 @@ class FastSlowStore implements Store {
 
   async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {
     if (this.#slow.keepsNothing) return this.#fast.reader(digest, range, call)
-    const near = await this.#readFast(digest, range, call)
+    const near = await this.#fromFast(digest, call, () => this.#fast.reader(digest, range, call))
     if (near !== undefined) return near
-    const isShared = this.#fillsFast && isWhole(range, digest.sizeBytes) && digest.sizeBytes < this.#bypassBytes
-    if (!isShared) return this.#slow.reader(digest, range, call)
+    if (!isWhole(range, digest.sizeBytes) || !this.#fillsWith(digest)) return this.#slow.reader(digest, range, call)
     const turn = await this.#fills.turn(digest, call.signal)
     if (turn instanceof Fill) return this.#readAndFill(digest, turn, call)
-    const filled = turn === 'filled' ? await this.#readFast(digest, range, call) : undefined
+    const filled =
+      turn === 'filled' ? await this.#fromFast(digest, call, () => this.#fast.reader(digest, range, call)) : undefined
     return filled ?? this.#slow.reader(digest, range, call)
   }
 
   async writer(digest: Digest, call: Call): Promise<WritePath> {
-    if (!this.#slowTakesUploads) {
-      if (this.#fastTakesUploads) return this.#fast.writer(digest, call)
-      throw new StatusError('PERMISSION_DENIED', `blob ${digest.key} cannot be written: neither tier takes uploads`)
-    }
+    if (!this.#slowTakesUploads) return this.#onlyHolder(digest).writer(digest, call)
     const required = await this.#slow.writer(digest, call)
     const cache = this.#fastTakesUploads ? await this.#openCache(digest, call) : undefined
     const optional = cache === undefined ? [] : [cache]
     const afterCommit = (dropped: readonly StatusError[]): Promise<void> =>
-      this.#forgetOld(digest, dropped, optional, call)
+      this.#forgetOld(digest, dropped, optional.length, call)
     return [new Tee({ required: [required], optional, afterCommit })]
+  }
+
+  async readBytes(digest: Digest, maxBytes: number, call: Call): Promise<Buffer> {
+    if (this.#slow.keepsNothing) return readBytes(this.#fast, digest, maxBytes, call)
+    const fromFast = () => this.#fromFast(digest, call, () => readBytes(this.#fast, digest, maxBytes, call))
+    const near = await fromFast()
+    if (near !== undefined) return near
+    if (!this.#fillsWith(digest)) return readBytes(this.#slow, digest, maxBytes, call)
+    const turn = await this.#fills.turn(digest, call.signal)
+    if (turn instanceof Fill) return this.#readBytesAndFill(digest, turn, maxBytes, call)
+    return (turn === 'filled' ? await fromFast() : undefined) ?? readBytes(this.#slow, digest, maxBytes, call)
+  }
+
+  async writeBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {
+    if (!this.#slowTakesUploads) return writeBytes(this.#onlyHolder(digest), digest, bytes, call)
+    await writeBytes(this.#slow, digest, bytes, call)
+    if (!this.#fastTakesUploads) return this.#forgetOld(digest, [], 0, call)
+    const failure = await this.#cacheBytes(digest, bytes, call)
+    await this.#forgetOld(digest, failure === undefined ? [] : [failure], 1, call)
   }
 
   async remove(digest: Digest, call: Call): Promise<void> {
@@ -86,23 +102,31 @@ class FastSlowStore implements Store {
   }
 
   /** An action may get a new result: when fast did not take it, the one it may still hold must go. */
-  async #forgetOld(
-    digest: Digest,
-    dropped: readonly StatusError[],
-    took: readonly WritePath[],
-    call: Call,
-  ): Promise<void> {
+  async #forgetOld(digest: Digest, dropped: readonly StatusError[], askedCount: number, call: Call): Promise<void> {
     for (const error of dropped) this.#notCached(digest, error, call)
     this.#fills.outdate(digest)
-    if (dropped.length === took.length) await this.#fast.remove(digest, call)
+    if (dropped.length === askedCount) await this.#fast.remove(digest, call)
   }
 
-  /** Fast's path, or undefined when slow has to be asked: a broken cache is a miss. */
-  async #readFast(digest: Digest, range: Range, call: Call): Promise<ReadPath | undefined> {
+  /** The tier that has to take uploads because slow takes none. */
+  #onlyHolder(digest: Digest): Store {
+    if (this.#fastTakesUploads) return this.#fast
+    throw new StatusError('PERMISSION_DENIED', `blob ${digest.key} cannot be written: neither tier takes uploads`)
+  }
+
+  /** Whether a read of the whole blob fills fast. */
+  #fillsWith({ sizeBytes }: Digest): boolean {
+    return this.#fillsFast && sizeBytes < this.#bypassBytes
+  }
+
+  /** What fast has, or undefined when slow has to be asked: a broken cache is a miss. */
+  async #fromFast<T>(digest: Digest, call: Call, read: () => Promise<T>): Promise<T | undefined> {
     try {
-      return await this.#fast.reader(digest, range, call)
+      return await read()
     } catch (error) {
       if (isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')) throw error
+      // Where fast alone may hold the blob, slow's NOT_FOUND would hide that fast has it and cannot give it now.
+      if (!this.#slowTakesUploads && isStatus(error, 'RESOURCE_EXHAUSTED')) throw error
       if (!isStatus(error, 'NOT_FOUND')) call.log.warn('the fast store failed to read', { digest: digest.key, error })
       return undefined
     }
@@ -123,6 +147,27 @@ class FastSlowStore implements Store {
     } catch (error) {
       fill.end(false)
       throw error
+    }
+  }
+
+  async #readBytesAndFill(digest: Digest, fill: Fill, maxBytes: number, call: Call): Promise<Buffer> {
+    try {
+      const bytes = await readBytes(this.#slow, digest, maxBytes, call)
+      await this.#endFill(digest, fill, await this.#cacheBytes(digest, bytes, call), call)
+      return bytes
+    } catch (error) {
+      fill.end(false)
+      throw error
+    }
+  }
+
+  /** Why fast did not take a blob that slow has, if so. */
+  async #cacheBytes(digest: Digest, bytes: Buffer, call: Call): Promise<StatusError | undefined> {
+    try {
+      await writeBytes(this.#fast, digest, bytes, call)
+      return undefined
+    } catch (error) {
+      return StatusError.from(error)
     }
   }
 

@@ -26,9 +26,7 @@ export class MemorySink extends Writable {
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
     const sizeBytes = this.#sizeBytes + chunk.length
     if (!this.#parts.fits(sizeBytes)) {
-      callback(
-        new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`),
-      )
+      callback(tooLargeToKeep(sizeBytes))
       return
     }
     let rest = chunk
@@ -61,8 +59,11 @@ export class MemorySink extends Writable {
   }
 }
 
+export const tooLargeToKeep = (sizeBytes: number): StatusError =>
+  new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`)
+
 /** Not from Node's pool, where one small blob that stays would keep the memory of its evicted neighbours. */
-const own = (bytes: Buffer): Buffer => {
+export const own = (bytes: Buffer): Buffer => {
   const copy = Buffer.allocUnsafeSlow(bytes.length)
   bytes.copy(copy)
   return copy

@@ -6,8 +6,8 @@ import type { Digest } from '../reapi/digest.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
 import { ABSENT, BlobIndex } from './index/blob-index.js'
 import type { StoreKind } from './kind.js'
-import { MemorySink, MemorySource } from './memory-stages.js'
-import type { Store } from './store.js'
+import { MemorySink, MemorySource, own, tooLargeToKeep } from './memory-stages.js'
+import { type Store, tooLarge } from './store.js'
 
 /**
  * Keeps blobs on the heap, least recently used first out. A blob that alone exceeds `max_bytes` is refused with
@@ -28,10 +28,7 @@ class MemoryStore implements Store {
   }
 
   async reader(digest: Digest, { offset, limit }: Range, _call: Call): Promise<ReadPath> {
-    const slot = this.#index.use(digest)
-    const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
-    if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
-    const sizeBytes = this.#index.storedBytesOf(slot)
+    const { pieces, sizeBytes } = this.#use(digest)
     if (offset > sizeBytes) throw pastEnd(digest.key, offset, sizeBytes)
     return [new MemorySource(pieces, offset, Math.min(sizeBytes, offset + limit))]
   }
@@ -43,6 +40,18 @@ class MemoryStore implements Store {
         commit: (pieces, sizeBytes) => this.#insert(digest, pieces, sizeBytes),
       }),
     ]
+  }
+
+  async readBytes(digest: Digest, maxBytes: number): Promise<Buffer> {
+    const { pieces, sizeBytes } = this.#use(digest)
+    if (sizeBytes > maxBytes) throw tooLarge(digest, sizeBytes, maxBytes)
+    const [only] = pieces
+    return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, sizeBytes)
+  }
+
+  async writeBytes(digest: Digest, bytes: Buffer): Promise<void> {
+    if (!this.#index.fits(bytes.length)) throw tooLargeToKeep(bytes.length)
+    this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
   }
 
   async remove(digest: Digest): Promise<void> {
@@ -62,6 +71,14 @@ class MemoryStore implements Store {
   evict(kept: number = ABSENT): void {
     for (let slot = this.#index.victim(); slot !== ABSENT && slot !== kept; slot = this.#index.victim())
       this.#free(slot)
+  }
+
+  /** Where a blob is, which counts as a use. */
+  #use(digest: Digest): { readonly pieces: readonly Buffer[]; readonly sizeBytes: number } {
+    const slot = this.#index.use(digest)
+    const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
+    if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
+    return { pieces, sizeBytes: this.#index.storedBytesOf(slot) }
   }
 
   #insert(digest: Digest, pieces: readonly Buffer[], sizeBytes: number): void {

@@ -17,12 +17,18 @@ class NoopStore implements Store {
   }
 
   async reader(digest: Digest, _range: Range, _call: Call): Promise<ReadPath> {
-    throw new StatusError('NOT_FOUND', `blob ${digest.key} is not here: this store keeps nothing`)
+    throw nothingKept(digest)
   }
 
   async writer(): Promise<WritePath> {
     return [new Drain()]
   }
+
+  async readBytes(digest: Digest): Promise<Buffer> {
+    throw nothingKept(digest)
+  }
+
+  async writeBytes(): Promise<void> {}
 
   async remove(): Promise<void> {}
 
@@ -30,5 +36,8 @@ class NoopStore implements Store {
     return { state: 'Ok', structName: NoopStore.name, message: 'keeps nothing' }
   }
 }
+
+const nothingKept = ({ key }: Digest): StatusError =>
+  new StatusError('NOT_FOUND', `blob ${key} is not here: this store keeps nothing`)
 
 export const noop: StoreKind<NoopOptions> = { build: () => new NoopStore() }

@@ -1,7 +1,10 @@
 import type { Call } from '../base/call.js'
 import type { HealthStatus } from '../base/health.js'
+import { StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
-import type { Range, ReadPath, WritePath } from '../stream/path.js'
+import { cancellation } from '../stream/join.js'
+import { type Range, type ReadPath, WHOLE, type WritePath } from '../stream/path.js'
+import { collect, deliver } from '../stream/run.js'
 
 /**
  * Keeps bytes under digests. The same contract serves the CAS, whose keys describe the bytes, and the action cache, whose
@@ -14,6 +17,9 @@ import type { Range, ReadPath, WritePath } from '../stream/path.js'
  * 5. Bytes are immutable once pushed: a stage may slice, never overwrite.
  * 6. Lengths and hashes are checked by Verify only. Each uploaded byte is hashed once.
  *
+ * 7. A kind may have a shorter way for small blobs, `readBytes` and `writeBytes`; whoever wants whole blobs calls the
+ *    functions of that name below, which go by the paths where it has none. Both ways see the same blobs at all times.
+ *
  * A write under a digest that is present replaces what it held; readers under way finish with the old bytes.
  */
 export interface Store {
@@ -24,6 +30,18 @@ export interface Store {
   reader(digest: Digest, range: Range, call: Call): Promise<ReadPath>
 
   writer(digest: Digest, call: Call): Promise<WritePath>
+
+  /**
+   * The whole blob, NOT_FOUND when it is absent, RESOURCE_EXHAUSTED when it has more than `maxBytes`. Nobody may write to
+   * the answer: it can be what a later reader gets too.
+   */
+  readBytes?(digest: Digest, maxBytes: number, call: Call): Promise<Buffer>
+
+  /**
+   * Resolves once committed and visible, as `finish` says it; rejected, it leaves no trace. The bytes stay as they are
+   * until it settles. An abort is heeded until the writing begins.
+   */
+  writeBytes?(digest: Digest, bytes: Buffer, call: Call): Promise<void>
 
   /** Forgets a blob that turned out to be wrong, everywhere below. Absent is fine. */
   remove(digest: Digest, call: Call): Promise<void>
@@ -40,6 +58,23 @@ export interface Store {
   /** Present when blobs are files of this machine that an action's input root can link to. */
   readonly files?: BlobFiles | undefined
 }
+
+/** The whole of a blob that the caller knows to be small; see `Store.readBytes`. */
+export const readBytes = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> =>
+  store.readBytes === undefined
+    ? collect(await store.reader(digest, WHOLE, call), { maxBytes, signal: call.signal })
+    : store.readBytes(digest, maxBytes, call)
+
+/** Writes a blob that is in memory anyhow; see `Store.writeBytes`. */
+export const writeBytes = async (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> => {
+  if (call.signal.aborted) throw cancellation(call.signal)
+  if (store.writeBytes === undefined) await deliver(bytes, await store.writer(digest, call), call.signal)
+  else await store.writeBytes(digest, bytes, call)
+}
+
+/** A blob of `sizeBytes` where at most `maxBytes` are wanted. */
+export const tooLarge = (digest: Digest, sizeBytes: number, maxBytes: number): StatusError =>
+  new StatusError('RESOURCE_EXHAUSTED', `blob ${digest.key} has ${sizeBytes} bytes, expected at most ${maxBytes} here`)
 
 /** Blobs as files: what the worker needs to build an input root without copying. */
 export interface BlobFiles {

@@ -3,9 +3,9 @@ import type { HealthStatus } from '../base/health.js'
 import type { VerifyOptions } from '../config/config.js'
 import type { Digest } from '../reapi/digest.js'
 import { isWhole, type Range, type ReadPath, type WritePath } from '../stream/path.js'
-import { Verify } from '../stream/verify.js'
+import { Verify, verifyBytes } from '../stream/verify.js'
 import type { StoreKind } from './kind.js'
-import type { Store } from './store.js'
+import { readBytes, type Store, writeBytes } from './store.js'
 
 /**
  * Checks blobs against their digest on both ways. What the backend returns wrong is removed there before the reader
@@ -43,6 +43,17 @@ class VerifyStore implements Store {
   async writer(digest: Digest, call: Call): Promise<WritePath> {
     const path = await this.#backend.writer(digest, call)
     return [new Verify(digest, { ...this.#checks, fault: 'client' }), ...path]
+  }
+
+  async readBytes(digest: Digest, maxBytes: number, call: Call): Promise<Buffer> {
+    const bytes = await readBytes(this.#backend, digest, maxBytes, call)
+    await verifyBytes(digest, bytes, { ...this.#checks, fault: 'backend', repair: () => this.remove(digest, call) })
+    return bytes
+  }
+
+  async writeBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {
+    await verifyBytes(digest, bytes, { ...this.#checks, fault: 'client' })
+    await writeBytes(this.#backend, digest, bytes, call)
   }
 
   remove(digest: Digest, call: Call): Promise<void> {

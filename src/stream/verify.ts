@@ -11,7 +11,7 @@ export interface VerifyOptions {
   readonly checksSize?: boolean
   readonly checksHash?: boolean
   /** Run on a mismatch, before the error is told: takes the wrong blob away, so that who tries again finds a miss. */
-  repair?(): Promise<void>
+  readonly repair?: (() => Promise<void>) | undefined
 }
 
 /**
@@ -62,15 +62,34 @@ export class Verify extends Transform {
   }
 
   #fail(expected: string, found: string, callback: TransformCallback): void {
-    const [code, bytes] =
-      this.#fault === 'client' ? (['INVALID_ARGUMENT', 'sent'] as const) : (['DATA_LOSS', 'kept'] as const)
-    const message = `the bytes ${bytes} for blob ${this.#digest.key} are not that blob: expected ${expected}, found ${found}`
-    const error = new StatusError(code, message)
-    if (this.#repair === undefined) callback(error)
-    else
-      this.#repair().then(
-        () => callback(error),
-        (cause: unknown) => callback(new StatusError(code, `${message} (and it could not be removed)`, { cause })),
-      )
+    void mismatch(this.#digest, expected, found, { fault: this.#fault, repair: this.#repair }).then(callback)
   }
+}
+
+/** As the stage, for a whole blob in memory: rejects when the bytes are not those of `digest`. */
+export const verifyBytes = async (digest: Digest, bytes: Uint8Array, options: VerifyOptions): Promise<void> => {
+  const { checksSize = true, checksHash = true } = options
+  if (checksSize && bytes.length !== digest.sizeBytes) {
+    throw await mismatch(digest, `${digest.sizeBytes} bytes`, `${bytes.length}`, options)
+  }
+  if (!checksHash) return
+  const found = digest.function.hash(bytes)
+  if (found !== digest.hash) throw await mismatch(digest, `${digest.function.name} ${digest.hash}`, found, options)
+}
+
+/** What to tell, once the wrong blob was taken away. */
+const mismatch = async (
+  digest: Digest,
+  expected: string,
+  found: string,
+  { fault, repair }: Pick<VerifyOptions, 'fault' | 'repair'>,
+): Promise<StatusError> => {
+  const [code, bytes] = fault === 'client' ? (['INVALID_ARGUMENT', 'sent'] as const) : (['DATA_LOSS', 'kept'] as const)
+  const message = `the bytes ${bytes} for blob ${digest.key} are not that blob: expected ${expected}, found ${found}`
+  try {
+    await repair?.()
+  } catch (cause) {
+    return new StatusError(code, `${message} (and it could not be removed)`, { cause })
+  }
+  return new StatusError(code, message)
 }

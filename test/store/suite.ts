@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import type { Store } from '../../src/store/store.js'
+import { readBytes, type Store, writeBytes } from '../../src/store/store.js'
 import { discard, WHOLE } from '../../src/stream/path.js'
 import { deliver, run } from '../../src/stream/run.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put, source } from './blobs.js'
@@ -63,6 +63,7 @@ export const storeSuite = (t: Test, options: SuiteOptions): void => {
   ranges(withStore)
   uploads(withStore, options)
   downloads(withStore, options)
+  wholeBlobs(withStore, options)
   if (options.isPersistent) restart(withStore)
 }
 
@@ -303,6 +304,107 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
       found.every((blob) => blob.equals(bytes)),
       options.name,
     )
+  })
+}
+
+/** `readBytes` and `writeBytes`, whether the kind has its own or goes by its paths. */
+const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
+  const whole = (store: Store, digest: Digest): Promise<Buffer> =>
+    readBytes(store, digest, Number.POSITIVE_INFINITY, call)
+
+  withStore('whole blobs of every size go in and out as bytes, and either way sees the other', async (t, { store }) => {
+    for (const sizeBytes of SIZES) {
+      const bytes = bytesOf(sizeBytes, 'as bytes')
+      const digest = digestOf(bytes)
+      if (sizeBytes > 0) await rejects(t, whole(store, digest), 'NOT_FOUND')
+      const given = Buffer.from(bytes)
+      await writeBytes(store, digest, given, call)
+      given.fill(0)
+      t.ok(await isPresent(store, digest), `${sizeBytes} bytes are present`)
+      t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes come back as a stream`)
+      t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes come back as bytes`)
+      t.ok((await readBytes(store, digest, sizeBytes, call)).equals(bytes), 'at the very limit')
+      const streamed = bytesOf(sizeBytes, 'as a stream')
+      await put(store, digestOf(streamed), streamed)
+      t.ok((await whole(store, digestOf(streamed))).equals(streamed), `${sizeBytes} streamed bytes as bytes`)
+      if (sizeBytes === 0) continue
+      await rejects(t, readBytes(store, digest, sizeBytes - 1, call), 'RESOURCE_EXHAUSTED')
+      await store.remove(digest, call)
+      await rejects(t, whole(store, digest), 'NOT_FOUND')
+      t.notOk(await isPresent(store, digest), 'and is gone once removed')
+    }
+  })
+
+  withStore('bytes of an aborted call are not written', async (t, { store, leftovers }) => {
+    const bytes = bytesOf(5000)
+    const digest = digestOf(bytes)
+    await rejects(t, writeBytes(store, digest, bytes, { ...call, signal: AbortSignal.abort() }), 'CANCELLED')
+    t.notOk(await isPresent(store, digest))
+    const controller = new AbortController()
+    const blobs = Array.from({ length: 60 }, (_, i) => bytesOf(3000 + i, `${i}`))
+    const writing = blobs.map((blob) =>
+      writeBytes(store, digestOf(blob), blob, { ...call, signal: controller.signal }).then(
+        () => true,
+        (error: unknown) => {
+          t.equal(error instanceof StatusError ? error.code : error, Code.CANCELLED)
+          return false
+        },
+      ),
+    )
+    await setImmediate()
+    controller.abort()
+    for (const [i, isWritten] of (await Promise.all(writing)).entries()) {
+      const blob = blobs[i] ?? bytes
+      t.equal(await isPresent(store, digestOf(blob)), isWritten, `${i}: there or not, as was said`)
+      if (isWritten) t.ok((await whole(store, digestOf(blob))).equals(blob))
+    }
+    t.same((await leftovers?.()) ?? [], [])
+  })
+
+  withStore('many blobs at a time, and one blob many times', async (t, { store }) => {
+    const blobs = Array.from({ length: 200 }, (_, i) => bytesOf(i * 37 + 1, `of many ${i}`))
+    const same = bytesOf(2000, 'the same')
+    const work = blobs.map(async (blob) => {
+      await Promise.all([
+        writeBytes(store, digestOf(blob), blob, call),
+        writeBytes(store, digestOf(same), same, call),
+        put(store, digestOf(same), same),
+      ])
+      return (await whole(store, digestOf(blob))).equals(blob) && (await whole(store, digestOf(same))).equals(same)
+    })
+    t.ok((await Promise.all(work)).every(Boolean))
+    t.same(await store.findMissing(blobs.map(digestOf), call), [])
+  })
+
+  if (options.checksUploads === true) {
+    withStore('bytes that are not the blob are refused and leave what was there', async (t, { store }) => {
+      const bytes = bytesOf(4000)
+      const digest = digestOf(bytes)
+      const wrong = [
+        bytes.subarray(1),
+        Buffer.concat([bytes, Buffer.from('x')]),
+        bytesOf(4000, 'other'),
+        Buffer.alloc(0),
+      ]
+      for (const body of wrong) await rejects(t, writeBytes(store, digest, body, call), 'INVALID_ARGUMENT')
+      t.notOk(await isPresent(store, digest))
+      await writeBytes(store, digest, bytes, call)
+      for (const body of wrong) await rejects(t, writeBytes(store, digest, body, call), 'INVALID_ARGUMENT')
+      t.ok((await whole(store, digest)).equals(bytes))
+    })
+    return
+  }
+  withStore('bytes replace what its digest does not describe, by either way', async (t, { store }) => {
+    const digest = digestOf(Buffer.from('an action'))
+    for (const [i, sizeBytes] of [3000, 12, 12, 0, 3000].entries()) {
+      const bytes = bytesOf(sizeBytes, `result ${i}`)
+      await writeBytes(store, digest, bytes, call)
+      t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes`)
+      t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes again`)
+      const streamed = bytesOf(sizeBytes, `streamed ${i}`)
+      await put(store, digest, streamed)
+      t.ok((await whole(store, digest)).equals(streamed), `${sizeBytes} bytes streamed over them`)
+    }
   })
 }
 

@@ -5,9 +5,7 @@ import { codec } from '../../proto/codec.js'
 import type { ActionResult, GetActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { type ReferencedBlobs, referencedBlobs } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { Store } from '../../store/store.js'
-import { WHOLE } from '../../stream/path.js'
-import { collect } from '../../stream/run.js'
+import { readBytes, type Store } from '../../store/store.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigest } from '../request-digests.js'
 import { firstMissing } from './completeness.js'
@@ -61,7 +59,7 @@ const readResult = async (ac: Store, action: Digest, call: Call, maxBytes: numbe
 
 const readEntry = async (ac: Store, action: Digest, call: Call, maxBytes: number): Promise<Buffer> => {
   try {
-    return await collect(await ac.reader(action, WHOLE, call), { maxBytes, signal: call.signal })
+    return await readBytes(ac, action, maxBytes, call)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) throw noResult(action, 'there is no entry')
     throw error

@@ -7,8 +7,7 @@ import type { ActionResult, UpdateActionResultRequest } from '../../proto/genera
 import { referencedBlobs } from '../../reapi/action-result.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import type { Store } from '../../store/store.js'
-import { deliver } from '../../stream/run.js'
+import { type Store, writeBytes } from '../../store/store.js'
 import { BLOB_LANES } from '../blob.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigest } from '../request-digests.js'
@@ -41,7 +40,7 @@ export const updateActionResult =
       const problem = `action_result has ${bytes.length} bytes, expected at most ${maxResponseBytes}`
       throw new StatusError('INVALID_ARGUMENT', `${problem}: put stdout, stderr and outputs into the CAS`)
     }
-    await deliver(bytes, await ac.writer(action, call), call.signal)
+    await writeBytes(ac, action, bytes, call)
     return result
   }
 
@@ -64,9 +63,7 @@ const moveInlined = async (
   result.stdoutRaw = take(result.stdoutDigest, result.stdoutRaw)
   result.stderrRaw = take(result.stderrDigest, result.stderrRaw)
   for (const file of result.outputFiles) file.contents = take(file.digest, file.contents)
-  await boundedMap(inlined, BLOB_LANES, async ({ digest, bytes }) =>
-    deliver(bytes, await cas.writer(digest, call), call.signal),
-  )
+  await boundedMap(inlined, BLOB_LANES, ({ digest, bytes }) => writeBytes(cas, digest, bytes, call))
 }
 
 const NOTHING = Buffer.alloc(0)

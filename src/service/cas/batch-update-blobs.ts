@@ -9,8 +9,8 @@ import type {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
+import { writeBytes } from '../../store/store.js'
 import { compressionOf } from '../../stream/compression/compression.js'
-import type { WritePath } from '../../stream/path.js'
 import { deliver } from '../../stream/run.js'
 import { BLOB_LANES } from '../blob.js'
 import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
@@ -76,9 +76,11 @@ const update = async (
   try {
     checkBlobSize(digest, instance.maxBlobBytes)
     const compressor = servedCompressor(instance, compressorOfValue(value))
-    const write = await instance.cas.writer(digest, call)
-    const path: WritePath = compressor === undefined ? write : [compressionOf(compressor).decompress(), ...write]
-    await deliver(data, path, call.signal)
+    if (compressor === undefined) await writeBytes(instance.cas, digest, data, call)
+    else {
+      const write = await instance.cas.writer(digest, call)
+      await deliver(data, [compressionOf(compressor).decompress(), ...write], call.signal)
+    }
     return undefined
   } catch (thrown) {
     if (call.signal.aborted) throw thrown
