@@ -1,41 +1,29 @@
-import { existsSync } from 'node:fs'
-import { ArgumentError, type RecordSettings, settingsOf, USAGE } from './arguments.js'
-import { RecordingProxy } from './proxy.js'
-import { Tape } from './tape.js'
-import { transcribe } from './transcribe.js'
-import { writeSession } from './write-session.js'
+import { ArgumentError, settingsOf, USAGE } from './arguments.js'
+import { record } from './record.js'
 
-const DRAIN_MS = 2_000
-
-const stopRequest = (): Promise<NodeJS.Signals> =>
-  new Promise((resolve) => {
-    process.once('SIGINT', resolve)
-    process.once('SIGTERM', resolve)
-  })
-
-const record = async (settings: RecordSettings): Promise<string> => {
-  const { out, maxBytes } = settings
-  if (existsSync(out)) throw new Error(`${out}: exists already; name a folder that does not`)
-  const tape = new Tape(maxBytes)
-  const stop = stopRequest()
-  const proxy = await RecordingProxy.listen({ ...settings, tape })
-  process.stderr.write(`recording on grpc://${proxy.address}; stop with SIGINT or SIGTERM\n`)
-  await stop
-  await proxy.close(DRAIN_MS)
-  if (tape.failure !== undefined) throw new Error(`nothing was written: ${tape.failure}`)
-  if (tape.calls.length === 0) throw new Error('nothing was written: there was no call')
-  const transcript = transcribe(tape.calls, settings)
-  writeSession(out, transcript)
-  for (const note of transcript.notes) process.stderr.write(`note: ${note}\n`)
-  return `wrote ${transcript.session.calls.length} calls to ${out}\n`
+const tell = (line: string): void => {
+  process.stderr.write(`${line}\n`)
 }
+
+// Heard from the start: a signal that comes before the proxy listens is a wish to stop too.
+const stop = new Promise<NodeJS.Signals>((resolve) => {
+  process.once('SIGINT', resolve)
+  process.once('SIGTERM', resolve)
+})
 
 try {
   const settings = settingsOf(process.argv.slice(2))
   if (settings === 'help') process.stdout.write(USAGE)
-  else process.stderr.write(await record(settings))
+  else {
+    const calls = await record(settings, {
+      stop,
+      onListening: (address) => tell(`recording on ${address}; stop with SIGINT or SIGTERM`),
+      onNote: (note) => tell(`note: ${note}`),
+    })
+    tell(`wrote ${calls} calls to ${settings.out}`)
+  }
 } catch (error) {
   const text = error instanceof Error ? error.message : String(error)
-  process.stderr.write(error instanceof ArgumentError ? `${text}\n\n${USAGE}` : `${text}\n`)
+  tell(error instanceof ArgumentError ? `${text}\n\n${USAGE}` : text)
   process.exitCode = error instanceof ArgumentError ? 2 : 1
 }

@@ -46,8 +46,11 @@ export class Tape {
       this.fail(`more than ${this.#maxBytes} bytes went through: record a smaller workspace, or raise --max-bytes`)
       return
     }
+    const ms = this.#now()
     // A copy: a slice would keep the whole chunk of the transport alive.
-    call.messages.push({ isRequest, ms: this.#now(), bytes: Buffer.from(bytes) })
+    call.messages.push({ isRequest, ms, bytes: Buffer.from(bytes) })
+    // Node tells of the trailers before the data that came ahead of them has been read.
+    if (!isRequest && call.end !== undefined) call.endMs = ms
   }
 
   end(call: TapedCall, end: TapedEnd): void {

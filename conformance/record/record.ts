@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import type { RecordSettings } from './arguments.js'
+import { RecordingProxy } from './proxy.js'
+import { Tape } from './tape.js'
+import { transcribe } from './transcribe.js'
+import { writeSession } from './write-session.js'
+
+const DRAIN_MS = 2_000
+
+/** Who asks for a recording: how it hears of things, and when it has enough. */
+export interface Recorder {
+  /** The recording ends when this settles. */
+  readonly stop: Promise<unknown>
+  /** The address to send the client to, `grpc://host:port`. */
+  onListening(address: string): void
+  /** What a reader of the session should know. */
+  onNote(note: string): void
+}
+
+/**
+ * Records until told to stop, writes the session, and gives the number of its calls. Rejects with the reason when
+ * nothing was written.
+ */
+export const record = async (settings: RecordSettings, recorder: Recorder): Promise<number> => {
+  const { out, maxBytes } = settings
+  if (existsSync(out)) throw new Error(`${out}: exists already; name a folder that does not`)
+  const tape = new Tape(maxBytes)
+  const proxy = await RecordingProxy.listen({ ...settings, tape })
+  recorder.onListening(`grpc://${proxy.address}`)
+  await recorder.stop
+  await proxy.close(DRAIN_MS)
+  if (tape.failure !== undefined) throw new Error(`nothing was written: ${tape.failure}`)
+  if (tape.calls.length === 0) throw new Error('nothing was written: there was no call')
+  const transcript = transcribe(tape.calls, settings)
+  writeSession(out, transcript)
+  for (const note of transcript.notes) recorder.onNote(note)
+  return transcript.session.calls.length
+}

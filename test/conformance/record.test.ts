@@ -1,0 +1,335 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { connect, createServer, type Http2Server } from 'node:http2'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { credentials } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { execute, resultOf, uploadAction } from '../../conformance/action.js'
+import { openCandidate } from '../../conformance/candidate.js'
+import { Client } from '../../conformance/client.js'
+import { Exam } from '../../conformance/exam.js'
+import { file } from '../../conformance/input-tree.js'
+import * as methods from '../../conformance/methods.js'
+import { settingsOf } from '../../conformance/record/arguments.js'
+import { FrameReader } from '../../conformance/record/frame-reader.js'
+import { RecordingProxy } from '../../conformance/record/proxy.js'
+import { record } from '../../conformance/record/record.js'
+import { Tape } from '../../conformance/record/tape.js'
+import { dependencies } from '../../conformance/record/transcribe.js'
+import { Replay } from '../../conformance/session/replay.js'
+import { readSession, type Session } from '../../conformance/session/session.js'
+import { Bazel, bazelRelease } from '../clients/bazel.js'
+import { copyFixture, root, scratchFolder } from '../clients/scratch.js'
+import { startServer } from '../clients/server.js'
+
+t.setTimeout(150_000)
+
+const upstream = (await startServer(t, join(t.testdir(), 'data'))).uri
+
+const open = async (t: Test, address: string) => {
+  const candidate = await openCandidate({ address, instanceName: '', properties: [], headers: {}, tls: {} })
+  t.teardown(() => candidate.client.close())
+  return candidate
+}
+
+/** Records within this process: one that starts anew takes seconds of a busy machine. */
+const recording = async (t: Test, ...args: readonly string[]) => {
+  const settings = settingsOf(['--listen', '127.0.0.1:0', '--upstream', upstream, ...args])
+  if (settings === 'help') throw new Error('nobody asked for help')
+  const notes: string[] = []
+  let tellToStop: () => void = () => {}
+  const stop = new Promise<void>((resolve) => {
+    tellToStop = resolve
+  })
+  t.teardown(() => tellToStop())
+  let listening: (address: string) => void = () => {}
+  const address = new Promise<string>((resolve) => {
+    listening = resolve
+  })
+  const written = record(settings, { stop, onListening: listening, onNote: (note) => notes.push(note) })
+  // Whoever stops it hears of the end; until then an early failure is that of the address.
+  written.catch(() => {})
+  return {
+    address: await Promise.race([address, written.then(() => 'ended before it listened')]),
+    notes,
+    finish: (): Promise<number> => {
+      tellToStop()
+      return written
+    },
+  }
+}
+
+const SALTED = Buffer.from('salt-0000000000000000 in a blob\n')
+const LARGE = Buffer.from(SALTED.toString().repeat(2_000))
+const SCRIPT = 'tr a-z A-Z < words.txt > upper.txt; echo said'
+
+/** A client as any on grpc-js: misses the cache, uploads, runs an action, and reads what came of it. */
+const useServer = async (t: Test, exam: Exam): Promise<void> => {
+  const plan = { script: SCRIPT, inputs: { 'words.txt': file(SALTED) }, command: { outputPaths: ['upper.txt'] } }
+  const [small, large] = [exam.digest(SALTED), exam.digest(LARGE)]
+  t.same(await exam.missing([small]), [`${small.hash}/${small.sizeBytes}`])
+  t.equal((await exam.write(LARGE, { chunkBytes: 10_000 })).code, 0)
+  const { actionDigest } = await uploadAction(exam, plan)
+  const request = { instanceName: '', actionDigest }
+  t.equal((await exam.call(methods.getActionResult, request)).code, 5, 'an error is passed on')
+  const [made] = resultOf(exam, await execute(exam, actionDigest)).outputFiles
+  const upper = await exam.read(exam.readName(exam.present(made?.digest, 'a digest')))
+  t.equal(upper.data.toString(), SALTED.toString().toUpperCase())
+  t.ok((await exam.read(exam.readName(large))).data.equals(LARGE), 'and so are many bytes, unchanged')
+}
+
+const called = (session: Session, name: string) => session.calls.filter(({ method }) => method.endsWith(`/${name}`))
+
+t.test('what a client on grpc-js said is written, and can be replayed', async (t) => {
+  const out = join(t.testdir(), 'session')
+  const recorder = await recording(t, '--client', 'Pants', '--summary', 'a test', out)
+  const exam = new Exam(await open(t, recorder.address))
+  await useServer(t, exam)
+  exam.candidate.client.close()
+  const count = await recorder.finish()
+  t.same(readdirSync(join(out, '..')), ['session'], 'nothing half-written stays')
+  t.same(recorder.notes, [])
+
+  const session = readSession(out)
+  t.match(session, { client: 'Pants', origin: 'recorded', summary: 'a test', calls: { length: count } })
+  t.ok(session.needs.includes('execution'))
+  t.match(session.metadata, { toolDetails: { toolName: 'remexec-conformance' } })
+  const [write] = called(session, 'Write')
+  t.equal(write?.messages.length, Math.ceil(LARGE.length / 10_000) + 1, 'every message of a stream')
+  t.match(write?.messages[0]?.[2], { resourceName: /^uploads\/upload-1\/blobs\// }, 'an upload has a name of its own')
+  t.match(write?.end, { code: 'OK' })
+  t.match(called(session, 'GetActionResult')[0]?.end, { code: 'NOT_FOUND' })
+  for (const { startMs, endMs, messages, id } of session.calls) {
+    const times = [startMs, ...messages.map(([, ms]) => ms), endMs]
+    t.same(
+      times,
+      [...times].sort((a, b) => a - b),
+      `the times of call ${id} go up`,
+    )
+  }
+  const operations = called(session, 'Execute')[0]?.messages.filter(([direction]) => direction === '<') ?? []
+  for (const [, , operation] of operations) t.match(operation, { name: 'operation-1' })
+  t.match(operations.at(-1)?.[2], {
+    done: true,
+    response: { result: { executionMetadata: { worker: 'worker-1', queuedTimestamp: '<time>' } } },
+  })
+  const sources = Object.values(session.blobs)
+  t.ok(sources.some((source) => 'repeat' in source && source.sizeBytes === LARGE.length))
+  t.ok(sources.some((source) => 'message' in source && source.message === 'Command'))
+  t.match(Object.values(session.expected), [{ text: SALTED.toString().toUpperCase() }], 'and what was read')
+
+  await t.resolves(new Replay(session, await open(t, upstream)).run())
+})
+
+const bazel = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
+const needsBazel = (await bazelRelease(bazel)) === undefined ? `needs ${bazel}, or one in REMEXEC_TEST_BAZEL_4` : false
+
+t.test('what Bazel said is written, and can be replayed', { skip: needsBazel }, async (t) => {
+  const folder = await scratchFolder(t)
+  const client = new Bazel(bazel, folder, await copyFixture('sessions/workspace', folder))
+  t.teardown(() => client.shutdown())
+  const out = join(folder, 'session')
+  const recorder = await recording(t, '--client', 'Bazel', out)
+  const { code, output } = await client.run('build', `--remote_executor=${recorder.address}`, '//app:count')
+  t.equal(code, 0) || t.comment(output)
+  await recorder.finish()
+  const session = readSession(out)
+  for (const name of ['GetCapabilities', 'GetActionResult', 'FindMissingBlobs', 'Write', 'Execute', 'Read']) {
+    t.ok(called(session, name).length > 0, name)
+  }
+  t.match(called(session, 'GetCapabilities')[0]?.metadata, { actionId: 'capabilities' })
+  await t.resolves(new Replay(session, await open(t, upstream)).run())
+})
+
+t.test('the program writes when it is told to stop', async (t) => {
+  const out = join(t.testdir(), 'session')
+  const args = ['--import', 'tsx', join(root, 'conformance', 'record', 'main.ts')]
+  const child = spawn(process.execPath, [...args, '--listen', '127.0.0.1:0', '--upstream', upstream, out], {
+    cwd: root,
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let said = ''
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const address = new Promise<string>((resolve) => {
+    createInterface(child.stderr).on('line', (line) => {
+      said += `${line}\n`
+      const [, found] = /recording on (grpc:\S+);/.exec(line) ?? []
+      if (found !== undefined) resolve(found)
+    })
+  })
+  const exam = new Exam(await open(t, await Promise.race([address, ended.then((code) => `it ended with ${code}`)])))
+  await exam.upload(SALTED)
+  // The client stays connected: the program ends all the same.
+  child.kill('SIGTERM')
+  t.equal(await ended, 0)
+  t.match(said, /wrote \d+ calls to /)
+  t.ok(readSession(out).calls.length > 0)
+})
+
+t.test('arguments that are refused', (t) => {
+  const [listen, to] = [
+    ['--listen', '127.0.0.1:0'],
+    ['--upstream', upstream],
+  ]
+  const refusals: [readonly string[], RegExp][] = [
+    [[...to, 'out'], /--listen \(absent\): expected HOST:PORT/],
+    [[...listen, '--upstream', 'http://x', 'out'], /--upstream http:\/\/x: expected grpc:\/\/HOST:PORT/],
+    [[...listen, ...to], /expected one folder/],
+    [[...listen, ...to, '--max-bytes', 'many', 'out'], /--max-bytes many: expected a number of bytes/],
+    [[...listen, ...to, '--loud', 'out'], /--loud/],
+  ]
+  for (const [args, message] of refusals) t.throws(() => settingsOf(args), { message }, args.join(' '))
+  t.equal(settingsOf(['--help']), 'help')
+  t.end()
+})
+
+t.test('clear refusals, and nothing written', async (t) => {
+  const folder = t.testdir({ taken: {} })
+  const out = join(folder, 'out')
+  const nowhere = 'grpc://127.0.0.1:1'
+  await t.rejects(recording(t, '--upstream', nowhere, out), {
+    message: /^cannot reach grpc:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,
+  })
+  const inUse = upstream.slice('grpc://'.length)
+  await t.rejects(recording(t, '--listen', inUse, out), { message: /cannot listen on .*EADDRINUSE/ })
+  await t.rejects(recording(t, join(folder, 'taken')), { message: /exists already/ })
+  const idle = await recording(t, out)
+  await t.rejects(idle.finish(), { message: 'nothing was written: there was no call' })
+  const small = await recording(t, '--max-bytes', '1000', out)
+  const exam = new Exam(await open(t, small.address))
+  t.equal((await exam.write(Buffer.alloc(5_000, 'x'))).code, 0, 'the call itself goes on')
+  await t.rejects(small.finish(), { message: /more than 1000 bytes/ })
+  t.notOk(existsSync(out))
+})
+
+const proxyTo = async (t: Test, address: string, breakUploadBytes?: number) => {
+  const tape = new Tape(64 << 20)
+  const proxy = await RecordingProxy.listen({
+    listen: { host: '127.0.0.1', port: 0 },
+    upstream: address.replace('grpc:', 'http:'),
+    tape,
+    breakUploadBytes,
+  })
+  t.teardown(() => proxy.close(0))
+  return { tape, proxy, address: `grpc://${proxy.address}` }
+}
+
+t.test('an upload is broken off once, and can be gone on with', async (t) => {
+  const { tape, address } = await proxyTo(t, upstream, 50_000)
+  const exam = new Exam(await open(t, address))
+  const blob = exam.random(200_000)
+  const resourceName = exam.uploadName(exam.digest(blob))
+  t.equal((await exam.write(blob, { resourceName, chunkBytes: 16_384 })).code, 14)
+  const [status] = (await exam.call(methods.queryWriteStatus, { resourceName })).responses
+  t.ok(status !== undefined && !status.complete && status.committedSize < blob.length)
+  t.equal((await exam.write(blob, { resourceName, chunkBytes: 16_384 })).code, 0)
+  const writes = tape.calls.filter(({ path }) => path.endsWith('/Write'))
+  t.same(
+    writes.map(({ end }) => end?.by),
+    ['recorder', 'status'],
+  )
+})
+
+/** An HTTP/2 server that shows what reaches it; it answers nothing by itself. */
+const bareServer = async (t: Test): Promise<{ readonly server: Http2Server; readonly address: string }> => {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return { server, address: `grpc://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+t.test('a client that leaves resets the call behind the proxy', async (t) => {
+  const { server, address } = await bareServer(t)
+  const behind = await proxyTo(t, address)
+  const seen = new Promise<string[]>((resolve) => {
+    const events: string[] = []
+    server.on('stream', (stream, headers) => {
+      events.push(`timeout ${String(headers['grpc-timeout'] !== undefined)}`)
+      stream.on('data', () => client.cancel())
+      stream.on('error', () => {})
+      stream.on('close', () => {
+        events.push(`reset ${stream.rstCode}`)
+        resolve(events)
+      })
+    })
+  })
+  const channel = new Client(behind.proxy.address, credentials.createInsecure(), {
+    headers: {},
+    identity: { toolName: 't', invocationId: 'i' },
+  })
+  t.teardown(() => channel.close())
+  const client = channel.open(methods.write)
+  client.send({ resourceName: 'x' })
+  const events = await seen
+  t.equal(events[0], 'timeout true', 'the deadline goes along')
+  t.equal(events.at(-1), 'reset 8')
+  t.equal((await client.outcome).code, 1)
+  t.equal(behind.tape.calls[0]?.end?.by, 'client')
+})
+
+t.test('a slow reader holds the server back', async (t) => {
+  const { server, address } = await bareServer(t)
+  const { address: front } = await proxyTo(t, address)
+  let writtenBytes = 0
+  const chunk = Buffer.alloc(64 << 10)
+  server.on('stream', (stream) => {
+    stream.on('error', () => {})
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+    const push = (): void => {
+      while (writtenBytes < 64 << 20 && !stream.destroyed) {
+        writtenBytes += chunk.length
+        if (!stream.write(chunk)) {
+          stream.once('drain', push)
+          return
+        }
+      }
+    }
+    push()
+  })
+  const session = connect(front.replace('grpc:', 'http:'))
+  t.teardown(() => session.destroy())
+  const stream = session.request({ ':method': 'POST', ':path': '/google.bytestream.ByteStream/Read' })
+  stream.on('error', () => {})
+  await new Promise((resolve) => stream.once('response', resolve))
+  let before = -1
+  // Flow control has closed when round trips bring no more.
+  while (before !== writtenBytes) {
+    before = writtenBytes
+    for (let trip = 0; trip < 20; trip++) await new Promise((resolve) => session.ping(resolve))
+  }
+  t.ok(writtenBytes < 16 << 20, `${writtenBytes} bytes left the server`)
+})
+
+t.test('messages are cut wherever the chunks are', (t) => {
+  const frames = Buffer.concat(
+    ['', 'a', 'bc'.repeat(300)].map((text) => {
+      const head = Buffer.alloc(5)
+      head.writeUInt32BE(text.length, 1)
+      return Buffer.concat([head, Buffer.from(text)])
+    }),
+  )
+  for (const size of [1, 3, 7, frames.length]) {
+    const reader = new FrameReader(undefined)
+    const messages: string[] = []
+    for (let at = 0; at < frames.length; at += size) {
+      messages.push(...reader.push(frames.subarray(at, at + size)).map(String))
+    }
+    t.same(messages, ['', 'a', 'bc'.repeat(300)], `chunks of ${size}`)
+  }
+  t.throws(() => new FrameReader('snappy').push(Buffer.from([1, 0, 0, 0, 1, 9])), /grpc-encoding snappy/)
+  t.end()
+})
+
+t.test('a call waits for those that had ended when it began, and names the last of them', (t) => {
+  const calls = [
+    { startMs: 0, endMs: 10 },
+    { startMs: 10, endMs: 20 },
+    { startMs: 12, endMs: 40 },
+    { startMs: 20, endMs: 30 },
+    { startMs: 41, endMs: 50 },
+  ]
+  t.same(dependencies(calls), [[], [1], [1], [2], [3, 4]])
+  t.end()
+})
