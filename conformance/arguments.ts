@@ -20,6 +20,7 @@ export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
   --format FORMAT               text, json, junit or markdown (default: text)
   --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server
   --server-name NAME            names the server in reports (default: its address)
+  --time-limit SECONDS          end the run after that, with what is known by then (default: 600)
   --quiet                       no live progress on stderr
 
 exit code: 0 when no must row fails, 1 when one does or a listed divergence is gone, 2 when the arguments are wrong, the
@@ -31,6 +32,7 @@ export interface Settings {
   readonly format: string
   readonly isExplaining: boolean
   readonly isQuiet: boolean
+  readonly timeLimitMs: number
   readonly expectations: Expectations
   readonly serverName: string
   isSelected(id: string): boolean
@@ -63,6 +65,7 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
     format: values.format,
     isExplaining: values.explain !== undefined,
     isQuiet: values.quiet,
+    timeLimitMs: millisecondsOf(values['time-limit']),
     expectations: values.expectations === undefined ? new Map() : readExpectations(values.expectations),
     serverName: values['server-name'] ?? address,
     isSelected: (id) => selection === undefined || selection.split(',').some((wanted) => selects(wanted, id)),
@@ -98,6 +101,7 @@ const parsed = (args: readonly string[]) => {
         format: { type: 'string', default: 'text' },
         expectations: { type: 'string' },
         'server-name': { type: 'string' },
+        'time-limit': { type: 'string', default: '600' },
         quiet: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -105,6 +109,11 @@ const parsed = (args: readonly string[]) => {
   } catch (error) {
     throw new TargetError(error instanceof Error ? error.message : String(error))
   }
+}
+
+const millisecondsOf = (seconds: string): number => {
+  if (!/^[1-9]\d{0,5}$/.test(seconds)) throw new TargetError(`--time-limit ${seconds}: expected seconds, 1 to 999999`)
+  return Number(seconds) * 1_000
 }
 
 const pairs = (entries: readonly string[]): [string, string][] =>

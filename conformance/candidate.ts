@@ -7,6 +7,7 @@ import { Client, type Outcome } from './client.js'
 import { diagnose } from './diagnose.js'
 import type { Candidate } from './exam.js'
 import * as methods from './methods.js'
+import { Patience } from './patience.js'
 import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from './target.js'
 
 export interface CandidateSettings extends TargetSettings {
@@ -28,8 +29,9 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
     ? credentials.createSsl(target.ca, target.key, target.cert)
     : credentials.createInsecure()
   const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
+  const patience = new Patience()
   const connect = (channel: ClientOptions = {}): Client =>
-    new Client(target.hostPort, channelCredentials, { headers: settings.headers, identity, channel })
+    new Client(target.hostPort, channelCredentials, { headers: settings.headers, identity, patience, channel })
   const client = connect()
   const request = { instanceName: settings.instanceName }
   const outcome = await client.call(methods.getCapabilities, request, { deadlineMs: PATIENCE_MS })
@@ -41,6 +43,7 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
   return {
     address: settings.address,
     client,
+    patience,
     connect,
     openSession: () => openSession(target),
     instanceName: settings.instanceName,
@@ -65,12 +68,13 @@ export const isAlive = async ({ client, instanceName }: Candidate): Promise<bool
 }
 
 /** Asks each optional service something harmless; what answers UNIMPLEMENTED is not there. */
-export const servedServices = async (candidate: Candidate): Promise<ReadonlySet<Need>> => {
-  const { client, instanceName } = candidate
+export const servedServices = async ({ client, instanceName }: Candidate): Promise<ReadonlySet<Need>> => {
   const probes: [Need, methods.Method<methods.Any, methods.Any>, object][] = [
     ['cas', methods.findMissingBlobs, { instanceName }],
     ['bytestream', methods.read, { resourceName: 'probe' }],
+    ['bytestream', methods.write, { resourceName: 'probe', finishWrite: true }],
     ['action-cache', methods.getActionResult, { instanceName }],
+    ['action-cache', methods.updateActionResult, { instanceName }],
     ['execution', methods.waitExecution, { name: 'probe' }],
     ['operations', methods.getOperation, { name: 'probe' }],
     ['fetch', methods.fetchBlob, { instanceName }],
@@ -83,7 +87,7 @@ export const servedServices = async (candidate: Candidate): Promise<ReadonlySet<
   const answers = await Promise.all(
     probes.map(async ([need, method, request]) => {
       const { code } = await client.call(method, request, { deadlineMs: PATIENCE_MS, maxResponses: 1 })
-      return code === 12 ? [] : [need]
+      return code === Code.UNIMPLEMENTED ? [] : [need]
     }),
   )
   return new Set(answers.flat())
@@ -94,6 +98,12 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
   const { cacheCapabilities, executionCapabilities } = candidate.capabilities
   const compressors = cacheCapabilities?.supportedCompressors ?? []
   const functions = cacheCapabilities?.digestFunctions ?? []
+  // What a server claims it must serve: a method that is not there is then a finding, and no reason to skip.
+  const promised: Partial<Record<Need, boolean>> = {
+    cas: cacheCapabilities !== null,
+    bytestream: cacheCapabilities !== null,
+    'action-cache': cacheCapabilities?.actionCacheUpdateCapabilities?.updateEnabled === true,
+  }
   const claims: Partial<Record<Need, boolean>> = {
     execution: executionCapabilities?.execEnabled === true,
     'action-cache-update': cacheCapabilities?.actionCacheUpdateCapabilities?.updateEnabled === true,
@@ -116,6 +126,6 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
     if (need === 'tls') return candidate.address.startsWith('grpcs:') ? undefined : 'needs a grpcs:// address'
     const claim = claims[need]
     if (claim !== undefined) return claim ? undefined : `the server does not announce ${need}`
-    return served.has(need) ? undefined : `the server does not serve ${need}`
+    return promised[need] === true || served.has(need) ? undefined : `the server does not serve ${need}`
   }
 }

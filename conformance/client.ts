@@ -11,6 +11,7 @@ import {
 import { codec } from '../src/proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../src/proto/service-definition.js'
 import type { Any, Method } from './methods.js'
+import type { Patience } from './patience.js'
 
 const statusCodec = codec('google.rpc.Status')
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
@@ -46,16 +47,26 @@ export interface Identity {
 /** A message to send: typed, or raw bytes for what no codec would write. */
 export type Outgoing<Q> = Q | Buffer
 
+const DEADLINE_MS = 10_000
+/** A server that never stops sending must not fill the memory until the deadline; no check asks for half as much. */
+const MOST_RESPONSE_BYTES = 64 << 20
+
 /** Calls any method of any gRPC server by its table entry and tells how it ended. Never throws for what a server does. */
 export class Client {
   readonly #channel: Channel
   readonly #headers: Readonly<Record<string, string>>
   readonly #identity: Identity
+  readonly #patience: Patience
 
   constructor(
     address: string,
     credentials: ChannelCredentials,
-    options: { headers: Readonly<Record<string, string>>; identity: Identity; channel?: ClientOptions },
+    options: {
+      headers: Readonly<Record<string, string>>
+      identity: Identity
+      patience: Patience
+      channel?: ClientOptions
+    },
   ) {
     this.#channel = new Channel(address, credentials, {
       'grpc.max_receive_message_length': 64 << 20,
@@ -65,27 +76,23 @@ export class Client {
     })
     this.#headers = options.headers
     this.#identity = options.identity
+    this.#patience = options.patience
   }
 
   /** Sends the requests (one for a method that takes one), half-closes, and waits for the end of the call. */
-  async call<Q, R>(
+  call<Q, R>(
     method: Method<Q, R>,
     requests: Outgoing<Q> | readonly Outgoing<Q>[],
     settings: CallSettings = {},
   ): Promise<Outcome<R>> {
-    const conversation = this.open(method, settings)
-    for (const request of Array.isArray(requests) ? requests : [requests]) {
-      if (conversation.hasEnded) break
-      await conversation.send(request as Outgoing<Q>)
-    }
-    conversation.halfClose()
-    return conversation.outcome
+    return this.open(method, settings).sendAll(requests)
   }
 
   /** Opens a call whose messages the check sends and awaits one by one. Every method can be driven this way. */
   open<Q, R>(method: Method<Q, R>, settings: CallSettings = {}): Conversation<Q, R> {
     const definition = definitionOf(method)
-    const options: CallOptions = { deadline: Date.now() + (settings.deadlineMs ?? 10_000) }
+    const deadlineMs = this.#patience.deadlineMs(method.name, settings.deadlineMs ?? DEADLINE_MS)
+    const options: CallOptions = { deadline: Date.now() + deadlineMs }
     const call = this.#channel.makeBidiStreamRequest<Buffer, Buffer>(
       definition.path,
       (bytes) => bytes,
@@ -93,7 +100,9 @@ export class Client {
       this.#metadata(settings),
       options,
     )
-    return new Conversation(definition, call, settings.maxResponses ?? Number.POSITIVE_INFINITY)
+    const conversation = new Conversation<Q, R>(definition, call, settings.maxResponses ?? Number.POSITIVE_INFINITY)
+    conversation.outcome.then((outcome) => this.#patience.noteEnd(method.name, outcome, deadlineMs))
+    return conversation
   }
 
   waitForReady(deadlineMs: number): Promise<void> {
@@ -133,6 +142,7 @@ export class Conversation<Q, R> {
   readonly #responses: R[] = []
   readonly #waiting: (() => void)[] = []
   #taken = 0
+  #responseBytes = 0
   #garbage: string | undefined
 
   constructor(definition: MethodDefinition, call: ClientDuplexStream<Buffer, Buffer>, maxResponses: number) {
@@ -152,6 +162,16 @@ export class Conversation<Q, R> {
         resolve(this.#end(status, performance.now() - startMs))
       })
     })
+  }
+
+  /** Sends these messages, half-closes, and waits for the end of the call. */
+  async sendAll(requests: Outgoing<Q> | readonly Outgoing<Q>[]): Promise<Outcome<R>> {
+    for (const request of Array.isArray(requests) ? requests : [requests]) {
+      if (this.hasEnded) break
+      await this.send(request as Outgoing<Q>)
+    }
+    this.halfClose()
+    return this.outcome
   }
 
   /** Resolves when the transport has room for more, or the call has ended. */
@@ -190,7 +210,10 @@ export class Conversation<Q, R> {
   }
 
   #take(bytes: Buffer): void {
+    if (this.#garbage !== undefined) return
+    this.#responseBytes += bytes.length
     try {
+      if (this.#responseBytes > MOST_RESPONSE_BYTES) throw new Error(`more than ${MOST_RESPONSE_BYTES} bytes`)
       this.#responses.push(this.#definition.response.decode(bytes) as R)
     } catch (error) {
       this.#garbage = error instanceof Error ? error.message : String(error)

@@ -7,6 +7,7 @@ import { Divergence, NotApplicable } from './check.js'
 import type { CallSettings, Client, Conversation, Outcome, Outgoing } from './client.js'
 import type { Method } from './methods.js'
 import * as methods from './methods.js'
+import type { Patience } from './patience.js'
 
 export type Digest = { readonly hash: string; readonly sizeBytes: number }
 type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
@@ -16,6 +17,8 @@ export interface Candidate {
   /** As it was given, `grpc://host:port`. */
   readonly address: string
   readonly client: Client
+  /** Shared by all connections of a run. */
+  readonly patience: Patience
   /** Opens a further connection of its own, e.g. to see one client's upload from another. */
   connect(channel?: ClientOptions): Client
   /** A bare HTTP/2 connection, for what a gRPC library would hide. */
@@ -79,7 +82,10 @@ export class Exam {
     requests: Outgoing<Q> | readonly Outgoing<Q>[],
     settings: CallSettings & { readonly client?: Client } = {},
   ): Promise<Outcome<R>> {
-    const outcome = await (settings.client ?? this.candidate.client).call(method, requests, settings)
+    const conversation = (settings.client ?? this.candidate.client).open(method, settings)
+    this.#conversations.add(conversation)
+    const outcome = await conversation.sendAll(requests)
+    this.#conversations.delete(conversation)
     const [first] = Array.isArray(requests) ? requests : [requests]
     this.#record(method, first, outcome)
     return outcome

@@ -1,5 +1,6 @@
 import { settingsOf, USAGE } from './arguments.js'
 import { isAlive, lacks, openCandidate, servedServices } from './candidate.js'
+import type { Need } from './check.js'
 import { checks } from './checks.js'
 import { withExpectations } from './expectations.js'
 import { documentOf, type ReportDocument } from './report/document.js'
@@ -33,22 +34,26 @@ const main = async (): Promise<number> => {
     const count = `${String(++done).padStart(3)}/${total}`
     if (!settings.isQuiet) process.stderr.write(progressLine(withExpectations(result, settings.expectations), count))
   }
-  const missing = lacks(candidate, await servedServices(candidate))
-  const run = await runChecks(chosen, candidate, {
+  const { patience } = candidate
+  const tooLong = `the run took more than ${settings.timeLimitMs / 1000} s (--time-limit)`
+  const limit = setTimeout(() => patience.giveUp(tooLong), settings.timeLimitMs)
+  const lacking = lacks(candidate, await servedServices(candidate))
+  const missing = (need: Need): string | undefined => patience.reason ?? lacking(need)
+  const checked = await runChecks(chosen, candidate, {
     concurrency: 8,
     missing,
     isAlive: () => isAlive(candidate),
     onResult,
   })
-  const replayed = run.isGone
-    ? []
-    : await sessionResults(candidate, { missing, isSelected: settings.isSelected, onResult })
+  const replayed = await sessionResults(candidate, { missing, isSelected: settings.isSelected, onResult })
+  clearTimeout(limit)
   candidate.client.close()
-  const results = [...run.results, ...replayed].map((result) => withExpectations(result, settings.expectations))
-  const document = documentOf(results, settings.serverName, performance.now() - startMs)
+  const results = [...checked, ...replayed].map((result) => withExpectations(result, settings.expectations))
+  const peakMemoryBytes = process.resourceUsage().maxRSS * 1024
+  const document = documentOf(results, settings.serverName, performance.now() - startMs, peakMemoryBytes)
   const write = WRITERS[settings.format] ?? textReport
   process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
-  if (run.isGone) throw new TargetError(`${settings.candidate.address}: the server stopped answering in mid-run`)
+  if (patience.reason !== undefined) throw new TargetError(`${settings.candidate.address}: ${patience.reason}`)
   const { fail, surprise, broken } = document.summary
   if (broken > 0) return 2
   return fail + surprise > 0 ? 1 : 0

@@ -27,31 +27,33 @@ export interface RunSettings {
   readonly concurrency: number
   /** What the candidate offers; a check that needs more is skipped with the reason. */
   missing(need: Need): string | undefined
-  /** Asked after a check that got no answer; once it says no, the checks that are left are skipped. */
+  /** Asked after a check that got no answer; once it says no, the run is over. */
   isAlive(): Promise<boolean>
   onResult(result: Result): void
 }
 
 const DEADLINE_MS = 30_000
-const GONE = 'the server had stopped answering'
+const GONE = 'the server stopped answering in mid-run'
 
 /**
  * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
- * once and run beside the others, and those that move many bytes run one after the other.
+ * once and run beside the others, and those that move many bytes run one after the other. Once the candidate's patience
+ * is at its end, what is under way ends as unanswered and the rest is skipped with the reason.
  */
 export const runChecks = async (
   checks: readonly Check[],
   candidate: Candidate,
   settings: RunSettings,
-): Promise<{ readonly results: Result[]; readonly isGone: boolean }> => {
+): Promise<Result[]> => {
+  const { patience } = candidate
   const results = new Array<Result>(checks.length)
-  let isGone = false
   const take = async (check: Check, index: number): Promise<void> => {
     const sitting = new Sitting(check, candidate)
-    const result = isGone ? sitting.result('skip', GONE) : await sitting.judge(settings)
+    const result =
+      patience.reason === undefined ? await sitting.judge(settings) : sitting.result('skip', patience.reason)
     results[index] = result
     settings.onResult(result)
-    if (!isGone && sitting.gotNoAnswer && !(await settings.isAlive())) isGone = true
+    if (patience.reason === undefined && sitting.gotNoAnswer && !(await settings.isAlive())) patience.giveUp(GONE)
   }
   const order = checks.map((check, index) => ({ check, index }))
   const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
@@ -65,7 +67,7 @@ export const runChecks = async (
     lane(bulky),
     ...Array.from({ length: settings.concurrency }, () => lane(others)),
   ])
-  return { results, isGone }
+  return results
 }
 
 /** One check being taken. */
@@ -103,7 +105,8 @@ class Sitting {
     const lacking = (this.#check.needs ?? []).map((need) => settings.missing(need)).find((why) => why !== undefined)
     if (lacking !== undefined) return this.result('skip', lacking)
     try {
-      await withDeadline(this.#check.run(this.#exam), this.#check.deadlineMs ?? DEADLINE_MS)
+      const { patience } = this.#exam.candidate
+      await withDeadline(this.#check.run(this.#exam), this.#check.deadlineMs ?? DEADLINE_MS, patience.signal)
       return this.result(level === 'may' ? 'chosen' : 'pass', this.#exam.choices.join('; '))
     } catch (error) {
       if (error instanceof NotApplicable) return this.result('skip', error.message)
@@ -126,16 +129,20 @@ const verdictOf = (level: Level): Verdict => {
 
 class Silence extends Divergence {}
 
-const withDeadline = async (work: Promise<void>, deadlineMs: number): Promise<void> => {
+const withDeadline = async (work: Promise<void>, deadlineMs: number, over: AbortSignal): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
+  let stop = (): void => {}
   const late = new Promise<never>((_, reject) => {
     const give = (): void => reject(new Silence(`an answer within ${deadlineMs} ms`, 'none: the server kept silent'))
     timer = setTimeout(give, deadlineMs)
+    stop = () => reject(new Silence('an answer', `none when the run ended: ${over.reason}`))
+    over.addEventListener('abort', stop)
   })
   try {
     await Promise.race([work, late])
   } finally {
     clearTimeout(timer)
+    over.removeEventListener('abort', stop)
     // Closing the check's calls lets the abandoned work end, with an error that nobody is left to hear.
     work.catch(() => {})
   }

@@ -1,6 +1,8 @@
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { serviceDefinition } from '../src/proto/service-definition.js'
 import type { Any, Method } from './methods.js'
+
+const MOST_BYTES = 16 << 20
 
 /** How a call made of bare HTTP/2 frames ended. */
 export interface WireOutcome {
@@ -50,7 +52,13 @@ const outcomeOf = (stream: ClientHttp2Stream): Promise<WireOutcome> =>
     stream.on('trailers', (trailers) => {
       status = trailers
     })
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    let takenBytes = 0
+    stream.on('data', (chunk: Buffer) => {
+      takenBytes += chunk.length
+      // The answers asked for in this way are a few bytes: a server that never stops is cut off.
+      if (takenBytes > MOST_BYTES) stream.close(constants.NGHTTP2_CANCEL)
+      else chunks.push(chunk)
+    })
     // The server has said all: what the client might still send is of no interest to it.
     stream.on('end', () => stream.close())
     // A reset shows in `resetCode`; an unheard error would end the process.

@@ -10,6 +10,8 @@ export interface ReportDocument {
   readonly server: string
   readonly examinedAt: string
   readonly elapsedMs: number
+  /** What the suite itself took of memory; reports of older runs do not tell. */
+  readonly peakMemoryBytes?: number
   readonly summary: Readonly<Record<Verdict, number>>
   readonly results: readonly {
     readonly id: string
@@ -32,10 +34,16 @@ export const counted = (results: readonly { readonly verdict: Verdict }[]): Reco
   return counts
 }
 
-export const documentOf = (results: readonly Result[], server: string, elapsedMs: number): ReportDocument => ({
+export const documentOf = (
+  results: readonly Result[],
+  server: string,
+  elapsedMs: number,
+  peakMemoryBytes?: number,
+): ReportDocument => ({
   server,
   examinedAt: new Date().toISOString(),
   elapsedMs: Math.round(elapsedMs),
+  ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }),
   summary: counted(results),
   results: results.map(({ requirement, verdict, reason, elapsedMs: tookMs, observations, readings }) => ({
     id: requirement.id,
@@ -49,6 +57,12 @@ export const documentOf = (results: readonly Result[], server: string, elapsedMs
     clients: readings,
   })),
 })
+
+/** How much was examined, and what that took. */
+export const costOf = ({ results, elapsedMs, peakMemoryBytes }: ReportDocument): string => {
+  const memory = peakMemoryBytes === undefined ? '' : `, ${Math.round(peakMemoryBytes / 2 ** 20)} MiB at the peak`
+  return `${results.length} checks in ${(elapsedMs / 1000).toFixed(1)} s${memory}`
+}
 
 /** Readings that the client does not take, by client. */
 export const clientFindings = (

@@ -15,8 +15,8 @@ const escaped = (text: string): string =>
     .replaceAll(/[<>&"']/g, (character) => ESCAPES[character] ?? character)
 
 const bodyOf = ({ verdict, reason }: ReportDocument['results'][number]): string => {
-  if (verdict === 'fail' || verdict === 'surprise') return `<failure message="${escaped(reason)}"/>`
-  if (verdict === 'broken') return `<error message="${escaped(reason)}"/>`
+  if (verdict === 'fail' || verdict === 'surprise') return `<failure type="${verdict}" message="${escaped(reason)}"/>`
+  if (verdict === 'broken') return `<error type="broken" message="${escaped(reason)}"/>`
   if (verdict === 'skip') return `<skipped message="${escaped(reason)}"/>`
   return reason === '' ? '' : `<system-out>${escaped(`${verdict}: ${reason}`)}</system-out>`
 }

@@ -1,4 +1,4 @@
-import { clientFindings, counted, type ReportDocument, VERDICTS } from './document.js'
+import { clientFindings, costOf, counted, type ReportDocument, VERDICTS } from './document.js'
 import { isFinding } from './text.js'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;')
@@ -7,7 +7,7 @@ const row = (...cells: readonly (string | number)[]): string =>
 
 /** One run as a page: counts by section, findings, and clients. */
 export const markdownReport = (document: ReportDocument): string => {
-  const { results, server, elapsedMs, examinedAt } = document
+  const { results, server, examinedAt } = document
   const sections = [...new Set(results.map(({ section }) => section))]
   const counts = sections.map((section) => {
     const group = counted(results.filter((result) => result.section === section))
@@ -20,7 +20,7 @@ export const markdownReport = (document: ReportDocument): string => {
   return [
     `# ${server}`,
     '',
-    `${results.length} checks in ${(elapsedMs / 1000).toFixed(1)} s, ${examinedAt}.`,
+    `${costOf(document)}, ${examinedAt}.`,
     '',
     row('section', ...VERDICTS),
     row('---', ...VERDICTS.map(() => '---:')),

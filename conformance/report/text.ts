@@ -1,6 +1,6 @@
 import { EOL } from 'node:os'
 import type { Result, Verdict } from '../runner.js'
-import { clientFindings, counted, type ReportDocument, VERDICTS } from './document.js'
+import { clientFindings, costOf, counted, type ReportDocument, VERDICTS } from './document.js'
 
 const MARK: Readonly<Record<Verdict, string>> = {
   pass: 'ok  ',
@@ -25,7 +25,8 @@ export const progressLine = ({ requirement, verdict, reason, elapsedMs }: Result
 }
 
 /** A table by section, a table by level, every finding, and what each client would trip over. */
-export const textReport = ({ results, server, elapsedMs }: ReportDocument): string => {
+export const textReport = (document: ReportDocument): string => {
+  const { results, server } = document
   const findings = results
     .filter(isFinding)
     .map(({ id, level, verdict, reason }) => `${MARK[verdict]} ${id.padEnd(7)} [${level}] ${reason}`)
@@ -34,7 +35,7 @@ export const textReport = ({ results, server, elapsedMs }: ReportDocument): stri
     ...found.map(({ id, reading }) => `  ${id} ${reading.fact} is ${reading.value}: ${reading.consequence}`),
   ])
   return [
-    `${server}: ${results.length} checks in ${(elapsedMs / 1000).toFixed(1)} s`,
+    `${server}: ${costOf(document)}`,
     '',
     ...table(results, ({ section }) => section),
     '',

@@ -66,7 +66,7 @@ const examine = async (
       headers: {},
       tls: { ca: undefined, cert: undefined, key: undefined },
     })
-    const run = await runChecks(
+    const results = await runChecks(
       checks.filter(({ id }) => ids.has(id)),
       candidate,
       {
@@ -77,7 +77,7 @@ const examine = async (
       },
     )
     candidate.client.close()
-    return new Map(run.results.map((result) => [result.requirement.id, result]))
+    return new Map(results.map((result) => [result.requirement.id, result]))
   } finally {
     await proxy.close()
   }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { profiles } from '../../conformance/profiles.js'
 import type { ReportDocument } from '../../conformance/report/document.js'
+import { conformance } from './program.js'
 
 // The program as a server's author runs it, against the server built from this checkout.
 
@@ -30,27 +31,6 @@ const startServer = (t: Test): Promise<string> => {
     })
   })
 }
-
-interface Ended {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-const conformance = (...args: readonly string[]): Promise<Ended> =>
-  new Promise((resolve, reject) => {
-    const program = join(root, 'conformance', 'main.ts')
-    const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { cwd: root })
-    let [stdout, stderr] = ['', '']
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
-    })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text
-    })
-    child.once('error', reject)
-    child.once('close', (code) => resolve({ code, stdout, stderr }))
-  })
 
 const address = await startServer(t)
 
@@ -83,7 +63,7 @@ t.test('the formats', async (t) => {
     conformance(address, ...only, '--format', 'junit'),
     conformance(address, ...only, '--format', 'markdown', '--server-name', 'ours'),
   ])
-  t.match(text.stdout, /3 checks in .* s\n/)
+  t.match(text.stdout, /3 checks in [\d.]+ s, \d+ MiB at the peak\n/)
   t.match(text.stdout, /Buck2\n {2}EXE-27 message of a timeout is execution timeout exceeded/)
   t.equal(text.stderr, '')
   t.match(junit.stdout, /<testcase classname="Health and reflection.must" name="HLT-02" time="[\d.]+"><\/testcase>/)

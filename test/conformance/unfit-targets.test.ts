@@ -6,9 +6,11 @@ import { createServer as createTlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
 import { isAlive, openCandidate } from '../../conformance/candidate.js'
 import type { Check } from '../../conformance/check.js'
+import type { ReportDocument } from '../../conformance/report/document.js'
 import { runChecks } from '../../conformance/runner.js'
 import { frame } from '../../conformance/wire.js'
 import { codec } from '../../src/proto/codec.js'
+import { conformance } from './program.js'
 
 // Servers that are none, real sockets: the suite must say in one line what is there, and never wait for long.
 
@@ -39,6 +41,14 @@ const refusal = async (address: string): Promise<string> => {
   }
 }
 
+/** Gives a byte every 100 ms for as long as it is taken. */
+const trickle = (take: (byte: Buffer) => unknown): void => {
+  const timer = setInterval(() => {
+    if (take(Buffer.from('x')) === false) clearInterval(timer)
+  }, 100)
+  timer.unref()
+}
+
 const CASES: readonly [string, () => Server, string, RegExp][] = [
   ['an HTTP/1 server', () => createHttpServer((_, response) => response.end('hi')), 'grpc', /an HTTP\/1 server/],
   ['a TLS server asked in plaintext', () => createTlsServer(), 'grpc', /try grpcs:\/\//],
@@ -47,6 +57,32 @@ const CASES: readonly [string, () => Server, string, RegExp][] = [
   ['a server that never answers a TLS hello', () => createServer(), 'grpcs', /no TLS handshake within 5 s/],
   ['a server that hangs up', () => createServer((socket) => socket.destroy()), 'grpc', /closed the connection/],
   ['a server that talks garbage', () => createServer((socket) => socket.end('SSH-2.0-OpenSSH_9')), 'grpc', /SSH-2\.0/],
+  ['a server that resets at connect', () => createServer((socket) => socket.resetAndDestroy()), 'grpc', /^\S+: \w/],
+  [
+    'a server that resets at the first bytes',
+    () => createServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
+    'grpc',
+    /closed the connection at the opening/,
+  ],
+  [
+    'a server that sends one byte at a time',
+    () => createServer((socket) => trickle((byte) => socket.writable && socket.write(byte))),
+    'grpc',
+    /does not speak plaintext HTTP\/2|keeps silent/,
+  ],
+  ['a server that hangs up on a TLS hello', () => createServer((socket) => socket.destroy()), 'grpcs', /closed|TLS/],
+  [
+    'an HTTP/2 server that never answers a call',
+    () => createHttp2Server((request) => request.resume()),
+    'grpc',
+    /GetCapabilities did not succeed: DEADLINE_EXCEEDED/,
+  ],
+  [
+    'an HTTP/2 server that resets every call',
+    () => createHttp2Server((_, answer) => answer.stream.close(2)),
+    'grpc',
+    /GetCapabilities did not succeed: INTERNAL/,
+  ],
   [
     'an HTTP/2 server without gRPC',
     () => createHttp2Server((_, answer) => answer.writeHead(404).end()),
@@ -92,12 +128,12 @@ const capabilities = codec('build.bazel.remote.execution.v2.ServerCapabilities')
 })
 
 /** Answers GetCapabilities with these bytes, and leaves everything else to `rest`. */
-const fakeServer = (answer: Buffer, rest: (stream: ServerHttp2Stream) => void) => {
+const fakeServer = (answer: Buffer, rest: (stream: ServerHttp2Stream, path: string) => void) => {
   const server = createHttp2Server()
   server.on('stream', (stream, headers) => {
     stream.on('error', () => {})
     if (!String(headers[':path']).endsWith('/GetCapabilities')) {
-      rest(stream)
+      rest(stream, String(headers[':path']))
       return
     }
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
@@ -133,13 +169,13 @@ const examined = async (t: Test, rest: (stream: ServerHttp2Stream, stop: () => v
   const address = `grpc://127.0.0.1:${await listening(t, server)}`
   const candidate = await openCandidate({ ...settings, address })
   t.teardown(() => candidate.client.close())
-  const run = await runChecks(checks, candidate, {
+  const results = await runChecks(checks, candidate, {
     concurrency: 1,
     missing: () => undefined,
     isAlive: () => isAlive(candidate),
     onResult: () => {},
   })
-  return { ...run, verdicts: run.results.map(({ verdict }) => verdict) }
+  return { results, verdicts: results.map(({ verdict }) => verdict), reason: candidate.patience.reason }
 }
 
 t.test('a check that gets no answer ends at its deadline, and the others go on', async (t) => {
@@ -147,21 +183,21 @@ t.test('a check that gets no answer ends at its deadline, and the others go on',
     ...check('FMB-01', async (exam) => void (await exam.missing([exam.digest(exam.random(5))]))),
     deadlineMs: 300,
   }
-  const { verdicts, results, isGone } = await examined(t, () => {}, [silent, check('FMB-02', async () => {})])
+  const { verdicts, results, reason } = await examined(t, () => {}, [silent, check('FMB-02', async () => {})])
   t.same(verdicts, ['fail', 'pass'])
   t.match(results[0]?.reason, /within 300 ms; found none: the server kept silent/)
-  t.equal(isGone, false)
+  t.equal(reason, undefined)
 })
 
 t.test('a server that dies ends the exam', async (t) => {
   const asking = async (exam: Parameters<Check['run']>[0]) => void (await exam.missing([exam.digest(exam.random(5))]))
-  const { verdicts, isGone } = await examined(t, (_, stop) => stop(), [
+  const { verdicts, reason } = await examined(t, (_, stop) => stop(), [
     check('FMB-01', asking),
     check('FMB-02', asking),
     check('FMB-04', asking),
   ])
   t.same(verdicts, ['fail', 'skip', 'skip'])
-  t.equal(isGone, true)
+  t.match(reason, /stopped answering in mid-run/)
 })
 
 t.test('streams that are reset, and answers that do not decode, are findings', async (t) => {
@@ -177,6 +213,83 @@ t.test('streams that are reset, and answers that do not decode, are findings', a
     [check('FMB-01', asking)],
   )
   t.match(garbage.results[0]?.reason, /expected responses that decode/)
+})
+
+t.test('a server that never stops sending ends the call, not the memory', async (t) => {
+  const message = frame(Buffer.concat([Buffer.from([0x52, 0x80, 0x80, 0x40]), Buffer.alloc(1 << 20)]))
+  const { results } = await examined(
+    t,
+    (stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      const fill = (): void => {
+        while (!stream.destroyed && stream.write(message)) {}
+      }
+      stream.on('drain', fill)
+      fill()
+    },
+    [
+      check('BSR-01', async (exam) => {
+        exam.expectCode(await exam.read('blobs/x/1'), 'OK')
+      }),
+    ],
+  )
+  t.match(results, [{ verdict: 'fail', reason: /responses that decode; found more than \d+ bytes/ }])
+})
+
+t.test('a server whose answer trickles in is cut off at the deadline', async (t) => {
+  const { results } = await examined(
+    t,
+    (stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' })
+      trickle((byte) => !stream.destroyed && stream.write(byte))
+    },
+    [
+      check('BSR-01', async (exam) => {
+        exam.expectCode(await exam.read('blobs/x/1', { deadlineMs: 700 }), 'OK')
+      }),
+    ],
+  )
+  t.match(results, [{ verdict: 'fail', reason: /expected OK; found/ }])
+})
+
+t.test('a server that answers GetCapabilities and hangs in all else', async (t) => {
+  const server = fakeServer(frame(capabilities), () => {})
+  const address = `grpc://127.0.0.1:${await listening(t, server)}`
+  const { code, stdout, stderr } = await conformance(address, '--quiet', '--format', 'json')
+  t.equal(code, 2)
+  t.match(
+    stderr,
+    /^grpc:\S+: the server connects and does not answer: FindMissingBlobs, Read, [^\n]* kept silent in a row\n$/,
+  )
+  const { results } = JSON.parse(stdout) as ReportDocument
+  t.ok(results.length > 300, 'the report is written all the same')
+  t.ok(
+    results.every(({ verdict, reason }) => verdict === 'skip' && reason !== ''),
+    'and says why nothing was examined',
+  )
+})
+
+t.test('a server that hangs in one method, and knows no other, is examined to the end', async (t) => {
+  const server = fakeServer(frame(capabilities), (stream, path) => {
+    if (!path.endsWith('/FindMissingBlobs')) {
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' }, { endStream: true })
+    }
+  })
+  const address = `grpc://127.0.0.1:${await listening(t, server)}`
+  const { code, stdout } = await conformance(address, '--quiet', '--format', 'json', '--only', 'FMB,BRB,BSW,CAP')
+  t.equal(code, 1)
+  const verdicts = new Map((JSON.parse(stdout) as ReportDocument).results.map(({ id, verdict }) => [id, verdict]))
+  for (const id of ['FMB-01', 'BRB-01', 'BSW-01']) t.equal(verdicts.get(id), 'fail', id)
+  t.equal(verdicts.get('CAP-02'), 'warn')
+})
+
+t.test('a run that takes too long ends with what is known by then', async (t) => {
+  const server = fakeServer(frame(capabilities), () => {})
+  const address = `grpc://127.0.0.1:${await listening(t, server)}`
+  const { code, stdout, stderr } = await conformance(address, '--only', 'FMB', '--time-limit', '1')
+  t.equal(code, 2)
+  t.match(stderr, /: the run took more than 1 s \(--time-limit\)\n$/)
+  t.match(stdout, /checks in/)
 })
 
 t.test('a slip of the suite is told as such', async (t) => {

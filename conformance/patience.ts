@@ -1,0 +1,62 @@
+/** How one call ended, as far as waiting is concerned. */
+export interface Ended {
+  readonly code: number
+  readonly responses: readonly unknown[]
+  readonly elapsedMs: number
+}
+
+const DEADLINE_EXCEEDED = 4
+/** Calls of one method that may stay unanswered in a row before the next ones wait only `SHORT_MS`. */
+const MOST_SILENCES = 3
+const SHORT_MS = 1_000
+/** So many methods silent, with no answer to any call in between, and the run is over. */
+const MOST_SILENT_METHODS = 4
+/** Streams that stay open for as long as an action runs: one message on them is an answer. */
+const LONG_STREAMS: ReadonlySet<string> = new Set(['Execute', 'WaitExecution', 'Watch'])
+
+/**
+ * How long a run goes on waiting for a server that keeps silent. A method that left several calls in a row unanswered
+ * is still asked, with a short deadline, so that a server that hangs in one method costs seconds and not hours; a server
+ * that hangs in several ends the run.
+ */
+export class Patience {
+  readonly #silences = new Map<string, number>()
+  readonly #silentInARow = new Set<string>()
+  readonly #over = new AbortController()
+
+  /** Aborted when the run is over before its end. */
+  get signal(): AbortSignal {
+    return this.#over.signal
+  }
+
+  /** Why the run is over before its end; undefined while it is not. */
+  get reason(): string | undefined {
+    return this.#over.signal.aborted ? String(this.#over.signal.reason) : undefined
+  }
+
+  giveUp(reason: string): void {
+    this.#over.abort(reason)
+  }
+
+  deadlineMs(method: string, wantedMs: number): number {
+    return (this.#silences.get(method) ?? 0) < MOST_SILENCES ? wantedMs : Math.min(wantedMs, SHORT_MS)
+  }
+
+  /** `deadlineMs` is the client's own: a server that answers DEADLINE_EXCEEDED before it has answered. */
+  noteEnd(method: string, ended: Ended, deadlineMs: number): void {
+    if (!isSilence(method, ended, deadlineMs)) {
+      this.#silences.delete(method)
+      // The one call that a server may answer while all that stands behind it hangs.
+      if (method !== 'GetCapabilities') this.#silentInARow.clear()
+      return
+    }
+    const silences = (this.#silences.get(method) ?? 0) + 1
+    this.#silences.set(method, silences)
+    this.#silentInARow.add(method)
+    if (this.#silentInARow.size < MOST_SILENT_METHODS) return
+    this.giveUp(`the server connects and does not answer: ${[...this.#silentInARow].join(', ')} kept silent in a row`)
+  }
+}
+
+const isSilence = (method: string, { code, responses, elapsedMs }: Ended, deadlineMs: number): boolean =>
+  code === DEADLINE_EXCEEDED && elapsedMs >= deadlineMs - 50 && (responses.length === 0 || !LONG_STREAMS.has(method))

@@ -1,0 +1,52 @@
+import t from 'tap'
+import { Patience } from '../../conformance/patience.js'
+
+const SILENT = { code: 4, responses: [], elapsedMs: 10_000 }
+const ANSWERED = { code: 5, responses: [], elapsedMs: 3 }
+
+const silences = (patience: Patience, method: string, count: number): void => {
+  for (let at = 0; at < count; at++) patience.noteEnd(method, SILENT, 10_000)
+}
+
+t.test('a method that keeps silent is waited for less, until it answers again', async (t) => {
+  const patience = new Patience()
+  silences(patience, 'Write', 2)
+  t.equal(patience.deadlineMs('Write', 10_000), 10_000)
+  silences(patience, 'Write', 1)
+  t.equal(patience.deadlineMs('Write', 10_000), 1_000)
+  t.equal(patience.deadlineMs('Write', 300), 300, 'what is shorter anyway stays')
+  t.equal(patience.deadlineMs('Read', 10_000), 10_000, 'other methods are none of it')
+  patience.noteEnd('Write', ANSWERED, 1_000)
+  t.equal(patience.deadlineMs('Write', 10_000), 10_000)
+})
+
+t.test('one silent method does not end a run, however often it is asked', async (t) => {
+  const patience = new Patience()
+  silences(patience, 'Write', 100)
+  t.equal(patience.reason, undefined)
+})
+
+t.test('several silent methods end it, unless one of the others answers in between', async (t) => {
+  const patience = new Patience()
+  for (const method of ['Write', 'Read', 'Execute']) silences(patience, method, 1)
+  patience.noteEnd('FindMissingBlobs', ANSWERED, 10_000)
+  silences(patience, 'GetTree', 1)
+  t.equal(patience.reason, undefined)
+  for (const method of ['Write', 'Read']) silences(patience, method, 1)
+  patience.noteEnd('GetCapabilities', ANSWERED, 10_000)
+  silences(patience, 'Execute', 1)
+  t.match(patience.reason, /GetTree, Write, Read, Execute kept silent in a row/)
+  t.ok(patience.signal.aborted)
+})
+
+t.test('what looks like silence and is none', async (t) => {
+  const patience = new Patience()
+  for (let at = 0; at < 5; at++) {
+    patience.noteEnd('Read', { ...SILENT, elapsedMs: 20 }, 10_000)
+    patience.noteEnd('Execute', { ...SILENT, responses: [{}] }, 10_000)
+  }
+  t.equal(patience.deadlineMs('Read', 10_000), 10_000, 'the server itself said DEADLINE_EXCEEDED')
+  t.equal(patience.deadlineMs('Execute', 10_000), 10_000, 'the action waits in the queue')
+  for (let at = 0; at < 3; at++) patience.noteEnd('Read', { ...SILENT, responses: [{}] }, 10_000)
+  t.equal(patience.deadlineMs('Read', 10_000), 1_000, 'a download that trickles')
+})
