@@ -11,7 +11,7 @@ import {
 import { codec } from '../src/proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../src/proto/service-definition.js'
 import type { Any, Method } from './methods.js'
-import type { Patience } from './patience.js'
+import { Patience } from './patience.js'
 
 const statusCodec = codec('google.rpc.Status')
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
@@ -64,7 +64,8 @@ export class Client {
     options: {
       headers: Readonly<Record<string, string>>
       identity: Identity
-      patience: Patience
+      /** One of its own when it is left out. */
+      patience?: Patience
       channel?: ClientOptions
     },
   ) {
@@ -76,7 +77,7 @@ export class Client {
     })
     this.#headers = options.headers
     this.#identity = options.identity
-    this.#patience = options.patience
+    this.#patience = options.patience ?? new Patience()
   }
 
   /** Sends the requests (one for a method that takes one), half-closes, and waits for the end of the call. */
