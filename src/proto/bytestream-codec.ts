@@ -2,28 +2,30 @@
 export interface Encoded {
   readonly byteLength: number
   copy(target: Uint8Array, targetStart: number): number
+  /** What the message consists of, in order, for a transport that takes bytes from where they lie. */
+  readonly parts?: readonly Uint8Array[]
 }
 
 const DATA_TAG = (10 << 3) | 2
 
 /**
  * A `google.bytestream.ReadResponse`, which carries every byte that is read from us: a few bytes of head, and the data
- * where it lies. The transport copies a message into its frame in any case, so that this copy is the only one.
+ * where it lies.
  */
 class ReadResponseBytes implements Encoded {
   readonly byteLength: number
-  readonly #head: Buffer
-  readonly #data: Uint8Array
+  readonly parts: readonly [Buffer, Uint8Array]
 
   constructor(data: Uint8Array) {
-    this.#head = headOf(data.length)
-    this.#data = data
-    this.byteLength = this.#head.length + data.length
+    const head = headOf(data.length)
+    this.parts = [head, data]
+    this.byteLength = head.length + data.length
   }
 
   copy(target: Uint8Array, targetStart: number): number {
-    target.set(this.#head, targetStart)
-    target.set(this.#data, targetStart + this.#head.length)
+    const [head, data] = this.parts
+    target.set(head, targetStart)
+    target.set(data, targetStart + head.length)
     return this.byteLength
   }
 }

@@ -3,6 +3,7 @@ import type { Log, LogFields } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import type { Encoded } from '../proto/codec.js'
 import type { MethodDefinition } from '../proto/service-definition.js'
+import { MessageSender } from './message-sender.js'
 import { RequestStream } from './request-stream.js'
 import { ResponseStream } from './response-stream.js'
 import { requestFields, WireCall } from './rpc-call.js'
@@ -81,9 +82,10 @@ export class Exchange {
   }
 
   responses(): ResponseStream {
+    const sender = new MessageSender(this.#wire)
     const stream = new ResponseStream(
       (message) => this.#encode(message),
-      (bytes, sent) => this.#wire.sendMessage(bytes, sent),
+      (bytes, sent) => sender.send(bytes, sent),
     )
     this.#responses = stream
     return stream
@@ -174,7 +176,7 @@ export class Exchange {
 
   #encode(message: unknown): Encoded {
     const { response } = this.#method
-    // grpc-js copies a message into its frame, and asks it for nothing but `byteLength` and `copy` to do so.
+    // Where grpc-js sends a message it copies it into a frame, and asks for nothing but `byteLength` and `copy` to do so.
     if (typeof message === 'object' && message !== null) return response.gather?.(message) ?? response.encode(message)
     throw new TypeError(
       `${this.#method.path} answered ${String(message)}, expected a ${this.#method.response.typeName}`,
