@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import type { Encoded } from '../proto/codec.js'
 
-/** Bytes of one call that may wait in the transport: enough for two chunks of the largest usual size, 64-256 KiB. */
-const MAX_BYTES_IN_FLIGHT = 512 * 1024
+/** Bytes of one call that may wait in the transport before it takes no further message, of usually 256 KiB. */
+const MAX_BYTES_IN_FLIGHT = 128 * 1024
 
 type Callback = (error?: Error | null) => void
 

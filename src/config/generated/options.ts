@@ -87,7 +87,7 @@ export interface FilesystemOptions {
    */
   readonly temp_path: string
   /**
-   * Bytes read from a file at a time.
+   * Bytes read from a file at a time, at first: a reader that keeps up gets up to 256 KiB.
    */
   readonly read_buffer_size: number
   /**

@@ -1,6 +1,5 @@
 import { Writable } from 'node:stream'
 import type { StatusError } from '../../base/status-error.js'
-import { STAGE_BYTES } from '../../stream/path.js'
 import { whenRoom } from '../send.js'
 
 type Callback = (error?: Error | null) => void
@@ -14,7 +13,8 @@ export class ResponseSink extends Writable {
 
   /** `onShort` is asked at the end whether that was too little. */
   constructor(responses: Writable, maxChunkBytes: number, onShort?: (sentBytes: number) => StatusError | undefined) {
-    super({ highWaterMark: STAGE_BYTES })
+    // Nothing waits here: what a stalled client holds is in the stage before and in the transport.
+    super({ highWaterMark: 1 })
     this.#responses = responses
     this.#maxChunkBytes = maxChunkBytes
     this.#onShort = onShort

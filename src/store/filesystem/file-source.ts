@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
+import { STAGE_BYTES } from '../../stream/path.js'
 import { fileError } from './file-error.js'
 import type { OpenFile } from './open-file.js'
 
@@ -9,26 +10,34 @@ export interface FileSourceParts {
   readonly offset: number
   /** Behind the last byte wanted. */
   readonly end: number
-  /** Read at a time, and kept ready for a slow reader. */
+  /** Read at first; a reader that keeps up gets more at a time. */
   readonly bufferBytes: number
   /** The file turned out shorter than it was when opened. */
   onTorn(): void
 }
 
-/** Reads a part of an open file and closes it. Every chunk is a buffer of its own, because stages may keep slices. */
+/**
+ * Reads a part of an open file and closes it. Every chunk is a buffer of its own, because stages may keep slices.
+ *
+ * A turn of the thread pool costs as much as reading 64 KiB, so chunks double while their reader takes them, up to a
+ * size that a stalled one may hold. At most one is read ahead.
+ */
 export class FileSource extends Readable {
   readonly #parts: FileSourceParts
   #offset: number
+  #chunkBytes: number
 
   constructor(parts: FileSourceParts) {
-    super({ highWaterMark: parts.bufferBytes })
+    super({ highWaterMark: 1 })
     this.#parts = parts
     this.#offset = parts.offset
+    this.#chunkBytes = parts.bufferBytes
   }
 
   override _read(): void {
-    const { file, end, bufferBytes, key } = this.#parts
-    const sizeBytes = Math.min(bufferBytes, end - this.#offset)
+    const { file, end, key } = this.#parts
+    const sizeBytes = Math.min(this.#chunkBytes, end - this.#offset)
+    if (this.#chunkBytes < STAGE_BYTES) this.#chunkBytes = Math.min(2 * this.#chunkBytes, STAGE_BYTES)
     if (sizeBytes === 0) {
       this.push(null)
       return
