@@ -1,84 +1,61 @@
-import type { LoadResult } from './load.js'
-import type { ServerProcess } from './process.js'
+import type { LoadResult } from './load/request.js'
+import type { Server } from './server/process.js'
 
-/** What is measured: the same work at both sides, or ours beside the plain form of what it cannot do without. */
-export interface Case {
+/** What the unit of a rate is: CPU is told per operation, or per GiB. */
+export type Unit = 'op' | 'MiB'
+
+/** The plain form of what a case cannot do without, measured in the same rounds. */
+export interface Limit {
   readonly name: string
-  readonly unit: 'op' | 'MiB'
+  /** Without `bare` the limit runs in this process: SHA-256, file operations, spawns. */
+  readonly usesBare: boolean
+  run(bare: Server, requests: number): Promise<LoadResult>
+}
+
+/** The same work again and again, as fast as it goes: at remexec, at other servers, and its limits. */
+export interface RateCase {
+  readonly kind: 'rate'
+  readonly name: string
+  readonly unit: Unit
   /** How many units one request is. */
   readonly unitsPerRequest: number
-  /** Once per run, before the rounds: content in place, answers checked. */
-  setUp?(ours: ServerProcess): Promise<void>
-  ours(server: ServerProcess): Promise<LoadResult>
-  /** `limit` runs against the bare server, or without a server where none is the limit. */
-  limit(bare: ServerProcess): Promise<LoadResult>
+  /** A run has at least and at most so many requests; how many within that, is found from how long they take. */
+  readonly requests: { readonly least: number; readonly most: number }
+  /** A configuration of remexec that this case needs; the one of the run otherwise. Other servers cannot take part then. */
+  readonly configure?: (dataPath: string) => object
+  /** Left out of a quick run. */
+  readonly isSlow?: boolean
+  /** Once for each server, before the rounds: content in place, answers checked. Throws when the server cannot do it. */
+  setUp?(server: Server): Promise<void>
+  run(server: Server, requests: number): Promise<LoadResult>
+  readonly limits: readonly Limit[]
+  tearDown?(): Promise<void>
 }
 
-export interface Figures {
+/** One figure that is no rate: a time or an amount, with what it is beside. */
+export interface Observation {
   readonly name: string
-  readonly unit: Case['unit']
-  /** Units a second. */
-  readonly ours: number
-  readonly limit: number
-  /** Median over rounds of ours/limit of one round; `low` and `high` are the extremes. */
-  readonly ratio: { readonly median: number; readonly low: number; readonly high: number }
-  /** Server CPU per unit, microseconds. */
-  readonly oursCpuMicros: number
-  readonly limitCpuMicros: number
+  readonly unit: 'ms' | 'MiB' | 'B/blob' | 'op/s'
+  /** One for each round. */
+  readonly values: readonly number[]
+  readonly beside?: { readonly name: string; readonly values: readonly number[] }
 }
 
-interface Round {
-  readonly rate: number
-  readonly cpuMicros: number
+/** How to start what is measured. */
+export interface Builds {
+  /** dist/cli.js of the build to start; this one's when undefined. */
+  readonly cli: string | undefined
+  readonly profileFolder: string | undefined
+  readonly rounds: number
+  readonly isQuick: boolean
 }
 
-/**
- * Alternates both sides, so that what disturbs the machine disturbs both. With a `baseline`, another build of remexec,
- * that one takes the place of the limit.
- */
-export const measure = async (
-  subject: Case,
-  ours: ServerProcess,
-  bare: ServerProcess,
-  rounds: number,
-  baseline?: ServerProcess,
-): Promise<Figures> => {
-  await subject.setUp?.(ours)
-  if (baseline !== undefined) await subject.setUp?.(baseline)
-  const pairs: { readonly ours: Round; readonly limit: Round }[] = []
-  // The first pair warms both up and is not counted.
-  for (let round = 0; round <= rounds; round++) {
-    const pair = {
-      ours: await clocked(ours, subject, () => subject.ours(ours)),
-      limit: await (baseline === undefined
-        ? clocked(bare, subject, () => subject.limit(bare))
-        : clocked(baseline, subject, () => subject.ours(baseline))),
-    }
-    if (round > 0) pairs.push(pair)
-  }
-  const ratios = pairs.map((pair) => pair.ours.rate / pair.limit.rate)
-  return {
-    name: subject.name,
-    unit: subject.unit,
-    ours: median(pairs.map((pair) => pair.ours.rate)),
-    limit: median(pairs.map((pair) => pair.limit.rate)),
-    ratio: { median: median(ratios), low: Math.min(...ratios), high: Math.max(...ratios) },
-    oursCpuMicros: median(pairs.map((pair) => pair.ours.cpuMicros)),
-    limitCpuMicros: median(pairs.map((pair) => pair.limit.cpuMicros)),
-  }
+/** Something that happens to a server of its own: a start, a million blobs, an eviction. */
+export interface EventCase {
+  readonly kind: 'event'
+  readonly name: string
+  readonly isSlow?: boolean
+  observe(builds: Builds): AsyncIterable<Observation>
 }
 
-const clocked = async (server: ServerProcess, subject: Case, work: () => Promise<LoadResult>): Promise<Round> => {
-  const before = server.cpuMicros()
-  const { seconds, requests } = await work()
-  const units = requests * subject.unitsPerRequest
-  return { rate: units / seconds, cpuMicros: (server.cpuMicros() - before) / units }
-}
-
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const [low = 0, high = 0] =
-    sorted.length % 2 === 1 ? [sorted[middle], sorted[middle]] : sorted.slice(middle - 1, middle + 1)
-  return (low + high) / 2
-}
+export type Case = RateCase | EventCase

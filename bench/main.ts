@@ -1,64 +1,73 @@
-import { parseArgs } from 'node:util'
-import { type Figures, measure } from './case.js'
-import { cacheCases } from './cases/cache.js'
-import { executionCases } from './cases/execution.js'
-import { benchConfig } from './config.js'
-import { memoryFigures } from './memory.js'
-import { startBare, startRemexec } from './process.js'
+import { parseArguments, USAGE } from './arguments.js'
+import type { Case } from './case.js'
+import { allCases } from './cases.js'
+import { hasH2load } from './load/h2load.js'
+import { machine } from './machine.js'
+import type { Figures } from './measure.js'
+import { figuresText, heading, observationText } from './report.js'
+import { Run } from './run.js'
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    /** dist/cli.js of another build, which is then measured in place of the bare handlers. */
-    against: { type: 'string' },
-    /** A folder for CPU profiles of the servers. */
-    profile: { type: 'string' },
-  },
-})
+const options = parseArguments(process.argv.slice(2))
 
-const rounds = values.quick ? 3 : 5
-const scale = values.quick
-  ? { requests: 4_000, transfers: 4, actions: 300 }
-  : { requests: 20_000, transfers: 8, actions: 1_000 }
+const isWanted = ({ name }: Case): boolean =>
+  options.only.length === 0 || options.only.some((part) => name.includes(part))
 
-const isWanted = (name: string): boolean => values.only === undefined || name.includes(values.only)
+const say = (text: string): void => void (options.isJson || process.stdout.write(`${text}\n`))
 
-const rate = (value: number, unit: string): string => `${Math.round(value).toLocaleString('en')} ${unit}/s`
+/** Slow cases run in a quick run only when their whole name is asked for. */
+const isLeftOut = ({ isSlow, name }: Case): boolean =>
+  isSlow === true && options.isQuick && !options.only.includes(name)
 
-const line = ({ name, unit, ours, limit, ratio, oursCpuMicros, limitCpuMicros }: Figures): string =>
-  [
-    name.padEnd(28),
-    rate(ours, unit).padStart(14),
-    rate(limit, unit).padStart(14),
-    `${ratio.median.toFixed(2)} (${ratio.low.toFixed(2)}-${ratio.high.toFixed(2)})`.padStart(18),
-    `${oursCpuMicros.toFixed(1)} us`.padStart(12),
-    `${limitCpuMicros.toFixed(1)} us`.padStart(12),
-  ].join(' ')
-
-const say = (text: string): void => void (values.json || process.stdout.write(`${text}\n`))
-
-const ours = await startRemexec(benchConfig, { profileFolder: values.profile })
-const bare = await startBare(values.profile)
-const baseline = values.against === undefined ? undefined : await startRemexec(benchConfig, { cli: values.against })
-const figures: Figures[] = []
-try {
-  say(
-    'case                                 remexec          limit       ratio (spread)  CPU/unit ours   CPU/unit limit',
-  )
-  for (const subject of [...cacheCases(scale), ...executionCases(scale)].filter(({ name }) => isWanted(name))) {
-    const result = await measure(subject, ours, bare, rounds, baseline)
-    figures.push(result)
-    say(line(result))
+const main = async (): Promise<void> => {
+  const wanted = allCases().filter(isWanted)
+  if (options.isList) return void process.stdout.write(wanted.map(({ name }) => `${name}\n`).join(''))
+  if (wanted.length === 0) throw new Error(`no case has ${options.only.join(' or ')} in its name; --list prints them`)
+  const run = new Run(options)
+  const startedAt = machine()
+  const generator = hasH2load ? 'h2load' : 'this process, slower'
+  const results: object[] = []
+  const failures: string[] = []
+  say(`${startedAt}\n${options.rounds} rounds; equal calls are driven by ${generator}`)
+  if (!hasH2load) say('install nghttp2-client (Debian) for h2load: until then rates may be those of the generator')
+  say(heading)
+  try {
+    for (const subject of wanted.filter((each) => !isLeftOut(each))) {
+      try {
+        results.push(await perform(run, subject))
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        failures.push(subject.name)
+        results.push({ name: subject.name, error: reason })
+        say(`${subject.name}\n  could not be measured: ${reason}`)
+      }
+    }
+  } finally {
+    await run.stop()
   }
-} finally {
-  await Promise.all([ours.stop(), bare.stop(), baseline?.stop()])
+  const leftOut = wanted.filter(isLeftOut).map(({ name }) => name)
+  if (leftOut.length > 0) say(`left out by --quick: ${leftOut.join(', ')}`)
+  const endedAt = machine()
+  say(endedAt)
+  if (options.isJson) {
+    process.stdout.write(`${JSON.stringify({ startedAt, endedAt, generator, results, leftOut }, undefined, 2)}\n`)
+  }
+  if (failures.length > 0) process.exitCode = 1
 }
 
-const memory = []
-for await (const figure of memoryFigures(isWanted, values.quick)) {
-  memory.push(figure)
-  say(`${figure.name.padEnd(52)} resident memory grew by ${Math.round(figure.grownBytes / (1 << 20))} MiB`)
+const perform = async (run: Run, subject: Case): Promise<object> => {
+  if (subject.kind === 'rate') {
+    const figures: Figures = await run.rate(subject)
+    say(figuresText(figures))
+    return figures
+  }
+  say(subject.name)
+  const observations: object[] = []
+  for await (const { build, observation } of run.observe(subject)) {
+    observations.push({ build, ...observation })
+    say(observationText(build, observation))
+  }
+  return { name: subject.name, observations }
 }
-if (values.json) process.stdout.write(`${JSON.stringify({ figures, memory }, undefined, 2)}\n`)
+
+if (options.isHelp) process.stdout.write(USAGE)
+else await main()

@@ -40,6 +40,20 @@ const filesystem = (dataPath: string): object => ({
 /** What a user starts with: everything in one process, blobs and results on disk. */
 export const benchConfig = (dataPath: string): object => serving(dataPath, filesystem(dataPath))
 
+/**
+ * An action cache at an instance that has no CAS: there a hit is given without a look at its outputs. With a CAS, as in
+ * `benchConfig`, each hit is checked.
+ */
+export const uncheckedResults = (dataPath: string): object => ({
+  stores: [{ name: 'AC', filesystem: { content_path: `${dataPath}/ac/content`, temp_path: `${dataPath}/ac/temp` } }],
+  servers: [
+    {
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: { ac: [{ instance_name: '', ac_store: 'AC' }] },
+    },
+  ],
+})
+
 /** A cache without execution over any CAS. */
 const cacheOnly = (cas: object): object => ({
   stores: [{ name: 'CAS', ...cas }],

@@ -1,20 +1,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { Client, type ClientReadableStream, credentials } from '@grpc/grpc-js'
-import { codec } from '../src/proto/codec.js'
-import { filesystemCache, lz4Cache } from './config.js'
-import { type ServerProcess, startRemexec } from './process.js'
+import { codec } from '../../src/proto/codec.js'
+import type { Builds, EventCase, Observation } from '../case.js'
+import { filesystemCache, lz4Cache } from '../server/config.js'
+import { type ServerProcess, startRemexec } from '../server/process.js'
 
 const MIB = 1 << 20
 const writeRequest = codec('google.bytestream.WriteRequest')
 const readRequest = codec('google.bytestream.ReadRequest')
 const readResponse = codec('google.bytestream.ReadResponse')
 const pass = (bytes: Buffer): Buffer => bytes
-
-export interface MemoryFigure {
-  readonly name: string
-  /** The most resident memory seen during the case less what the idle server held before. */
-  readonly grownBytes: number
-}
 
 type Content = { readonly hash: string; readonly sizeBytes: number; chunk(index: number): Buffer }
 
@@ -95,60 +90,60 @@ const stall = async (client: Client, content: Content, readers: number): Promise
   }
 }
 
+/** How much more memory the server held at its peak than before. */
 const watched = async (server: ServerProcess, work: () => Promise<void>): Promise<number> => {
   const before = server.residentBytes()
-  let most = before
-  const timer = setInterval(() => {
-    most = Math.max(most, server.residentBytes())
-  }, 100)
-  try {
-    await work()
-  } finally {
-    clearInterval(timer)
-  }
-  return most - before
+  await server.begin()
+  await work()
+  const { peakResidentBytes } = await server.end()
+  return (peakResidentBytes - before) / MIB
 }
 
-const inAndOut = async (configure: (dataPath: string) => object, sizeMib: number): Promise<number> => {
-  const server = await startRemexec(configure)
+/** Each starts a server of its own, so that what one leaves in memory is not another's start. */
+const grown = async (
+  configure: (dataPath: string) => object,
+  { cli, profileFolder }: Builds,
+  work: (client: Client, server: ServerProcess) => Promise<number>,
+): Promise<Observation> => {
+  const server = await startRemexec(configure, { cli, profileFolder })
   const client = connect(server)
   try {
+    return { name: 'resident memory grew by', unit: 'MiB', values: [await work(client, server)] }
+  } finally {
+    client.close()
+    await server.stop()
+  }
+}
+
+const inAndOut = (name: string, configure: (dataPath: string) => object): EventCase => ({
+  kind: 'event',
+  name,
+  async *observe(builds) {
+    const content = repeating(builds.isQuick ? 1024 : 2048)
+    yield grown(configure, builds, (client, server) =>
+      watched(server, async () => {
+        await upload(client, content)
+        await download(client, content)
+      }),
+    )
+  },
+})
+
+const stalledReaders = (readers: number, sizeMib: number): EventCase => ({
+  kind: 'event',
+  name: `${readers} stalled readers of a ${sizeMib} MiB blob`,
+  async *observe(builds) {
     const content = repeating(sizeMib)
-    return await watched(server, async () => {
+    yield grown(filesystemCache, builds, async (client, server) => {
       await upload(client, content)
-      await download(client, content)
+      return watched(server, () => stall(client, content, readers))
     })
-  } finally {
-    client.close()
-    await server.stop()
-  }
-}
+  },
+})
 
-const stalledReaders = async (readers: number, sizeMib: number): Promise<number> => {
-  const server = await startRemexec(filesystemCache)
-  const client = connect(server)
-  try {
-    const content = repeating(sizeMib)
-    await upload(client, content)
-    return await watched(server, () => stall(client, content, readers))
-  } finally {
-    client.close()
-    await server.stop()
-  }
-}
-
-/** Each case starts a server of its own, so that what one leaves in memory is not another's start. */
-export async function* memoryFigures(
-  isWanted: (name: string) => boolean,
-  isQuick: boolean,
-): AsyncGenerator<MemoryFigure> {
-  const gib = isQuick ? 1 : 2
-  const cases: Readonly<Record<string, () => Promise<number>>> = {
-    [`${gib} GiB in and out through filesystem`]: () => inAndOut(filesystemCache, gib * 1024),
-    [`${gib} GiB in and out through lz4 over filesystem`]: () => inAndOut(lz4Cache, gib * 1024),
-    '100 stalled readers of a 100 MiB blob': () => stalledReaders(100, 100),
-  }
-  for (const [name, run] of Object.entries(cases)) {
-    if (isWanted(name)) yield { name, grownBytes: await run() }
-  }
-}
+/** Whether memory stays bounded where bytes could pile up. In and out is 2 GiB, 1 GiB in a quick run. */
+export const memoryCases = (): readonly EventCase[] => [
+  inAndOut('gigabytes in and out through filesystem', filesystemCache),
+  inAndOut('gigabytes in and out through lz4 over filesystem', lz4Cache),
+  stalledReaders(100, 100),
+]

@@ -1,0 +1,21 @@
+import type { Case } from './case.js'
+import { actionResultCases } from './cases/action-result.js'
+import { batchCases } from './cases/batch.js'
+import { findMissingCases } from './cases/find-missing.js'
+import { memoryCases } from './cases/memory.js'
+import { readCases } from './cases/read.js'
+import { streamCases } from './cases/streams.js'
+import { trueCases } from './cases/true.js'
+import { writeCases } from './cases/write.js'
+
+/** In the order of the table. A new case is a file in cases/ and a line here. */
+export const allCases = (): readonly Case[] => [
+  ...findMissingCases(),
+  ...actionResultCases(),
+  ...batchCases(),
+  ...writeCases(),
+  ...readCases(),
+  ...streamCases(),
+  ...trueCases(),
+  ...memoryCases(),
+]

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto'
+import { codec } from '../../src/proto/codec.js'
+import type { RateCase } from '../case.js'
+import { digestOf, randomBlobs, store } from '../content.js'
+import { each } from '../load/each.js'
+import { repeat } from '../load/h2load.js'
+import type { Request } from '../load/request.js'
+import { uncheckedResults } from '../server/config.js'
+import type { Server } from '../server/process.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const AC = `/${REAPI}.ActionCache`
+const getRequest = codec(`${REAPI}.GetActionResultRequest`)
+const putRequest = codec(`${REAPI}.UpdateActionResultRequest`)
+const resultCodec = codec(`${REAPI}.ActionResult`)
+
+const NOT_FOUND = 5
+const CONCURRENCY = 32
+
+interface Variant {
+  readonly name: string
+  readonly isHit: boolean
+  readonly isInlined: boolean
+  readonly configure?: RateCase['configure']
+}
+
+/** A result with one output file and stdout, 1,000 bytes each. */
+const getActionResult = ({ name, isHit, isInlined, configure }: Variant): RateCase => {
+  const [output = Buffer.alloc(0), stdout = Buffer.alloc(0)] = randomBlobs(2, 1000)
+  const actionDigest = digestOf(randomBytes(100))
+  const hints = isInlined ? { inlineStdout: true, inlineOutputFiles: ['out/a'] } : {}
+  const ask = ({ instanceName }: Server): Request => ({
+    path: `${AC}/GetActionResult`,
+    messages: [getRequest.encode({ instanceName, actionDigest, ...hints })],
+    ...(isHit ? {} : { shape: 'absent', code: NOT_FOUND }),
+  })
+  const put = ({ instanceName }: Server): Request => {
+    const actionResult = {
+      outputFiles: [{ path: 'out/a', digest: digestOf(output) }],
+      stdoutDigest: digestOf(stdout),
+      executionMetadata: { worker: 'bench' },
+    }
+    return {
+      path: `${AC}/UpdateActionResult`,
+      messages: [putRequest.encode({ instanceName, actionDigest, actionResult })],
+    }
+  }
+  const check = (message: Buffer): void => {
+    const { outputFiles, stdoutRaw } = resultCodec.decode(message)
+    const isWhole = outputFiles[0]?.contents.equals(output) === true && stdoutRaw.equals(stdout)
+    if (outputFiles.length !== 1 || (isInlined && !isWhole)) throw new Error('another result came than was stored')
+  }
+  const run = (server: Server, requests: number) =>
+    repeat(server.address, ask(server), { requests, concurrency: CONCURRENCY })
+  return {
+    kind: 'rate',
+    name,
+    unit: 'op',
+    unitsPerRequest: 1,
+    requests: { least: 400, most: 50_000 },
+    ...(configure === undefined ? {} : { configure }),
+    setUp: async (server) => {
+      if (isHit) {
+        if (configure === undefined) await store(server, [output, stdout])
+        await each(server.address, [put(server)], { concurrency: 1 })
+      }
+      await each(server.address, [ask(server)], { concurrency: 1, check })
+    },
+    run,
+    limits: [{ name: 'bare handler', usesBare: true, run }],
+  }
+}
+
+export const actionResultCases = (): readonly RateCase[] => [
+  getActionResult({ name: 'GetActionResult hit', isHit: true, isInlined: false }),
+  getActionResult({ name: 'GetActionResult hit, inlined', isHit: true, isInlined: true }),
+  getActionResult({
+    name: 'GetActionResult hit, unchecked',
+    isHit: true,
+    isInlined: false,
+    configure: uncheckedResults,
+  }),
+  getActionResult({ name: 'GetActionResult miss', isHit: false, isInlined: false }),
+]

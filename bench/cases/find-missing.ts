@@ -1,0 +1,59 @@
+import { codec } from '../../src/proto/codec.js'
+import type { RateCase } from '../case.js'
+import { CAS, digestOf, randomBlobs, store } from '../content.js'
+import { each } from '../load/each.js'
+import { repeat } from '../load/h2load.js'
+import type { Request } from '../load/request.js'
+import type { Server } from '../server/process.js'
+
+const request = codec('build.bazel.remote.execution.v2.FindMissingBlobsRequest')
+const response = codec('build.bazel.remote.execution.v2.FindMissingBlobsResponse')
+
+type Shape = 'present' | 'absent' | 'half'
+
+const isPresent = (shape: Shape, index: number): boolean => shape === 'present' || (shape === 'half' && index % 2 === 0)
+
+const CONCURRENCY = 32
+
+const findMissing = (count: number, shape: Shape): RateCase => {
+  const blobs = randomBlobs(count, 64)
+  const blobDigests = blobs.map(digestOf)
+  const absent = blobDigests.filter((_, index) => !isPresent(shape, index)).map(({ hash }) => hash)
+  const ask = ({ instanceName }: Server): Request => ({
+    path: `${CAS}/FindMissingBlobs`,
+    messages: [request.encode({ instanceName, blobDigests })],
+    shape,
+  })
+  const check = (message: Buffer): void => {
+    const missing = new Set(response.decode(message).missingBlobDigests.map(({ hash }) => hash))
+    if (missing.size !== absent.length || absent.some((hash) => !missing.has(hash))) {
+      throw new Error(`${missing.size} of ${count} are missing, expected the ${absent.length} that are`)
+    }
+  }
+  const run = (server: Server, requests: number) =>
+    repeat(server.address, ask(server), { requests, concurrency: CONCURRENCY })
+  return {
+    kind: 'rate',
+    name: `FindMissingBlobs(${count})${shape === 'present' ? '' : ` ${shape}`}`,
+    unit: 'op',
+    unitsPerRequest: 1,
+    requests: { least: Math.max(10, Math.ceil(800 / count)), most: 50_000 },
+    setUp: async (server) => {
+      await store(
+        server,
+        blobs.filter((_, index) => isPresent(shape, index)),
+      )
+      await each(server.address, [ask(server)], { concurrency: 1, check })
+    },
+    run,
+    limits: [{ name: 'bare handler', usesBare: true, run }],
+  }
+}
+
+/** Which of the digests a client needs are not there: all there, none, every second one. */
+export const findMissingCases = (): readonly RateCase[] =>
+  [1, 100, 1_000, 10_000].flatMap((count) =>
+    (count === 1 ? (['present', 'absent'] as const) : (['present', 'absent', 'half'] as const)).map((shape) =>
+      findMissing(count, shape),
+    ),
+  )

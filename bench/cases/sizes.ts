@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { KIB, MIB, text } from '../content.js'
+
+/** A size of transfer and how it is driven. */
+export interface Size {
+  readonly name: string
+  readonly bytes: number
+  /** Transfers at the same time. */
+  readonly concurrency: number
+  readonly least: number
+  readonly most: number
+  readonly isSlow: boolean
+}
+
+export const sizes: readonly Size[] = [
+  { name: '1 KiB', bytes: KIB, concurrency: 32, least: 64, most: 20_000, isSlow: false },
+  { name: '64 KiB', bytes: 64 * KIB, concurrency: 16, least: 32, most: 4_000, isSlow: false },
+  { name: '1 MiB', bytes: MIB, concurrency: 8, least: 16, most: 400, isSlow: false },
+  { name: '64 MiB', bytes: 64 * MIB, concurrency: 2, least: 2, most: 8, isSlow: false },
+  { name: '1 GiB', bytes: 1024 * MIB, concurrency: 1, least: 1, most: 1, isSlow: true },
+]
+
+const BLOCK_BYTES = 64 * MIB
+const bases = new Map<string, Buffer>()
+
+/**
+ * A blob no server has seen. Beyond 64 MiB it repeats itself with a number in each repetition: nothing here looks for
+ * repetitions across 64 MiB, and random gigabytes would take longer to make than to send.
+ */
+export const freshBlob = (bytes: number, isText: boolean): Buffer => {
+  if (bytes <= MIB) return isText ? freshText(bytes) : randomBytes(bytes)
+  const key = `${Math.min(bytes, BLOCK_BYTES)} ${isText}`
+  const known = bases.get(key)
+  const base = known ?? (isText ? text : randomBytes)(Math.min(bytes, BLOCK_BYTES))
+  bases.set(key, base)
+  const blob = Buffer.allocUnsafe(bytes)
+  for (let at = 0; at < bytes; at += base.length) {
+    base.copy(blob, at)
+    stamp(blob, at)
+  }
+  return blob
+}
+
+const stamp = (blob: Buffer, at: number): void => void blob.write(randomBytes(16).toString('hex'), at, 'latin1')
+
+/** Cut out of one long text: making text is slow, and where it begins makes it new. */
+const freshText = (bytes: number): Buffer => {
+  const pool = bases.get('pool') ?? text(8 * MIB)
+  bases.set('pool', pool)
+  const from = Math.floor(Math.random() * (pool.length - bytes))
+  const blob = Buffer.from(pool.subarray(from, from + bytes))
+  stamp(blob, 0)
+  return blob
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { codec } from '../../src/proto/codec.js'
+import type { RateCase } from '../case.js'
+import { digestOf, store } from '../content.js'
+import { spawnLimit } from '../limits.js'
+import { each } from '../load/each.js'
+import type { Request } from '../load/request.js'
+import type { Server } from '../server/process.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const executeRequest = codec(`${REAPI}.ExecuteRequest`)
+const executeResponse = codec(`${REAPI}.ExecuteResponse`)
+const operation = codec('google.longrunning.Operation')
+const command = codec(`${REAPI}.Command`).encode({ arguments: ['/bin/true'] })
+const root = codec(`${REAPI}.Directory`).encode({})
+
+/** Actions that run `/bin/true`, no two alike; they are in the CAS when this resolves. */
+export const trueActions = async (server: Server, count: number): Promise<Request[]> => {
+  const actions = Array.from({ length: count }, () =>
+    codec(`${REAPI}.Action`).encode({
+      commandDigest: digestOf(command),
+      inputRootDigest: digestOf(root),
+      salt: Buffer.from(randomUUID()),
+    }),
+  )
+  await store(server, [command, root, ...actions])
+  return actions.map((action) => execute(server, action))
+}
+
+const execute = ({ instanceName }: Server, action: Buffer): Request => ({
+  path: `/${REAPI}.Execution/Execute`,
+  messages: [executeRequest.encode({ instanceName, actionDigest: digestOf(action) })],
+})
+
+export const checkOperation = (bytes: Buffer): void => {
+  const { done, response } = operation.decode(bytes)
+  if (!done) return
+  if (response === null) throw new Error('a done operation without a response')
+  const { status, result } = executeResponse.decode(response.value)
+  if ((status?.code ?? 0) !== 0 || result?.exitCode !== 0) throw new Error(`the action failed: ${status?.message}`)
+}
+
+/** Everything an action takes beyond its command: lookup, queue, worker, work directory, upload of the result. */
+export const trueCases = (): readonly RateCase[] => [
+  {
+    kind: 'rate',
+    name: '/bin/true actions',
+    unit: 'op',
+    unitsPerRequest: 1,
+    requests: { least: 50, most: 2_000 },
+    run: async (server, requests) => {
+      const calls = await trueActions(server, requests)
+      return each(server.address, calls, { concurrency: 16, check: checkOperation })
+    },
+    limits: [spawnLimit],
+  },
+]

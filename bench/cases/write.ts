@@ -1,0 +1,72 @@
+import { compress, decompress } from 'zstd-napi'
+import type { Limit, RateCase } from '../case.js'
+import { checkWrite, MIB, write } from '../content.js'
+import { filesLimit, sha256Limit } from '../limits.js'
+import { each } from '../load/each.js'
+import type { Request } from '../load/request.js'
+import type { Server } from '../server/process.js'
+import { freshBlob, type Size, sizes } from './sizes.js'
+
+const run = (size: Size, make: (server: Server) => Request, check?: (message: Buffer) => void) => {
+  return (server: Server, requests: number) => {
+    const calls = Array.from({ length: requests }, () => make(server))
+    return each(server.address, calls, { concurrency: size.concurrency, ...(check === undefined ? {} : { check }) })
+  }
+}
+
+const rateOf = (size: Size) => ({
+  unit: size.bytes < MIB ? ('op' as const) : ('MiB' as const),
+  unitsPerRequest: size.bytes < MIB ? 1 : size.bytes / MIB,
+  requests: { least: size.least, most: size.most },
+  isSlow: size.isSlow,
+})
+
+export const identityWrite = (size: Size): RateCase => {
+  const drive = run(size, (server) => write(server, freshBlob(size.bytes, false)), checkWrite(size.bytes))
+  const sample = () => [freshBlob(size.bytes, false)]
+  return {
+    kind: 'rate',
+    name: `ByteStream.Write ${size.name}`,
+    ...rateOf(size),
+    run: drive,
+    limits: [
+      { name: 'bare handler', usesBare: true, run: drive },
+      sha256Limit(sample),
+      filesLimit(sample, size.concurrency),
+    ],
+  }
+}
+
+/** What a server has to do with a compressed upload before it can know its digest. */
+const decompressLimit = (size: Size): Limit => ({
+  name: 'zstd decompression alone',
+  usesBare: false,
+  run: async (_, requests) => {
+    const wire = compress(freshBlob(size.bytes, true))
+    const startMs = performance.now()
+    for (let request = 0; request < requests; request++) decompress(wire)
+    return { seconds: (performance.now() - startMs) / 1000, requests, latenciesMs: [] }
+  },
+})
+
+/** Text that zstd makes a third of, compressed before the clock starts; the rate counts what it decompresses to. */
+const zstdWrite = (size: Size): RateCase => {
+  const drive = run(size, (server) => {
+    const blob = freshBlob(size.bytes, true)
+    return write(server, blob, Buffer.from(compress(blob)))
+  })
+  return {
+    kind: 'rate',
+    name: `ByteStream.Write ${size.name} zstd`,
+    ...rateOf(size),
+    run: drive,
+    limits: [
+      { name: 'bare handler', usesBare: true, run: drive },
+      sha256Limit(() => [freshBlob(size.bytes, true)]),
+      ...(size.bytes < MIB ? [] : [decompressLimit(size)]),
+    ],
+  }
+}
+
+/** Blobs that the server has never seen, several at a time. */
+export const writeCases = (): readonly RateCase[] => sizes.flatMap((size) => [identityWrite(size), zstdWrite(size)])

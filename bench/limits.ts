@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { close, open, rename, rmSync, writev } from 'node:fs'
+import { promisify } from 'node:util'
+import type { Limit } from './case.js'
+import type { LoadResult } from './load/request.js'
+import { temporaryFolder } from './server/process.js'
+
+const openFile = promisify(open)
+const closeFile = promisify(close)
+const renameFile = promisify(rename)
+const writeFile = promisify(writev)
+
+const clocked = async (requests: number, work: () => Promise<void>): Promise<LoadResult> => {
+  const startMs = performance.now()
+  await work()
+  return { seconds: (performance.now() - startMs) / 1000, requests, latenciesMs: [] }
+}
+
+/** So many lanes take the next number until `count` are taken. */
+const inLanes = async (count: number, lanes: number, work: (index: number) => Promise<void>): Promise<void> => {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) await work(index)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
+
+const CHUNK_BYTES = 64 << 10
+
+const chunksOf = (bytes: Buffer): Buffer[] =>
+  Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, index) =>
+    bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES),
+  )
+
+/** Shorter than this a clock of processes says little. */
+const LEAST_MS = 50
+
+/** One core hashing what a request carries, in chunks of 64 KiB. */
+export const sha256Limit = (blobsOf: () => readonly Buffer[]): Limit => ({
+  name: 'SHA-256 alone',
+  usesBare: false,
+  run: async (_, requests) => {
+    const blobs = blobsOf().map(chunksOf)
+    const startMs = performance.now()
+    let hashed = 0
+    for (; hashed < requests || performance.now() - startMs < LEAST_MS; hashed++) {
+      for (const chunks of blobs) {
+        const hash = createHash('sha256')
+        for (const chunk of chunks) hash.update(chunk)
+        hash.digest('hex')
+      }
+    }
+    return { seconds: (performance.now() - startMs) / 1000, requests: hashed, latenciesMs: [] }
+  },
+})
+
+/**
+ * What a store of files cannot do without: create a file of a new name, write, close, move to its place. As many at a time
+ * as the case has; the folders are there before.
+ */
+export const filesLimit = (blobsOf: () => readonly Buffer[], concurrency: number): Limit => ({
+  name: 'file writes alone',
+  usesBare: false,
+  run: async (_, requests) => {
+    const blobs = blobsOf()
+    const parts = blobs.map(chunksOf)
+    const folder = temporaryFolder()
+    try {
+      const count = requests * blobs.length
+      return await clocked(requests, () =>
+        inLanes(count, concurrency, async (index) => {
+          const path = `${folder}/${index}`
+          const file = await openFile(`${path}.part`, 'wx')
+          await writeFile(file, parts[index % blobs.length] ?? [])
+          await closeFile(file)
+          await renameFile(`${path}.part`, path)
+        }),
+      )
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+})
+
+const spawned = (program: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    spawn(program, { stdio: 'ignore' })
+      .once('error', reject)
+      .once('exit', () => resolve())
+  })
+
+/** `/bin/true` from Node, two at a time. */
+export const spawnLimit: Limit = {
+  name: 'spawn alone',
+  usesBare: false,
+  run: (_, requests) => clocked(requests, () => inLanes(requests, 2, () => spawned('/bin/true'))),
+}

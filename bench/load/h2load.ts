@@ -1,0 +1,81 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Connection, prepare } from './connection.js'
+import { framed, type LoadResult, type Request } from './request.js'
+
+export interface RepeatOptions {
+  readonly requests: number
+  readonly concurrency: number
+}
+
+/** False: the calls are made by this process, at two to three times the cost to the machine, and the table says so. */
+export const hasH2load = spawnSync('h2load', ['--version'], { stdio: 'ignore' }).status === 0
+
+/** The same call again and again. Its answer is checked once before by the case itself, and by length here. */
+export const repeat = (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> =>
+  hasH2load ? h2load(address, request, options) : repeatHere(address, request, options)
+
+const h2load = async (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> => {
+  const folder = mkdtempSync(join(tmpdir(), 'remexec-load-'))
+  try {
+    const body = join(folder, 'body')
+    const log = join(folder, 'log')
+    writeFileSync(body, Buffer.concat(request.messages.map(framed)))
+    const { requests, concurrency } = options
+    const args = [
+      ...['-n', String(requests), '-c', '1', '-m', String(Math.min(concurrency, requests)), '-t', '1'],
+      ...['-w', '22', '-W', '24', '--log-file', log, '-d', body],
+      ...['-H', 'content-type: application/grpc', '-H', 'te: trailers'],
+      ...(request.shape === undefined ? [] : ['-H', `x-bench-shape: ${request.shape}`]),
+      `http://${address}${request.path}`,
+    ]
+    const text = await output('h2load', args)
+    const [, amount, unit] = /finished in ([\d.]+)(us|ms|s|m)/.exec(text) ?? []
+    const [, succeeded] = /(\d+) succeeded/.exec(text) ?? []
+    if (Number(succeeded) !== requests) throw new Error(`h2load ${request.path}: not every call succeeded\n${text}`)
+    const seconds = Number(amount) * ({ us: 1e-6, ms: 1e-3, s: 1, m: 60 }[unit ?? ''] ?? Number.NaN)
+    return { seconds, requests, latenciesMs: latenciesIn(readFileSync(log, 'utf8')) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Lines of start, HTTP status, microseconds. */
+const latenciesIn = (log: string): number[] =>
+  log
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => Number(line.split('\t')[2]) / 1000)
+
+const output = (command: string, args: readonly string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let text = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        text += chunk
+      })
+    }
+    child.once('error', reject)
+    child.once('close', (code) =>
+      code === 0 ? resolve(text) : reject(new Error(`${command} ended with ${code}\n${text}`)),
+    )
+  })
+
+const repeatHere = async (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> => {
+  const connection = await Connection.open(address)
+  const latenciesMs: number[] = []
+  let left = options.requests
+  const lane = async (): Promise<void> => {
+    while (left-- > 0) latenciesMs.push((await connection.call(prepare(request))).latencyMs)
+  }
+  try {
+    const startMs = performance.now()
+    await Promise.all(Array.from({ length: options.concurrency }, lane))
+    return { seconds: (performance.now() - startMs) / 1000, requests: options.requests, latenciesMs }
+  } finally {
+    connection.close()
+  }
+}

@@ -1,0 +1,83 @@
+import type { BenchOptions } from './arguments.js'
+import type { EventCase, Observation, RateCase } from './case.js'
+import { type Contender, type Figures, limitContender, measure, serverContender } from './measure.js'
+import { benchConfig } from './server/config.js'
+import {
+  remoteServer,
+  type Server,
+  type ServerProcess,
+  type StartOptions,
+  startBare,
+  startConfigured,
+  startRemexec,
+} from './server/process.js'
+
+/** The servers of a run: started when a case first needs them, stopped together. */
+export class Run {
+  readonly #options: BenchOptions
+  readonly #servers = new Map<string, Promise<ServerProcess>>()
+  readonly #target: Server | undefined
+
+  constructor(options: BenchOptions) {
+    this.#options = options
+    const { target } = options
+    this.#target = target && remoteServer(target.address, target.instanceName, target.pid)
+  }
+
+  async rate(subject: RateCase): Promise<Figures> {
+    try {
+      return await measure(subject, await this.#contenders(subject), this.#options)
+    } finally {
+      await subject.tearDown?.()
+    }
+  }
+
+  /** Of this build, and of the other one where there is one. */
+  async *observe(subject: EventCase): AsyncIterable<{ readonly build: string; readonly observation: Observation }> {
+    const { against, profileFolder, rounds, isQuick } = this.#options
+    for await (const observation of subject.observe({ cli: undefined, profileFolder, rounds, isQuick })) {
+      yield { build: 'remexec', observation }
+    }
+    if (against === undefined) return
+    for await (const observation of subject.observe({ cli: against, profileFolder: undefined, rounds, isQuick })) {
+      yield { build: 'baseline', observation }
+    }
+  }
+
+  async stop(): Promise<void> {
+    const servers = await Promise.allSettled(this.#servers.values())
+    await Promise.all(servers.map((server) => (server.status === 'fulfilled' ? server.value.stop() : undefined)))
+  }
+
+  async #contenders(subject: RateCase): Promise<Contender[]> {
+    const { against, profileFolder } = this.#options
+    const contenders = [serverContender('remexec', subject, await this.#own(subject, { profileFolder }))]
+    if (this.#target !== undefined && subject.configure === undefined) {
+      contenders.push(serverContender('target', subject, this.#target))
+    }
+    if (against !== undefined) {
+      return [...contenders, serverContender('baseline', subject, await this.#own(subject, { cli: against }))]
+    }
+    for (const limit of subject.limits) {
+      const bare = await this.#once('bare', () => startBare(profileFolder))
+      contenders.push(limitContender(limit, bare))
+    }
+    return contenders
+  }
+
+  #own({ configure }: RateCase, start: StartOptions): Promise<ServerProcess> {
+    const { configPath } = this.#options
+    const key = `${start.cli ?? ''} ${configure?.name ?? ''}`
+    return this.#once(key, () =>
+      configure === undefined && configPath !== undefined
+        ? startConfigured(configPath, start)
+        : startRemexec(configure ?? benchConfig, start),
+    )
+  }
+
+  #once(key: string, start: () => Promise<ServerProcess>): Promise<ServerProcess> {
+    const known = this.#servers.get(key) ?? start()
+    this.#servers.set(key, known)
+    return known
+  }
+}

@@ -1,0 +1,218 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { resolve as absolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  blindMeter,
+  childrenCpuMicrosOf,
+  forgetPeakOf,
+  type Meter,
+  meterOf,
+  peakResidentBytesOf,
+  residentBytesOf,
+  type Usage,
+} from './usage.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const probe = new URL('probe.mjs', import.meta.url).href
+
+/** Where requests go, and what they cost there. */
+export interface Server extends Meter {
+  /** `host:port`. */
+  readonly address: string
+  readonly instanceName: string
+}
+
+/** A server in a process of its own, so that its CPU time and memory can be told from the load generator's. */
+export interface ServerProcess extends Server {
+  /** Every address the server told, by the name it has in the configuration. */
+  readonly addresses: ReadonlyMap<string, string>
+  /** From the start of the process to the first address told. */
+  readonly startMs: number
+  residentBytes(): number
+  stop(): Promise<void>
+  /** kill -9. What the server stored stays where it is. */
+  kill(): Promise<void>
+}
+
+export interface StartOptions {
+  /** The command line of remexec to start: this build's unless another one is compared with it. */
+  readonly cli?: string | undefined
+  /** Where the server leaves a CPU profile (.cpuprofile, for Chrome's or any other viewer) when it stops. */
+  readonly profileFolder?: string | undefined
+  readonly env?: Readonly<Record<string, string>>
+  /** Sees what the server writes to its log. */
+  readonly onLog?: (text: string) => void
+}
+
+const SERVING = /serving grpc:\/\/([^\s"]+)(?: server=(\S+))?/g
+
+const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
+  const { profileFolder, env, onLog } = options
+  const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
+  const startedMs = performance.now()
+  const child = spawn(process.execPath, [...profiling, '--import', probe, ...args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const addresses = new Map<string, string>()
+    const give = (code: number | null): void => reject(new Error(`the server ended with ${code}: ${text}`))
+    child.once('exit', give)
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      onLog?.(chunk)
+      if (addresses.size > 0) return
+      text += chunk
+      if (!text.endsWith('\n')) return
+      for (const [, address = '', name = ''] of text.matchAll(SERVING)) addresses.set(name, address)
+      const [first] = addresses.values()
+      if (first === undefined) return
+      child.off('exit', give)
+      resolve(new OwnProcess(child, first, addresses, performance.now() - startedMs))
+    })
+  })
+}
+
+interface ProbeReport {
+  readonly id: number
+  readonly cpuMicros: number
+  readonly loopDelay: { readonly p99Ms: number; readonly maxMs: number }
+}
+
+class OwnProcess implements ServerProcess {
+  readonly instanceName = ''
+  readonly #child: ChildProcess
+  readonly #pid: number
+  readonly #waiting = new Map<number, (report: ProbeReport) => void>()
+  #asked = 0
+  #before = 0
+
+  constructor(
+    child: ChildProcess,
+    readonly address: string,
+    readonly addresses: ReadonlyMap<string, string>,
+    readonly startMs: number,
+  ) {
+    this.#child = child
+    this.#pid = child.pid ?? 0
+    child.on('message', (report: ProbeReport) => {
+      this.#waiting.get(report.id)?.(report)
+      this.#waiting.delete(report.id)
+    })
+  }
+
+  async begin(): Promise<void> {
+    forgetPeakOf(this.#pid)
+    this.#before = await this.#cpuMicros()
+  }
+
+  async end(): Promise<Usage> {
+    const { cpuMicros, loopDelay } = await this.#ask()
+    return {
+      cpuMicros: cpuMicros + childrenCpuMicrosOf(this.#pid) - this.#before,
+      peakResidentBytes: peakResidentBytesOf(this.#pid),
+      loopDelay,
+    }
+  }
+
+  residentBytes(): number {
+    return residentBytesOf(this.#pid)
+  }
+
+  stop(): Promise<void> {
+    return this.#end('SIGTERM')
+  }
+
+  kill(): Promise<void> {
+    return this.#end('SIGKILL')
+  }
+
+  async #cpuMicros(): Promise<number> {
+    const { cpuMicros } = await this.#ask()
+    return cpuMicros + childrenCpuMicrosOf(this.#pid)
+  }
+
+  #ask(): Promise<ProbeReport> {
+    return new Promise((resolve, reject) => {
+      const id = this.#asked++
+      this.#waiting.set(id, resolve)
+      this.#child.send(id, (error) => {
+        if (error !== null) reject(error)
+      })
+    })
+  }
+
+  #end(signal: NodeJS.Signals): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#child.once('exit', () => resolve())
+      this.#child.kill(signal)
+    })
+  }
+}
+
+const cliOf = (cli = 'dist/cli.js'): string => {
+  const path = absolute(root, cli)
+  if (!existsSync(path)) throw new Error(`${path} is not there: npm run build makes it`)
+  return path
+}
+
+/** The built server with a configuration whose data is below `dataPath` and stays there. */
+export const startOn = (
+  dataPath: string,
+  configure: (dataPath: string) => object,
+  options: StartOptions = {},
+): Promise<ServerProcess> => {
+  const configPath = `${dataPath}.json`
+  writeFileSync(configPath, JSON.stringify(configure(dataPath)))
+  return start([cliOf(options.cli), configPath], options)
+}
+
+export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'remexec-bench-'))
+
+const inTemporaryFolder = async (run: (folder: string) => Promise<ServerProcess>): Promise<ServerProcess> => {
+  const folder = temporaryFolder()
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  try {
+    const server = await run(folder)
+    const stop = server.stop.bind(server)
+    server.stop = async () => {
+      await stop()
+      remove()
+    }
+    return server
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+/** The built server with a configuration of its own below a temporary folder that goes when it stops. */
+export const startRemexec = (
+  configure: (dataPath: string) => object,
+  options: StartOptions = {},
+): Promise<ServerProcess> => inTemporaryFolder((folder) => startOn(join(folder, 'data'), configure, options))
+
+/**
+ * The built server with a configuration of the user's. Those of fixtures/configs take their folder and ports from the
+ * environment, so that it runs beside whatever else runs here; the first address of the configuration is measured.
+ */
+export const startConfigured = (configPath: string, options: StartOptions = {}): Promise<ServerProcess> =>
+  inTemporaryFolder((folder) => {
+    const env = { REMEXEC_DATA: join(folder, 'data'), REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' }
+    return start([cliOf(options.cli), absolute(configPath)], { ...options, env })
+  })
+
+/** Handlers of the same shape on the same transport that keep nothing: what the transport itself allows. */
+export const startBare = (profileFolder?: string): Promise<ServerProcess> =>
+  start(['--import', 'tsx', 'bench/server/bare.ts'], { profileFolder })
+
+/** Any other REAPI server. Its cost is known when it runs on this machine and its process id is given. */
+export const remoteServer = (address: string, instanceName: string, pid: number | undefined): Server => ({
+  address,
+  instanceName,
+  ...(pid === undefined ? blindMeter : meterOf(pid)),
+})
