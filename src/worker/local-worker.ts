@@ -5,9 +5,11 @@ import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
 import type { LocalWorkerOptions } from '../config/config.js'
 import type { Store } from '../store/store.js'
+import type { Processes } from './attempt/execution.js'
 import type { ActionContext } from './attempt/request.js'
 import { ActionRunner } from './attempt/runner.js'
 import { Attempts } from './attempts.js'
+import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
 import { Connection, type FromScheduler } from './connection.js'
 import { WorkDirectory } from './disk/work-directory.js'
@@ -45,7 +47,9 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
   const workDirectory = await WorkDirectory.open(options.work_directory, log)
   const leftovers = new Leftovers(workDirectory.path, clock, log)
-  const runner = new ActionRunner(actionContext(parts, workDirectory, leftovers))
+  const launcher = new Launcher(log)
+  await launcher.prepare()
+  const runner = new ActionRunner(actionContext(parts, workDirectory, { launcher, leftovers }))
   const attempts = new Attempts({
     run: (request) => runner.run(request),
     maxInflight: options.max_inflight_tasks,
@@ -76,6 +80,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       attempts.killAll()
       await within(FAREWELL_MS, attempts.idle({ acknowledged: true }))
       await connection.close()
+      launcher.close()
       leftovers.close()
       leftovers.sweep()
       await workDirectory.settle()
@@ -93,14 +98,14 @@ const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: At
 const actionContext = (
   { name, options, store, actionCache, clock, log }: LocalWorkerParts,
   workDirectory: WorkDirectory,
-  leftovers: Leftovers,
+  processes: Processes,
 ): ActionContext => {
   const { upload_action_result: policy, experimental_precondition_script: script } = options
   return {
     workerName: name,
     store,
     workDirectory,
-    leftovers,
+    processes,
     execution: {
       entrypoint: words(options.entrypoint, 'entrypoint'),
       preconditionScript: script === undefined ? undefined : words(script, 'experimental_precondition_script'),

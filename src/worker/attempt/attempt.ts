@@ -66,10 +66,10 @@ export class Attempt {
     timeoutMs: number,
     copies: boolean,
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
-    const { store, execution: settings, leftovers } = this.#context
+    const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
     const directory = this.#newDirectory()
-    const execution = new Execution(settings, leftovers, { command, timeoutMs, properties, directory })
+    const execution = new Execution(settings, processes, { command, timeoutMs, properties, directory })
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
     this.#release()

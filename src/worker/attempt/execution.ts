@@ -6,6 +6,7 @@ import { workingDirectory } from '../../reapi/command.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import { commandEnvironment, type EnvironmentSource } from '../command/environment.js'
+import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
 import { type CommandExit, runCommand } from '../command/run-command.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
@@ -24,6 +25,12 @@ export interface ExecutionSettings {
   readonly isTimeoutHandledExternally: boolean
 }
 
+/** What starts the commands of a worker, and what ends the processes they leave behind. */
+export interface Processes {
+  readonly launcher: Launcher
+  readonly leftovers: Leftovers
+}
+
 export interface ExecutionRequest {
   readonly command: Command
   readonly timeoutMs: number
@@ -35,13 +42,13 @@ export interface ExecutionRequest {
 /** One run of a command in an input root that has been made. */
 export class Execution {
   readonly #settings: ExecutionSettings
-  readonly #leftovers: Leftovers
+  readonly #processes: Processes
   readonly #request: ExecutionRequest
   readonly #root: string
 
-  constructor(settings: ExecutionSettings, leftovers: Leftovers, request: ExecutionRequest) {
+  constructor(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest) {
     this.#settings = settings
-    this.#leftovers = leftovers
+    this.#processes = processes
     this.#request = request
     this.#root = `${request.directory}/root`
   }
@@ -104,23 +111,23 @@ export class Execution {
   ): Promise<CommandExit> {
     const { directory, properties, timeoutMs } = this.#request
     const facts = { timeoutMs, sideChannelPath: this.#sideChannelPath, actionDirectory: directory, properties }
-    let processGroup: number | undefined
-    const exit = await runCommand({
-      argv: run.argv,
-      cwd: run.cwd,
-      environment: commandEnvironment(run.declared, this.#settings.additionalEnvironment, facts),
-      stdoutPath: `${directory}/${name}.stdout`,
-      stderrPath: `${directory}/${name}.stderr`,
-      timeoutMs: run.timeoutMs,
-      signal: run.call.signal,
-      onStart: (pid) => {
-        processGroup = pid
-        this.#leftovers.started(pid, directory)
+    const { launcher, leftovers } = this.#processes
+    leftovers.starting(directory)
+    const exit = await runCommand(
+      {
+        argv: run.argv,
+        cwd: run.cwd,
+        environment: commandEnvironment(run.declared, this.#settings.additionalEnvironment, facts),
+        stdoutPath: `${directory}/${name}.stdout`,
+        stderrPath: `${directory}/${name}.stderr`,
+        timeoutMs: run.timeoutMs,
+        signal: run.call.signal,
+        onStart: (processGroup) => leftovers.started(directory, processGroup),
       },
-    })
-    if (processGroup !== undefined) this.#leftovers.ended(processGroup)
+      launcher,
+    ).finally(() => leftovers.ended(directory))
     // A command that had to be stopped is one that may have tried to get away.
-    if (exit.end !== 'exited') this.#leftovers.sweep()
+    if (exit.end !== 'exited') leftovers.sweep()
     return exit
   }
 

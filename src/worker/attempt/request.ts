@@ -6,9 +6,8 @@ import type { ResultInput } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type { Store } from '../../store/store.js'
-import type { Leftovers } from '../command/leftovers.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
-import type { ExecutionSettings } from './execution.js'
+import type { ExecutionSettings, Processes } from './execution.js'
 import type { ResultPolicy } from './report.js'
 
 /** One run of one action, as the scheduler asks for it. */
@@ -28,7 +27,7 @@ export interface ActionContext {
   readonly workerName: string
   readonly store: Store
   readonly workDirectory: WorkDirectory
-  readonly leftovers: Leftovers
+  readonly processes: Processes
   readonly execution: ExecutionSettings
   readonly results: ResultPolicy
   readonly maxUploadTimeoutMs: number

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
-import { errnoOf } from '../disk/fs-failure.js'
+import { errnoOf } from '../disk/errno.js'
 
 const SWEEP_PERIOD_MS = 1000
 
@@ -15,7 +15,8 @@ const SWEEP_PERIOD_MS = 1000
 export class Leftovers {
   readonly #workDirectory: string
   readonly #log: Log
-  readonly #running = new Map<number, string>()
+  /** Directories with a command that runs or is being started, and its process group once it is known. */
+  readonly #running = new Map<string, number | undefined>()
   #ended = new Set<number>()
   #killed: ReadonlySet<number> = new Set()
   readonly #stop: () => void
@@ -28,22 +29,29 @@ export class Leftovers {
       : () => {}
   }
 
-  started(processGroup: number, directory: string): void {
-    this.#running.set(processGroup, `${directory}/`)
+  /** From now on processes in the directory belong there. To be said before the command is started. */
+  starting(directory: string): void {
+    this.#running.set(`${directory}/`, undefined)
   }
 
-  ended(processGroup: number): void {
-    this.#running.delete(processGroup)
-    this.#ended.add(processGroup)
+  started(directory: string, processGroup: number): void {
+    this.#running.set(`${directory}/`, processGroup)
+  }
+
+  ended(directory: string): void {
+    const processGroup = this.#running.get(`${directory}/`)
+    this.#running.delete(`${directory}/`)
+    if (processGroup !== undefined) this.#ended.add(processGroup)
   }
 
   /** Looks once, now. As long as it finds new ones there is a next sweep: they may have been forking. */
   sweep(): void {
     const ended = this.#ended
+    const running = new Set(this.#running.values())
     const killed = new Set<number>()
     for (const name of readdirSync('/proc')) {
       const pid = Number(name)
-      if (Number.isInteger(pid) && pid !== process.pid && this.#isLeftover(pid, ended)) killed.add(pid)
+      if (Number.isInteger(pid) && pid !== process.pid && this.#isLeftover(pid, ended, running)) killed.add(pid)
     }
     for (const pid of killed) kill(pid)
     const pids = [...killed].filter((pid) => !this.#killed.has(pid))
@@ -56,9 +64,9 @@ export class Leftovers {
     this.#stop()
   }
 
-  #isLeftover(pid: number, ended: ReadonlySet<number>): boolean {
+  #isLeftover(pid: number, ended: ReadonlySet<number>, running: ReadonlySet<number | undefined>): boolean {
     const session = sessionOf(pid)
-    if (session === undefined || this.#running.has(session)) return false
+    if (session === undefined || running.has(session)) return false
     // A number is not given to a new process while a session has it, so with its leader dead the session is the old one.
     if (ended.has(session) && !existsSync(`/proc/${session}`)) return true
     return ['cwd', 'fd/1', 'fd/2'].some((link) => this.#isInEndedDirectory(`/proc/${pid}/${link}`))
@@ -67,7 +75,7 @@ export class Leftovers {
   #isInEndedDirectory(link: string): boolean {
     const target = linkTarget(link)
     if (target === undefined || !target.startsWith(this.#workDirectory)) return false
-    return ![...this.#running.values()].some((directory) => `${target}/`.startsWith(directory))
+    return ![...this.#running.keys()].some((directory) => `${target}/`.startsWith(directory))
   }
 }
 

@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { appendFileSync, closeSync, openSync } from 'node:fs'
-import { constants } from 'node:os'
+import { appendFileSync } from 'node:fs'
 import { StatusError } from '../../base/status-error.js'
-import { errnoOf } from '../disk/fs-failure.js'
+import type { LaunchFailed } from './launch-messages.js'
+import type { Launch, Launcher } from './launcher.js'
 
 export interface CommandRun {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */
@@ -15,6 +13,7 @@ export interface CommandRun {
   /** Files that receive the two streams; they must not exist yet. */
   readonly stdoutPath: string
   readonly stderrPath: string
+  /** Counted from the moment the program has started. */
   readonly timeoutMs: number
   /** An abort kills the command. */
   readonly signal: AbortSignal
@@ -35,85 +34,44 @@ export interface CommandExit {
  * every process left in the group is killed. A program that cannot be started is a result and not a failure of the
  * worker: the exit code is the one shells give, and the reason stands in stderr.
  */
-export const runCommand = async (run: CommandRun): Promise<CommandExit> => {
-  // Synchronous on purpose: opening costs 10 µs here and five times that through the thread pool, and fork blocks anyway.
-  const stdout = openSync(run.stdoutPath, 'wx', 0o600)
-  const stderr = openStderr(run, stdout)
-  try {
-    const child = start(run, stdout, stderr)
-    if (child.pid !== undefined) return awaitExit(child, child.pid, run)
-    const [error] = await once(child, 'error')
-    return notStarted(error, run)
-  } catch (error) {
-    return notStarted(error, run)
+export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
+  const { argv, cwd, stdoutPath, stderrPath, signal } = run
+  let timer: NodeJS.Timeout | undefined
+  let reason: 'timed out' | 'killed' = 'killed'
+  const onStart = (processGroup: number): void => {
+    timer = setTimeout(
+      () => {
+        if (!signal.aborted) reason = 'timed out'
+        launch.kill()
+      },
+      Math.min(run.timeoutMs, MAX_TIMER_MS),
+    )
+    run.onStart?.(processGroup)
   }
-}
-
-const openStderr = (run: CommandRun, stdout: number): number => {
+  const environment = Object.entries(run.environment)
+  const launch: Launch = launcher.launch({ argv, cwd, environment, stdoutPath, stderrPath }, onStart)
+  const onAbort = (): void => launch.kill()
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
   try {
-    return openSync(run.stderrPath, 'wx', 0o600)
-  } catch (error) {
-    closeSync(stdout)
-    throw error
-  }
-}
-
-const start = (run: CommandRun, stdout: number, stderr: number): ChildProcess => {
-  const [program = '', ...args] = run.argv
-  try {
-    return spawn(program, args, {
-      cwd: run.cwd,
-      env: run.environment,
-      detached: true,
-      stdio: ['ignore', stdout, stderr],
-    })
+    const outcome = await launch.outcome
+    if (outcome.kind === 'failed') return notStarted(outcome, run)
+    const { exitCode, durationMs, wasKilled } = outcome
+    return { exitCode, end: wasKilled ? reason : 'exited', durationMs }
   } finally {
-    closeSync(stdout)
-    closeSync(stderr)
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
-const awaitExit = async (child: ChildProcess, pid: number, run: CommandRun): Promise<CommandExit> => {
-  const startMs = performance.now()
-  let end: CommandExit['end'] = 'exited'
-  const stop = (reason: 'timed out' | 'killed') => {
-    if (end !== 'exited') return
-    end = reason
-    killGroup(pid)
+const notStarted = ({ attempted, errno }: LaunchFailed, run: CommandRun): CommandExit => {
+  if (attempted === 'open') {
+    throw Object.assign(new Error(`no file for the output of a command could be made (${errno})`), { code: errno })
   }
-  const timer = setTimeout(() => stop('timed out'), Math.min(run.timeoutMs, MAX_TIMER_MS))
-  const onAbort = () => stop('killed')
-  run.signal.addEventListener('abort', onAbort, { once: true })
-  run.onStart?.(pid)
-  if (run.signal.aborted) onAbort()
-  const { code, signal } = await exitOf(child)
-  clearTimeout(timer)
-  run.signal.removeEventListener('abort', onAbort)
-  killGroup(pid)
-  const exitCode = signal === null ? (code ?? 0) : 128 + constants.signals[signal]
-  return { exitCode, end, durationMs: performance.now() - startMs }
-}
-
-const exitOf = (child: ChildProcess) =>
-  new Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>((resolve) => {
-    child.once('exit', (code, signal) => resolve({ code, signal }))
-  })
-
-const killGroup = (processGroup: number): void => {
-  try {
-    process.kill(-processGroup, 'SIGKILL')
-  } catch (error) {
-    // Nobody is left in the group: that is what was wanted.
-    if (errnoOf(error) !== 'ESRCH') throw error
-  }
-}
-
-const notStarted = (error: unknown, run: CommandRun): CommandExit => {
-  const errno = errnoOf(error)
   const why = errno === undefined ? undefined : START_FAILURES[errno]
   if (why === undefined) {
     const message = `no process could be started on this worker (${errno ?? 'unknown reason'})`
-    throw new StatusError('RESOURCE_EXHAUSTED', message, { cause: error })
+    throw new StatusError('RESOURCE_EXHAUSTED', message)
   }
   appendFileSync(run.stderrPath, `remexec: cannot run ${JSON.stringify(run.argv[0])}: ${why.reason}\n`)
   return { exitCode: why.exitCode, end: 'exited', durationMs: 0 }

@@ -1,4 +1,5 @@
 import { StatusError } from '../../base/status-error.js'
+import { errnoOf } from './errno.js'
 
 /** What a failure of this machine's file system means to a client; `what` says what was attempted, without paths of here. */
 export const fsFailure = (error: unknown, what: string): StatusError => {
@@ -23,6 +24,3 @@ export const fsFailure = (error: unknown, what: string): StatusError => {
     }
   }
 }
-
-export const errnoOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
-import { errnoOf } from './fs-failure.js'
+import { errnoOf } from './errno.js'
 
 /** What is at a path, symlinks not followed; `undefined` when nothing is. */
 export const statsOf = (path: string): Stats | undefined => {

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { chmod, mkdir, readdir, realpath, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
-import { errnoOf } from './fs-failure.js'
+import { errnoOf } from './errno.js'
 
 /** By this file a worker recognises, at the next start, a directory that is its own to empty. */
 const MARKER = '.remexec-work-directory'

@@ -5,7 +5,7 @@ import type { NodePropertiesInput } from '../../proto/generated/build.bazel.remo
 import { timestampOf } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import { errnoOf } from '../disk/fs-failure.js'
+import { errnoOf } from '../disk/errno.js'
 
 /** A blob that was made here: its bytes, or the file they are in. */
 export interface OutputBlob {

@@ -19,6 +19,7 @@ import type { ExecutionSettings } from '../../../src/worker/attempt/execution.js
 import type { ResultPolicy } from '../../../src/worker/attempt/report.js'
 import type { ActionContext, AttemptRequest } from '../../../src/worker/attempt/request.js'
 import { ActionRunner } from '../../../src/worker/attempt/runner.js'
+import { Launcher } from '../../../src/worker/command/launcher.js'
 import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
 import { FileStore } from '../file-store.js'
@@ -33,6 +34,9 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
   readonly results?: Partial<ResultPolicy>
 }
 
+const launcher = new Launcher(silentLog)
+t.teardown(() => launcher.close())
+
 const setUp = async (t: Test, parts: Parts = {}) => {
   const directory = t.testdir({ work: {} })
   const store = new FileStore(join(directory, 'cas'))
@@ -44,7 +48,7 @@ const setUp = async (t: Test, parts: Parts = {}) => {
     workerName: 'tester',
     store: store.cas,
     workDirectory,
-    leftovers,
+    processes: { launcher, leftovers },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',
     clock: systemClock,

@@ -3,8 +3,13 @@ import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { silentLog } from '../../../src/base/log.js'
 import { commandEnvironment, type EnvironmentSource } from '../../../src/worker/command/environment.js'
+import { Launcher } from '../../../src/worker/command/launcher.js'
 import { type CommandRun, runCommand } from '../../../src/worker/command/run-command.js'
+
+const launcher = new Launcher(silentLog)
+t.teardown(() => launcher.close())
 
 const setUp = (t: Test) => {
   const directory = t.testdir({ root: {} })
@@ -15,16 +20,12 @@ const setUp = (t: Test) => {
     run: async (argv: readonly string[], parts: Partial<CommandRun> = {}) => {
       const stdoutPath = join(directory, `stdout${++runs}`)
       const stderrPath = join(directory, `stderr${runs}`)
-      const exit = await runCommand({
-        argv,
-        cwd,
-        environment: {},
-        stdoutPath,
-        stderrPath,
-        timeoutMs: 60_000,
-        signal: new AbortController().signal,
-        ...parts,
-      })
+      const { signal } = new AbortController()
+      const files = { stdoutPath, stderrPath }
+      const exit = await runCommand(
+        { argv, cwd, environment: {}, ...files, timeoutMs: 60_000, signal, ...parts },
+        launcher,
+      )
       return { ...exit, stdout: readFileSync(stdoutPath, 'utf8'), stderr: readFileSync(stderrPath, 'utf8') }
     },
   }

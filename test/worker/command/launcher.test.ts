@@ -1,0 +1,111 @@
+import { readFileSync, watch } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { silentLog } from '../../../src/base/log.js'
+import { Launcher } from '../../../src/worker/command/launcher.js'
+
+const setUp = (t: Test) => {
+  const cwd = t.testdir()
+  const launcher = new Launcher(silentLog)
+  t.teardown(() => launcher.close())
+  let launches = 0
+  return {
+    cwd,
+    launcher,
+    launch: (script: string, onStart: (pid: number) => void = () => {}) => {
+      const name = `run${++launches}`
+      const files = { stdoutPath: join(cwd, `${name}.out`), stderrPath: join(cwd, `${name}.err`) }
+      const argv = ['/bin/sh', '-c', script]
+      return { ...launcher.launch({ argv, cwd, environment: [], ...files }, onStart), ...files }
+    },
+  }
+}
+
+/** Runs `script` up to its `touch`, and tells its process group. */
+const running = async (
+  { cwd, launch }: Pick<ReturnType<typeof setUp>, 'cwd' | 'launch'>,
+  script = 'touch here; sleep 1000',
+) => {
+  const watcher = watch(cwd)
+  const touched = new Promise<void>((resolve) => watcher.on('change', (_, name) => name === 'here' && resolve()))
+  let pid = 0
+  const launched = launch(script, (group) => {
+    pid = group
+  })
+  await touched
+  watcher.close()
+  return { ...launched, pid }
+}
+
+const parentOf = (pid: number): number =>
+  Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** A survivor lets the test run into its timeout. */
+const untilDead = async (pid: number): Promise<void> => {
+  while (isAlive(pid)) await setImmediate()
+}
+
+t.test('programs run side by side, each with its own outcome', async (t) => {
+  const { launch } = setUp(t)
+  const codes = Array.from({ length: 20 }, (_, index) => index)
+  const outcomes = await Promise.all(codes.map((code) => launch(`exit ${code}`).outcome))
+  t.match(
+    outcomes,
+    codes.map((exitCode) => ({ kind: 'ended', exitCode, wasKilled: false })),
+  )
+})
+
+t.test('a kill ends the group, and means nothing once the program has ended', async (t) => {
+  const parts = setUp(t)
+  const { pid, outcome, kill } = await running(parts)
+  t.not(parentOf(pid), process.pid, 'it is the child of another process')
+  kill()
+  t.match(await outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
+  kill()
+  const other = parts.launch('exit 4')
+  t.match(await other.outcome, { exitCode: 4, wasKilled: false })
+})
+
+t.test('when the launcher dies, its programs are killed and the next one finds a new launcher', async (t) => {
+  const parts = setUp(t)
+  const { pid, outcome } = await running(parts, 'sleep 1000 & touch here; sleep 1000')
+  const lost = t.rejects(outcome, { code: 14, message: /the process that starts commands on this worker died/ })
+  process.kill(parentOf(pid), 'SIGKILL')
+  await lost
+  await untilDead(pid)
+  t.match(await parts.launch('exit 3').outcome, { kind: 'ended', exitCode: 3 })
+})
+
+t.test('a worker that closes or dies takes its programs with it', async (t) => {
+  const parts = setUp(t)
+  const { pid, outcome } = await running(parts)
+  const lost = t.rejects(outcome, { code: 14 })
+  parts.launcher.close()
+  await lost
+  await untilDead(pid)
+  t.throws(() => parts.launch('exit 0'), { code: 14, message: /the worker is closed/ })
+})
+
+t.test('what is not started says at which step', async (t) => {
+  const { launch, launcher, cwd } = setUp(t)
+  const first = launch('exit 0')
+  await first.outcome
+  const { stdoutPath, stderrPath } = first
+  const again = { argv: ['/bin/true'], cwd, environment: [], stdoutPath, stderrPath }
+  t.match(await launcher.launch(again, () => t.fail()).outcome, { kind: 'failed', attempted: 'open', errno: 'EEXIST' })
+  const absent = { ...again, argv: ['/nosuch'], stdoutPath: join(cwd, 'o'), stderrPath: join(cwd, 'e') }
+  t.match(await launcher.launch(absent, () => t.fail()).outcome, {
+    kind: 'failed',
+    attempted: 'spawn',
+    errno: 'ENOENT',
+  })
+})
