@@ -19,13 +19,14 @@ export interface FileSourceParts {
 /**
  * Reads a part of an open file and closes it. Every chunk is a buffer of its own, because stages may keep slices.
  *
- * A turn of the thread pool costs as much as reading 64 KiB, so chunks double while their reader takes them, up to a
- * size that a stalled one may hold. At most one is read ahead.
+ * A turn of the thread pool costs as much as reading 64 KiB, so every second chunk is twice as large while their reader
+ * takes them, up to a size that a stalled one may hold. At most one is read ahead.
  */
 export class FileSource extends Readable {
   readonly #parts: FileSourceParts
   #offset: number
   #chunkBytes: number
+  #isGrowing = false
 
   constructor(parts: FileSourceParts) {
     super({ highWaterMark: 1 })
@@ -37,7 +38,8 @@ export class FileSource extends Readable {
   override _read(): void {
     const { file, end, key } = this.#parts
     const sizeBytes = Math.min(this.#chunkBytes, end - this.#offset)
-    if (this.#chunkBytes < STAGE_BYTES) this.#chunkBytes = Math.min(2 * this.#chunkBytes, STAGE_BYTES)
+    if (this.#isGrowing) this.#chunkBytes = Math.max(this.#chunkBytes, Math.min(2 * this.#chunkBytes, STAGE_BYTES))
+    this.#isGrowing = !this.#isGrowing
     if (sizeBytes === 0) {
       this.push(null)
       return
