@@ -1,11 +1,13 @@
 import type { Writable } from 'node:stream'
+import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
+import { readBytes, type Store } from '../../store/store.js'
 import { compressionOf } from '../../stream/compression/compression.js'
-import type { Range, ReadPath } from '../../stream/path.js'
+import { isWhole, type Range, type ReadPath } from '../../stream/path.js'
 import { collect, run } from '../../stream/run.js'
 import { shortened } from '../blob.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
@@ -24,21 +26,26 @@ export const read =
     const digest = blobDigest(name, digestFunctions)
     const range = rangeOf(request, name, digest)
     const call = inInstance(rpc, name.instanceName)
-    const source = await cas.reader(digest, range, call)
-    const path: ReadPath = compressor === undefined ? source : [...source, compressionOf(compressor).compress()]
-
     const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
     if (compressor === undefined && expectedBytes <= maxReadChunkBytes) {
-      const data = await collect(path, { maxBytes: expectedBytes, signal: call.signal })
+      const data = await readAtOnce(cas, digest, range, expectedBytes, call)
       if (data.length < expectedBytes) throw shortened(digest, range.offset + data.length)
       if (data.length > 0) await send(responses, { data })
       return
     }
+    const source = await cas.reader(digest, range, call)
+    const path: ReadPath = compressor === undefined ? source : [...source, compressionOf(compressor).compress()]
     const onShort = (sentBytes: number): StatusError | undefined =>
       sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
     const sink = new ResponseSink(responses, maxReadChunkBytes, compressor === undefined ? onShort : undefined)
     await run([...path, sink], call.signal)
   }
+
+/** Most blobs are one message: they need neither a pipeline nor, when they are wanted whole, stages. */
+const readAtOnce = async (cas: Store, digest: Digest, range: Range, maxBytes: number, call: Call): Promise<Buffer> =>
+  isWhole(range, digest.sizeBytes)
+    ? readBytes(cas, digest, maxBytes, call)
+    : collect(await cas.reader(digest, range, call), { maxBytes, signal: call.signal })
 
 /** Offsets count bytes of the blob, also where it is sent compressed; a limit then has no meaning (REAPI, Read). */
 const rangeOf = ({ readOffset, readLimit }: ReadRequest, { compressor }: BlobName, { sizeBytes }: Digest): Range => {

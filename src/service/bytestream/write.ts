@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
+import { writeBytes } from '../../store/store.js'
 import { compressionOf } from '../../stream/compression/compression.js'
 import type { WritePath } from '../../stream/path.js'
 import { deliver } from '../../stream/run.js'
@@ -51,11 +52,15 @@ const earlySize = ({ compressor, digest }: WriteTarget): number => (compressor =
 const writeAtOnce = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
   const { target, messages, call, uploads, cursor } = transfer
   cursor.accept(first)
-  const path = await writePath(target, call)
-  await committed(messages, deliver(first.data, path, call.signal), uploads.clock)
+  await committed(messages, commitAtOnce(target, first.data, call), uploads.clock)
   uploads.finished(target.cas, target.digest)
   return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : first.data.length }
 }
+
+const commitAtOnce = async (target: WriteTarget, bytes: Buffer, call: Call): Promise<void> =>
+  target.compressor === undefined
+    ? writeBytes(target.cas, target.digest, bytes, call)
+    : deliver(bytes, await writePath(target, call), call.signal)
 
 const writeStreamed = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
   const { target, uploads } = transfer
