@@ -3,7 +3,9 @@ import { actionResultCases } from './cases/action-result.js'
 import { batchCases } from './cases/batch.js'
 import { findMissingCases } from './cases/find-missing.js'
 import { memoryCases } from './cases/memory.js'
+import { noOpCases } from './cases/no-op.js'
 import { readCases } from './cases/read.js'
+import { sessionCases } from './cases/session.js'
 import { streamCases } from './cases/streams.js'
 import { trueCases } from './cases/true.js'
 import { writeCases } from './cases/write.js'
@@ -16,6 +18,8 @@ export const allCases = (): readonly Case[] => [
   ...writeCases(),
   ...readCases(),
   ...streamCases(),
+  ...sessionCases(),
+  ...noOpCases(),
   ...trueCases(),
   ...memoryCases(),
 ]

@@ -67,7 +67,7 @@ export const store = async (server: Server, blobs: Iterable<Buffer>): Promise<vo
 const prefix = (instanceName: string): string => (instanceName === '' ? '' : `${instanceName}/`)
 
 /** One upload in messages of 64 KiB. `wire` is what is sent when that is not the blob itself: its zstd form. */
-export const write = ({ instanceName }: Server, blob: Buffer, wire?: Buffer): Request => {
+export const write = ({ instanceName }: Pick<Server, 'instanceName'>, blob: Buffer, wire?: Buffer): Request => {
   const { hash, sizeBytes } = digestOf(blob)
   const form = wire === undefined ? 'blobs' : 'compressed-blobs/zstd'
   const resourceName = `${prefix(instanceName)}uploads/${randomUUID()}/${form}/${hash}/${sizeBytes}`

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { codec } from '../../src/proto/codec.js'
 import type { RateCase } from '../case.js'
 import { digestOf, store } from '../content.js'
@@ -14,18 +14,22 @@ const operation = codec('google.longrunning.Operation')
 const command = codec(`${REAPI}.Command`).encode({ arguments: ['/bin/true'] })
 const root = codec(`${REAPI}.Directory`).encode({})
 
-/** Actions that run `/bin/true`, no two alike; they are in the CAS when this resolves. */
+/** An action that runs `/bin/true`; it is in the CAS when this resolves. */
+export const trueAction = async (server: Server, salt: Buffer): Promise<Request> => {
+  const action = actionOf(salt)
+  await store(server, [command, root, action])
+  return execute(server, action)
+}
+
+/** As many of them, no two alike. */
 export const trueActions = async (server: Server, count: number): Promise<Request[]> => {
-  const actions = Array.from({ length: count }, () =>
-    codec(`${REAPI}.Action`).encode({
-      commandDigest: digestOf(command),
-      inputRootDigest: digestOf(root),
-      salt: Buffer.from(randomUUID()),
-    }),
-  )
+  const actions = Array.from({ length: count }, () => actionOf(randomBytes(16)))
   await store(server, [command, root, ...actions])
   return actions.map((action) => execute(server, action))
 }
+
+const actionOf = (salt: Buffer): Buffer =>
+  codec(`${REAPI}.Action`).encode({ commandDigest: digestOf(command), inputRootDigest: digestOf(root), salt })
 
 const execute = ({ instanceName }: Server, action: Buffer): Request => ({
   path: `/${REAPI}.Execution/Execute`,

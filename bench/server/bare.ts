@@ -1,4 +1,12 @@
-import { type handleBidiStreamingCall, type handleUnaryCall, Metadata, Server, ServerCredentials } from '@grpc/grpc-js'
+import {
+  type handleBidiStreamingCall,
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  Server,
+  ServerCredentials,
+} from '@grpc/grpc-js'
+import { codec } from '../../src/proto/codec.js'
 import { serviceDefinition } from '../../src/proto/service-definition.js'
 
 // Bare grpc-js handlers: they decode the request, answer something of the same shape, and keep nothing. The header
@@ -90,6 +98,20 @@ unary(`${REAPI}.Capabilities`, {
     highApiVersion: { major: 2, minor: 3 },
   }),
 })
+
+const executeMethod = definitionOf(`${REAPI}.Execution`, 'Execute')
+const executeResponse = codec(`${REAPI}.ExecuteResponse`)
+const TYPE_URL = `type.googleapis.com/${REAPI}.ExecuteResponse`
+
+const execute: handleServerStreamingCall<Buffer, Buffer> = (call) => {
+  executeMethod.method.request.decode(call.request)
+  const value = executeResponse.encode({ result: { executionMetadata: { worker: 'bench' } } })
+  call.write(
+    executeMethod.method.response.encode({ name: 'operation', done: true, response: { typeUrl: TYPE_URL, value } }),
+  )
+  call.end()
+}
+server.addService({ Execute: executeMethod.entry }, { Execute: execute })
 
 const readMethod = definitionOf('google.bytestream.ByteStream', 'Read')
 

@@ -54,6 +54,31 @@ export const uncheckedResults = (dataPath: string): object => ({
   ],
 })
 
+/** Execution without a worker of its own: the worker API is the server named `workers`. */
+export const schedulingOnly = (dataPath: string): object => ({
+  stores: [
+    { name: 'CAS', ...filesystem(dataPath) },
+    { name: 'AC', filesystem: { content_path: `${dataPath}/ac/content`, temp_path: `${dataPath}/ac/temp` } },
+  ],
+  schedulers: [{ name: 'MAIN', simple: {} }],
+  servers: [
+    {
+      name: 'clients',
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: {
+        cas: [{ instance_name: '', cas_store: 'CAS' }],
+        ac: [{ instance_name: '', ac_store: 'AC' }],
+        execution: [{ instance_name: '', cas_store: 'CAS', scheduler: 'MAIN' }],
+      },
+    },
+    {
+      name: 'workers',
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: { worker_api: { scheduler: 'MAIN' } },
+    },
+  ],
+})
+
 /** A cache without execution over any CAS. */
 const cacheOnly = (cas: object): object => ({
   stores: [{ name: 'CAS', ...cas }],

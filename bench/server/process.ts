@@ -22,12 +22,12 @@ export interface Server extends Meter {
   /** `host:port`. */
   readonly address: string
   readonly instanceName: string
+  /** Every address the server told, by the name it has in the configuration. */
+  readonly addresses: ReadonlyMap<string, string>
 }
 
 /** A server in a process of its own, so that its CPU time and memory can be told from the load generator's. */
 export interface ServerProcess extends Server {
-  /** Every address the server told, by the name it has in the configuration. */
-  readonly addresses: ReadonlyMap<string, string>
   /** From the start of the process to the first address told. */
   readonly startMs: number
   residentBytes(): number
@@ -214,5 +214,6 @@ export const startBare = (profileFolder?: string): Promise<ServerProcess> =>
 export const remoteServer = (address: string, instanceName: string, pid: number | undefined): Server => ({
   address,
   instanceName,
+  addresses: new Map(),
   ...(pid === undefined ? blindMeter : meterOf(pid)),
 })

@@ -28,7 +28,7 @@ export class Content {
   readonly #bound = new Map<DigestText, DigestText>()
   readonly #names = new Map<string, string>()
 
-  constructor(session: Session, candidate: Candidate) {
+  constructor(session: Session, candidate: Pick<Candidate, 'properties' | 'instanceName' | 'capabilities'>) {
     this.#session = session
     this.#properties = candidate.properties
     this.#instanceName = candidate.instanceName

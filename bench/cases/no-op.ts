@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { codec } from '../../src/proto/codec.js'
+import type { RateCase } from '../case.js'
+import { digestOf, store } from '../content.js'
+import { each } from '../load/each.js'
+import { repeat } from '../load/h2load.js'
+import { schedulingOnly } from '../server/config.js'
+import type { Server } from '../server/process.js'
+import { checkOperation, trueAction, trueActions } from './true.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const executeRequest = codec(`${REAPI}.ExecuteRequest`)
+const putRequest = codec(`${REAPI}.UpdateActionResultRequest`)
+
+const startIdleWorker = (server: Server): Promise<ChildProcess> => {
+  const address = server.addresses.get('workers')
+  if (address === undefined) throw new Error('the server told no address of a worker API')
+  const worker = spawn(process.execPath, ['--import', 'tsx', 'bench/server/idle-worker.ts', address], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return new Promise((resolve, reject) => {
+    worker.once('exit', (code) => reject(new Error(`the idle worker ended with ${code}`)))
+    worker.stdout?.once('data', () => resolve(worker))
+  })
+}
+
+/** The way of an action without the action: Execute, the scheduler, the worker API, and a worker that answers at once. */
+const noOp = (): RateCase => {
+  const workers: ChildProcess[] = []
+  const run = async (server: Server, requests: number) => {
+    const calls = await trueActions(server, requests)
+    return each(server.address, calls, { concurrency: 64, check: checkOperation })
+  }
+  return {
+    kind: 'rate',
+    name: 'no-op actions',
+    unit: 'op',
+    unitsPerRequest: 1,
+    requests: { least: 400, most: 10_000 },
+    configure: schedulingOnly,
+    setUp: async (server) => void workers.push(await startIdleWorker(server)),
+    run,
+    limits: [{ name: 'bare handler', usesBare: true, run }],
+    tearDown: async () => {
+      for (const worker of workers) worker.kill()
+    },
+  }
+}
+
+/** An Execute that finds its result in the action cache. */
+const cached = (): RateCase => {
+  const run = async (server: Server, requests: number) => {
+    const call = await trueAction(server, salt)
+    return repeat(server.address, call, { requests, concurrency: 32 })
+  }
+  const salt = randomBytes(8)
+  return {
+    kind: 'rate',
+    name: 'Execute with a cached result',
+    unit: 'op',
+    unitsPerRequest: 1,
+    requests: { least: 400, most: 20_000 },
+    setUp: async (server) => {
+      const output = randomBytes(1000)
+      await store(server, [output])
+      const call = await trueAction(server, salt)
+      const [message = Buffer.alloc(0)] = call.messages
+      const { actionDigest } = executeRequest.decode(message)
+      const actionResult = {
+        outputFiles: [{ path: 'out/a', digest: digestOf(output) }],
+        executionMetadata: { worker: 'bench' },
+      }
+      const put = putRequest.encode({ instanceName: server.instanceName, actionDigest, actionResult })
+      await each(server.address, [{ path: `/${REAPI}.ActionCache/UpdateActionResult`, messages: [put] }], {
+        concurrency: 1,
+      })
+      await each(server.address, [call], { concurrency: 1, check: checkOperation })
+    },
+    run,
+    limits: [{ name: 'bare handler', usesBare: true, run }],
+  }
+}
+
+export const noOpCases = (): readonly RateCase[] => [noOp(), cached()]
