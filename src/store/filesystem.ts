@@ -56,11 +56,10 @@ const start = async (
   const shelf = new Shelf(layout, limits, options.block_size, clock, log)
   await sweep(layout)
   const recovered = await readCheckpoint(shelf.index, layout.checkpointPath)
+  if (recovered.isRefused) log.warn('the checkpoint of a store is damaged: looking through its files instead', { path })
   if (recovered.isClean) await markUnclean(layout.checkpointPath)
-  const scan = recovered.isClean ? undefined : new Scan(shelf, !recovered.isSameBoot)
-  const scanning = scan === undefined ? undefined : runScan(scan, shelf, { log, path })
+  const scan = recovered.isClean ? undefined : await Scan.of(shelf, !recovered.isSameBoot)
   const store = new FilesystemStore(shelf, new WriteSlots(options.max_concurrent_writes), options.read_buffer_size)
-  shelf.evict()
 
   let checkpointing = Promise.resolve()
   const checkpoint = (): void => {
@@ -69,6 +68,8 @@ const start = async (
       .then(() => writeCheckpoint(shelf.index, layout.checkpointPath, false))
       .catch((error: unknown) => log.warn('could not write the checkpoint of a store', { path, error }))
   }
+  const scanning = scan && runScan(scan, shelf, { log, path, onReconciled: checkpoint })
+  shelf.evict()
   const stopTimers = [
     clock.every(CHECKPOINT_PERIOD_MS, checkpoint),
     ...(limits.maxSeconds > 0 ? [clock.every(EXPIRY_PERIOD_MS, () => shelf.evict())] : []),
@@ -77,8 +78,11 @@ const start = async (
     for (const stop of stopTimers) stop()
     scan?.stop()
     try {
-      await Promise.all([scanning, checkpointing, store.close()])
-      await writeCheckpoint(shelf.index, layout.checkpointPath, !shelf.isScanning)
+      await Promise.all([scanning, store.close()])
+      await checkpointing
+      // Files whose lengths were still to be checked after a loss of power must be checked by the next start.
+      if (!shelf.isScanning || recovered.isSameBoot)
+        await writeCheckpoint(shelf.index, layout.checkpointPath, !shelf.isScanning)
     } finally {
       await release()
     }
@@ -86,11 +90,19 @@ const start = async (
   return store
 }
 
-const runScan = async (scan: Scan, shelf: Shelf, { log, path }: Pick<BuildContext, 'log' | 'path'>): Promise<void> => {
+interface ScanContext extends Pick<BuildContext, 'log' | 'path'> {
+  readonly onReconciled: () => void
+}
+
+const runScan = async (scan: Scan, shelf: Shelf, { log, path, onReconciled }: ScanContext): Promise<void> => {
   shelf.startScan(scan)
   try {
     await scan.run()
-    if (scan.isComplete) shelf.endScan()
+    if (!scan.isComplete) return
+    shelf.endScan()
+    // Tells the next start, should this run be killed, that the power was not lost since these files were looked at.
+    onReconciled()
+    await scan.order()
   } catch (error) {
     log.error('could not look through the files of a store', { path, error })
   }

@@ -1,17 +1,20 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
-import { setImmediate } from 'node:timers/promises'
-import { crc32 } from 'node:zlib'
-import { type BlobIndex, RECORD_WORDS_MAX } from '../index/blob-index.js'
+import type { BlobIndex } from '../index/blob-index.js'
+import type { IndexImage } from '../index/image.js'
+import { CHUNK_SLOTS, RECORD_WORDS, SLOTS_MAX, TAIL_WORDS } from '../index/records.js'
+import { PARTITIONS } from '../index/slot-table.js'
 import { errnoOf } from './file-error.js'
+import { bytesOf, fill, readSection, writeSection } from './sections.js'
 
-const MAGIC = 0x3158_4352
+const MAGIC = 0x3258_4352
+const CLEAN = 0x4e41_454c
 const CLEAN_AT_BYTES = 4
 /** Magic, whether it is clean, the boot it was written in. */
-const HEADER_WORDS = 6
-/** Before each block: how many words it has, and their CRC. A block of none ends the file. */
-const BLOCK_HEADER_WORDS = 2
-/** About 5,000 records and 3 ms a block. */
-const BLOCK_WORDS = 1 << 16
+const PREFIX_WORDS = 6
+/** Slots, first free, oldest, newest, seed. Behind them the lengths of partitions, their counts, and which chunks have a tail. */
+const HEAD_WORDS = 5
+/** Partitions a section: 1 MiB at a million blobs. */
+const PARTITIONS_TOGETHER = 16
 
 /** What the checkpoint of an earlier run says. */
 export interface Recovered {
@@ -19,32 +22,31 @@ export interface Recovered {
   readonly isClean: boolean
   /** The machine has not been restarted since: what was written then is whole. */
   readonly isSameBoot: boolean
+  /** There was a checkpoint, and it is damaged: nothing of it was used. */
+  readonly isRefused: boolean
 }
 
 /**
- * Writes the index, least recently used first, a block at a time so that calls go on meanwhile; the file replaces the
- * earlier one when it is whole. 56 bytes a SHA256 blob.
+ * Writes the index as it lies in memory, a section at a time so that calls go on meanwhile; the file replaces the earlier
+ * one when it is whole. 80 bytes a SHA256 blob at a clean stop, else 64: a table copied while it changes is of no use.
  */
 export const writeCheckpoint = async (index: BlobIndex, path: string, isClean: boolean): Promise<void> => {
   const nextPath = `${path}.next`
   const file = await open(nextPath, 'w', 0o644)
   try {
-    const header = new Int32Array(HEADER_WORDS)
-    header.set([MAGIC, isClean ? 1 : 0, ...(await bootWords())])
-    await file.write(bytesOf(header))
-    const block = new Int32Array(BLOCK_HEADER_WORDS + BLOCK_WORDS + RECORD_WORDS_MAX)
-    let wordCount = 0
-    // Blobs used while this runs come again at the end; a busy server must not keep it going for ever.
-    let left = index.count
-    for (const slot of index.slots()) {
-      if (!isClean && left-- === 0) break
-      wordCount += index.exportRecord(slot, block, BLOCK_HEADER_WORDS + wordCount)
-      if (wordCount < BLOCK_WORDS) continue
-      await writeBlock(file, block, wordCount)
-      wordCount = 0
+    await file.writeFile(bytesOf(Int32Array.of(MAGIC, isClean ? CLEAN : 0, ...(await bootWords()))))
+    const { image } = index
+    const partitions = isClean ? image.partitions : []
+    const chunkCount = Math.ceil(image.slotCount / CHUNK_SLOTS)
+    const hasTail = Array.from({ length: chunkCount }, (_, at) => image.tails[at] !== undefined)
+    await writeSection(file, [headOf(image, partitions, hasTail)])
+    for (let at = 0; at < chunkCount; at++) {
+      const chunk = image.chunks[at]?.subarray(0, slotsIn(at, image.slotCount) * RECORD_WORDS)
+      await writeSection(file, [chunk, hasTail[at] ? image.tails[at] : undefined])
     }
-    if (wordCount > 0) await writeBlock(file, block, wordCount)
-    await writeBlock(file, block, 0)
+    for (let at = 0; at < partitions.length; at += PARTITIONS_TOGETHER) {
+      await writeSection(file, partitions.slice(at, at + PARTITIONS_TOGETHER))
+    }
     if (isClean) await file.datasync()
   } finally {
     await file.close()
@@ -53,30 +55,27 @@ export const writeCheckpoint = async (index: BlobIndex, path: string, isClean: b
 }
 
 /**
- * Fills an empty index from the checkpoint, as far as that is whole. What was not written at a clean stop is marked
- * doubtful: the disk may have changed since.
+ * Fills an empty index from the checkpoint, if that is whole. What was not written at a clean stop is marked doubtful:
+ * the disk may have changed since.
  */
 export const readCheckpoint = async (index: BlobIndex, path: string): Promise<Recovered> => {
-  const bytes = await readFile(path).catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return Buffer.alloc(0)
+  const file = await open(path, 'r').catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   })
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >>> 2)
-  if (words[0] !== MAGIC) return { isClean: false, isSameBoot: false }
-  const boot = await bootWords()
-  const isSameBoot = boot.some((word) => word !== 0) && boot.every((word, at) => words[2 + at] === word)
-  const blocks = [...blocksOf(words)]
-  const isClaimedClean = words[1] === 1 && blocks.at(-1)?.length === 0
-  for (const block of blocks) {
-    // A block at a time: checking a million blobs at once would hold up everything for 100 ms.
-    if ((crc32(bytesOf(block)) | 0) !== words[(block.byteOffset - words.byteOffset) / 4 - 1]) {
-      for (const slot of index.slots()) index.setDoubtful(slot, true)
-      return { isClean: false, isSameBoot }
-    }
-    for (let at = 0; at < block.length; ) at += index.importRecord(block, at, !isClaimedClean)
-    await setImmediate()
+  if (file === undefined) return { isClean: false, isSameBoot: false, isRefused: false }
+  try {
+    const prefix = new Int32Array(PREFIX_WORDS)
+    const image = (await fill(file, [prefix])) && prefix[0] === MAGIC ? await readImage(file) : undefined
+    if (image === undefined) return { isClean: false, isSameBoot: false, isRefused: true }
+    const boot = await bootWords()
+    const isSameBoot = boot.some((word) => word !== 0) && boot.every((word, at) => prefix[2 + at] === word)
+    const isClean = prefix[1] === CLEAN && image.partitions.length > 0
+    await index.restore(image, isClean)
+    return { isClean, isSameBoot, isRefused: false }
+  } finally {
+    await file.close()
   }
-  return { isClean: isClaimedClean, isSameBoot }
 }
 
 /** From now on the disk may differ from the checkpoint. */
@@ -89,27 +88,52 @@ export const markUnclean = async (path: string): Promise<void> => {
   }
 }
 
-/** As far as the file goes. */
-function* blocksOf(words: Int32Array): Generator<Int32Array, void> {
-  for (let at = HEADER_WORDS; at + BLOCK_HEADER_WORDS <= words.length; ) {
-    const wordCount = words[at] as number
-    const from = at + BLOCK_HEADER_WORDS
-    if (wordCount < 0 || from + wordCount > words.length) return
-    const block = words.subarray(from, from + wordCount)
-    yield block
-    if (wordCount === 0) return
-    at = from + wordCount
+const headOf = (image: IndexImage, partitions: IndexImage['partitions'], hasTail: readonly boolean[]): Int32Array =>
+  Int32Array.of(
+    ...[image.slotCount, image.free, image.oldest, image.newest, image.seed],
+    ...Array.from({ length: PARTITIONS }, (_, at) => partitions[at]?.length ?? 0),
+    ...image.counts,
+    ...hasTail.map(Number),
+  )
+
+/** Undefined when the file is not whole. */
+const readImage = async (file: FileHandle): Promise<IndexImage | undefined> => {
+  const { size } = await file.stat()
+  const head = await readSection(file, (wordCount) =>
+    wordCount >= 0 && wordCount * 4 <= size ? [new Int32Array(wordCount)] : [],
+  )
+  if (head === undefined) return undefined
+  const [slotCount = -1, free = 0, oldest = 0, newest = 0, seed = 0] = head
+  const chunkCount = Math.ceil(slotCount / CHUNK_SLOTS)
+  const isOurs = slotCount >= 0 && slotCount <= SLOTS_MAX && head.length === HEAD_WORDS + 2 * PARTITIONS + chunkCount
+  if (!isOurs || slotCount * RECORD_WORDS * 4 > size) return undefined
+  const chunks: Int32Array[] = []
+  const tails: (Int32Array | undefined)[] = []
+  for (let at = 0; at < chunkCount; at++) {
+    const chunk = new Int32Array(CHUNK_SLOTS * RECORD_WORDS)
+    const tail = head[HEAD_WORDS + 2 * PARTITIONS + at] === 1 ? new Int32Array(CHUNK_SLOTS * TAIL_WORDS) : undefined
+    const used = chunk.subarray(0, slotsIn(at, slotCount) * RECORD_WORDS)
+    if ((await readSection(file, () => (tail === undefined ? [used] : [used, tail]))) === undefined) return undefined
+    chunks.push(chunk)
+    tails.push(tail)
   }
+  const lengths = head.subarray(HEAD_WORDS, HEAD_WORDS + PARTITIONS)
+  const counts = head.slice(HEAD_WORDS + PARTITIONS, HEAD_WORDS + 2 * PARTITIONS)
+  const partitions = await readPartitions(file, lengths[0] === 0 ? lengths.subarray(0, 0) : lengths)
+  return partitions && { slotCount, free, oldest, newest, seed, chunks, tails, partitions, counts }
 }
 
-const writeBlock = async (file: FileHandle, block: Int32Array, wordCount: number): Promise<void> => {
-  const content = block.subarray(BLOCK_HEADER_WORDS, BLOCK_HEADER_WORDS + wordCount)
-  block[0] = wordCount
-  block[1] = crc32(bytesOf(content)) | 0
-  await file.writeFile(bytesOf(block.subarray(0, BLOCK_HEADER_WORDS + wordCount)))
+const readPartitions = async (file: FileHandle, lengths: Int32Array): Promise<Int32Array[] | undefined> => {
+  const partitions: Int32Array[] = []
+  for (let at = 0; at < lengths.length; at += PARTITIONS_TOGETHER) {
+    const together = Array.from(lengths.subarray(at, at + PARTITIONS_TOGETHER), (length) => new Int32Array(length))
+    if ((await readSection(file, () => together)) === undefined) return undefined
+    partitions.push(...together)
+  }
+  return partitions
 }
 
-const bytesOf = (words: Int32Array): Buffer => Buffer.from(words.buffer, words.byteOffset, words.byteLength)
+const slotsIn = (chunk: number, slotCount: number): number => Math.min(CHUNK_SLOTS, slotCount - chunk * CHUNK_SLOTS)
 
 /** Identifies the run of the machine; all zero where the system does not tell. */
 const bootWords = async (): Promise<readonly number[]> => {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
+import { errnoOf } from './file-error.js'
 
 /** What the name of a file says. */
 export interface BlobName {
@@ -39,10 +41,16 @@ export class Layout {
     return `${digest.function.name.toLowerCase()}/${digest.hash.slice(0, 2)}`
   }
 
-  /** Every folder there can be. */
-  folders(): string[] {
-    const pairs = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, '0'))
-    return Object.keys(digestFunctions).flatMap((name) => pairs.map((pair) => `${name.toLowerCase()}/${pair}`))
+  /** Which of the folders that blobs may be in exist. */
+  async folders(): Promise<string[]> {
+    const pairsOf = async (name: string): Promise<string[]> => {
+      const pairs = await readdir(this.folderPath(name)).catch((error: unknown) => {
+        if (errnoOf(error) === 'ENOENT') return []
+        throw error
+      })
+      return pairs.filter((pair) => PAIR.test(pair)).map((pair) => `${name}/${pair}`)
+    }
+    return (await Promise.all([...functionsByFolder.keys()].map(pairsOf))).flat()
   }
 
   folderPath(folder: string): string {
@@ -57,17 +65,18 @@ export class Layout {
     return `${this.blobPath(digest, storedBytes)}x`
   }
 
-  /** Reads a file name back; undefined when it is none of ours. */
+  /** Reads a file name back; undefined when it is none of ours. A million of them are read after a crash. */
   parse(folder: string, name: string): BlobName | undefined {
     const digestFunction = functionsByFolder.get(folder.slice(0, folder.indexOf('/')))
-    if (digestFunction === undefined || !name.startsWith(folder.slice(-2)) || !NAME.test(name)) return undefined
+    if (digestFunction === undefined || !name.startsWith(folder.slice(-2))) return undefined
     const { hexLength } = digestFunction
-    const storedAt = name.indexOf('-', hexLength + 1) + 1
-    if (name.indexOf('-') !== hexLength || storedAt === 0) return undefined
+    if (!isHex(name, hexLength) || name.charCodeAt(hexLength) !== HYPHEN) return undefined
+    const hyphenAt = name.indexOf('-', hexLength + 1)
+    if (hyphenAt < 0) return undefined
     const isTwin = name.endsWith('x')
-    const sizeBytes = Number(name.slice(hexLength + 1, storedAt - 1))
-    const storedBytes = Number(isTwin ? name.slice(storedAt, -1) : name.slice(storedAt))
-    if (!Number.isSafeInteger(sizeBytes) || !Number.isSafeInteger(storedBytes)) return undefined
+    const sizeBytes = decimal(name, hexLength + 1, hyphenAt)
+    const storedBytes = decimal(name, hyphenAt + 1, isTwin ? name.length - 1 : name.length)
+    if (sizeBytes < 0 || storedBytes < 0) return undefined
     return { digestFunction, hash: name.slice(0, hexLength), sizeBytes, storedBytes, isTwin }
   }
 
@@ -80,7 +89,34 @@ export class Layout {
   }
 }
 
-const NAME = /^[0-9a-f]{32,128}-\d{1,16}-\d{1,16}x?$/
+const PAIR = /^[0-9a-f]{2}$/
+
+const HYPHEN = '-'.charCodeAt(0)
+const ZERO = '0'.charCodeAt(0)
+const NINE = '9'.charCodeAt(0)
+const A = 'a'.charCodeAt(0)
+const F = 'f'.charCodeAt(0)
+
+const isHex = (name: string, length: number): boolean => {
+  if (name.length < length) return false
+  for (let at = 0; at < length; at++) {
+    const code = name.charCodeAt(at)
+    if (!((code >= ZERO && code <= NINE) || (code >= A && code <= F))) return false
+  }
+  return true
+}
+
+/** The number between two places of a name, as we write it; -1 when there is none. */
+const decimal = (name: string, from: number, to: number): number => {
+  if (from === to || (name.charCodeAt(from) === ZERO && to - from > 1)) return -1
+  let value = 0
+  for (let at = from; at < to; at++) {
+    const digit = name.charCodeAt(at) - ZERO
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value <= Number.MAX_SAFE_INTEGER ? value : -1
+}
 
 const functionsByFolder: ReadonlyMap<string, DigestFunction> = new Map(
   Object.values(digestFunctions).map((digestFunction) => [digestFunction.name.toLowerCase(), digestFunction]),

@@ -5,12 +5,14 @@ import { boundedMap } from '../../base/bounded-map.js'
 import { Digest } from '../../reapi/digest.js'
 import { ABSENT } from '../index/blob-index.js'
 import { errnoOf, fileError } from './file-error.js'
+import { Found, secondsOf, UNKNOWN_MTIME } from './found.js'
 import type { BlobName } from './layout.js'
 import { markOf, type Shelf } from './shelf.js'
 
-const FOLDERS_AT_A_TIME = 4
+/** Listings and looks at files share four threads with the calls. */
+const FOLDERS_AT_A_TIME = 2
 const STATS_AT_A_TIME = 16
-/** Names between two breaths, well below a millisecond each. */
+/** Names between two breaths: well below a millisecond. */
 const SLICE = 500
 
 /** A name of which the digest is needed. */
@@ -34,14 +36,18 @@ export class Scan {
   readonly #shelf: Shelf
   readonly #checksLengths: boolean
   readonly #waiting: Map<string, Promise<void> | undefined>
-  readonly #found: { readonly digest: Digest; readonly accessedS: number; readonly mtimeMs: number }[] = []
+  readonly #found = new Found()
   #isStopped = false
 
-  /** `checksLengths` asks every file's size: after a power loss a name may promise more than the disk got. */
-  constructor(shelf: Shelf, checksLengths: boolean) {
+  private constructor(shelf: Shelf, checksLengths: boolean, folders: readonly string[]) {
     this.#shelf = shelf
     this.#checksLengths = checksLengths
-    this.#waiting = new Map(shelf.layout.folders().map((folder) => [folder, undefined]))
+    this.#waiting = new Map(folders.map((folder) => [folder, undefined]))
+  }
+
+  /** `checksLengths` asks every file's size: after a power loss a name may promise more than the disk got. */
+  static async of(shelf: Shelf, checksLengths: boolean): Promise<Scan> {
+    return new Scan(shelf, checksLengths, await shelf.layout.folders())
   }
 
   covers(digest: Digest): boolean {
@@ -69,9 +75,12 @@ export class Scan {
     await boundedMap([...this.#waiting.keys()], FOLDERS_AT_A_TIME, async (folder) => {
       if (!this.#isStopped && this.#waiting.has(folder)) await this.#listOnce(folder)
     })
-    if (this.#isStopped) return
-    await this.#forgetDoubtful()
-    await this.#order()
+    if (!this.#isStopped) await this.#forgetDoubtful()
+  }
+
+  /** Gives what was found its place in the order of use. Calls need not wait for that; resolves early after `stop`. */
+  async order(): Promise<void> {
+    await this.#found.order(this.#shelf, () => this.#isStopped)
   }
 
   get isComplete(): boolean {
@@ -103,34 +112,50 @@ export class Scan {
       if (errnoOf(error) === 'ENOENT') return []
       throw error
     })
-    // Names of one digest differ only behind the last hyphen.
-    const groups = new Map<string, string | string[]>()
-    for (const name of names) {
-      const group = name.slice(0, name.lastIndexOf('-'))
-      const others = groups.get(group)
-      groups.set(group, others === undefined ? name : [others, name].flat())
-    }
+    names.sort()
     const unclear: BlobName[][] = []
-    let count = 0
-    for (const group of groups.values()) {
-      if (typeof group === 'string') {
-        const blob = layout.parse(folder, group)
-        if (blob !== undefined && !this.#confirm(blob)) unclear.push([blob])
-      } else {
-        unclear.push(group.flatMap((name) => layout.parse(folder, name) ?? []))
-      }
-      if (++count % SLICE === 0) await setImmediate()
+    for (let at = 0, count = 1; at < names.length; count++) {
+      const blob = layout.parse(folder, names[at] as string)
+      let end = at + 1
+      // What has the same hash lies next to it.
+      if (blob !== undefined) while (names[end]?.startsWith(blob.hash)) end++
+      if (end - at > 1) unclear.push(...this.#sameDigest(folder, names.slice(at, end)))
+      else if (blob !== undefined && !this.#settle(blob)) unclear.push([blob])
+      at = end
+      if (count % SLICE === 0) await setImmediate()
     }
     await boundedMap(unclear, STATS_AT_A_TIME, (blobs) => this.#resolve(blobs))
   }
 
-  /** True when the only file of a digest is the one the checkpoint says. */
-  #confirm(blob: BlobName): boolean {
+  /** Files of one hash by digest: they may differ in size. */
+  #sameDigest(folder: string, names: readonly string[]): BlobName[][] {
+    const groups = new Map<number, BlobName[]>()
+    for (const name of names) {
+      const blob = this.#shelf.layout.parse(folder, name)
+      if (blob !== undefined) groups.set(blob.sizeBytes, [...(groups.get(blob.sizeBytes) ?? []), blob])
+    }
+    return [...groups.values()]
+  }
+
+  /**
+   * Decides about the only file of a digest by its name, where that says enough: files are moved to their names when they
+   * are whole, and only a loss of power can undo that. False when the file has to be looked at.
+   */
+  #settle(blob: BlobName): boolean {
     if (blob.isTwin || this.#checksLengths) return false
-    const { index } = this.#shelf
-    const slot = index.findParts(blob.digestFunction, blob.hash, blob.sizeBytes)
-    if (slot === ABSENT || index.storedBytesOf(slot) !== blob.storedBytes || index.hasTwin(slot)) return false
-    index.setDoubtful(slot, false)
+    const { index, leases, unlinker } = this.#shelf
+    const { digestFunction, hash, sizeBytes, storedBytes } = blob
+    const slot = index.findParts(digestFunction, hash, sizeBytes)
+    if (slot !== ABSENT) {
+      if (index.storedBytesOf(slot) !== storedBytes || index.hasTwin(slot)) return false
+      index.setDoubtful(slot, false)
+      return true
+    }
+    const file = fileOf(blob)
+    if (unlinker.wasUnlinked(this.#pathOf(file)) || this.#shelf.isCommitting(file.digest)) return false
+    const found = index.insert(file.digest, storedBytes)
+    leases.arrived(file.digest, found)
+    this.#found.add(found, UNKNOWN_MTIME)
     return true
   }
 
@@ -186,11 +211,10 @@ export class Scan {
   #adopt({ digest, storedBytes }: BlobFile, stats: Stats): void {
     const { index, leases } = this.#shelf
     const slot = index.insert(digest, storedBytes)
-    const accessedS = Math.ceil(stats.mtimeMs / 1000)
     index.setExtra(slot, markOf(stats.mtimeMs))
-    index.touch(slot, accessedS)
+    index.touch(slot, secondsOf(stats.mtimeMs))
     leases.arrived(digest, slot)
-    this.#found.push({ digest, accessedS, mtimeMs: stats.mtimeMs })
+    this.#found.add(slot, stats.mtimeMs)
   }
 
   #keepTwin(blob: BlobFile): void {
@@ -214,17 +238,6 @@ export class Scan {
     for (const slot of index.slots()) {
       if (index.isDoubtful(slot)) index.remove(slot)
       if (++count % (SLICE * 20) === 0) await setImmediate()
-    }
-  }
-
-  /** Found blobs become recent in the order they were written, those used meanwhile stay where they are. */
-  async #order(): Promise<void> {
-    const { index } = this.#shelf
-    this.#found.sort((a, b) => a.mtimeMs - b.mtimeMs)
-    for (const [at, { digest, accessedS }] of this.#found.entries()) {
-      const slot = index.find(digest)
-      if (slot !== ABSENT && index.accessedOf(slot) === accessedS) index.touch(slot, accessedS)
-      if (at % SLICE === SLICE - 1) await setImmediate()
     }
   }
 }

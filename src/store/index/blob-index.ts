@@ -1,10 +1,13 @@
 import { randomInt } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
 import { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
+import type { IndexImage } from './image.js'
+import { ascending } from './order.js'
 import { FUNCTION_SHIFT, HIGH_MASK, Probe, WORD } from './probe.js'
 import { Recency } from './recency.js'
-import { ACCESSED, EXTRA, NONE, Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED_LOW } from './records.js'
+import { ACCESSED, CHUNK_SLOTS, EXTRA, NONE, Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED_LOW } from './records.js'
 import { SlotTable } from './slot-table.js'
 
 /** When blobs must go, least recently used first. 0 is no limit. */
@@ -117,6 +120,11 @@ export class BlobIndex {
     return this.#insertProbe(storedBytes, this.#accessedNow())
   }
 
+  /** Whether a slot stands for a blob now. */
+  holds(slot: number): boolean {
+    return slot < this.#records.slotCount && !this.#records.isFree(slot)
+  }
+
   remove(slot: number): void {
     this.#bytes -= this.#occupied(slot)
     this.#count--
@@ -175,7 +183,7 @@ export class BlobIndex {
     this.#bytes += this.#occupied(slot)
   }
 
-  /** Whether the owner still has to see that the blob is there: set for what `importRecord` brought in. */
+  /** Whether the owner still has to see that the blob is there: set for what came from an image that is not whole. */
   isDoubtful(slot: number): boolean {
     return this.#hasFlag(slot, DOUBTFUL)
   }
@@ -205,7 +213,7 @@ export class BlobIndex {
     const sizeHigh = this.#records.get(slot, SIZE_HIGH)
     const digestFunction = functionOf(sizeHigh >>> FUNCTION_SHIFT)
     let hash = ''
-    for (let word = 0; word < digestFunction.hexLength >>> 3; word++) {
+    for (let word = 0; word < wordCountOf(sizeHigh); word++) {
       hash += (this.#records.hashWord(slot, word) >>> 0).toString(16).padStart(8, '0')
     }
     const sizeBytes = (sizeHigh & HIGH_MASK) * WORD + (this.#records.get(slot, SIZE_LOW) >>> 0)
@@ -221,35 +229,60 @@ export class BlobIndex {
     for (const slot of [...this.#pinned]) if (this.#pinned.has(slot)) yield slot
   }
 
-  /** Writes a blob as words for a checkpoint; answers how many. At most RECORD_WORDS_MAX. */
-  exportRecord(slot: number, into: Int32Array, at: number): number {
-    const records = this.#records
-    const sizeHigh = records.get(slot, SIZE_HIGH)
-    const wordCount = functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3
-    into[at] = sizeHigh
-    into[at + 1] = records.get(slot, SIZE_LOW)
-    into[at + 2] = records.get(slot, STORED_HIGH) & (HIGH_MASK | TWIN)
-    into[at + 3] = records.get(slot, STORED_LOW)
-    into[at + 4] = records.get(slot, ACCESSED)
-    into[at + 5] = records.get(slot, EXTRA)
-    for (let word = 0; word < wordCount; word++) into[at + FIXED_WORDS + word] = records.hashWord(slot, word)
-    return FIXED_WORDS + wordCount
+  /** What `restore` takes, for a checkpoint. */
+  get image(): IndexImage {
+    const { oldest, newest } = this.#recency
+    return { ...this.#records.image, ...this.#table.image, oldest, newest }
   }
 
-  /** Reads what `exportRecord` wrote as the most recently used blob; answers how many words that were. */
-  importRecord(from: Int32Array, at: number, isDoubtful: boolean): number {
-    const sizeHigh = from[at] as number
-    const storedHigh = from[at + 2] as number
-    const wordCount = functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3
-    this.#probe.loadWords(sizeHigh, from[at + 1] as number, from, at + FIXED_WORDS, wordCount)
-    const slot = this.#insertProbe(
-      (storedHigh & HIGH_MASK) * WORD + ((from[at + 3] as number) >>> 0),
-      (from[at + 4] as number) >>> 0,
-    )
-    this.#records.set(slot, EXTRA, from[at + 5] as number)
-    if ((storedHigh & TWIN) !== 0) this.setTwin(slot, true)
-    if (isDoubtful) this.#setFlag(slot, DOUBTFUL, true)
-    return FIXED_WORDS + wordCount
+  /**
+   * Fills an empty index with the image of another. One that was taken while the other changed (not `isWhole`) is used
+   * for its records only: the table is made anew, the order of use is known to the second, and every blob is doubtful.
+   * Resolves after pauses, in which nobody may use the index.
+   */
+  async restore(image: IndexImage, isWhole: boolean): Promise<void> {
+    this.#records.restore(isWhole ? image : { ...image, free: NONE })
+    if (isWhole) {
+      this.#table.restore(image)
+      this.#recency.restore(image)
+    } else {
+      this.#table.reserve(image.slotCount)
+    }
+    const kept = new Uint32Array(isWhole ? 0 : image.slotCount)
+    for (let slot = 0; slot < image.slotCount; slot++) {
+      if (slot % CHUNK_SLOTS === 0) await setImmediate()
+      if (isWhole ? this.#records.isFree(slot) : !this.#readmit(slot)) continue
+      if (!isWhole) kept[this.#count] = slot
+      this.#count++
+      this.#bytes += this.#occupied(slot)
+      // Nobody who pinned it lives.
+      if (!this.isPinned(slot)) continue
+      this.#setFlag(slot, PINNED, false)
+      if (isWhole) this.#recency.append(slot)
+    }
+    if (isWhole) return
+    const accessed = new Uint32Array(this.#count)
+    for (let at = 0; at < accessed.length; at++) accessed[at] = this.accessedOf(kept[at] as number)
+    const order = await ascending(accessed)
+    for (let at = 0; at < order.length; at++) {
+      this.#recency.append(kept[order[at] as number] as number)
+      if (at % CHUNK_SLOTS === 0) await setImmediate()
+    }
+  }
+
+  /** Whether a record of an image that is not whole is a blob, and the first of that digest. */
+  #readmit(slot: number): boolean {
+    const records = this.#records
+    if (!records.isFree(slot)) {
+      records.read(slot, this.#probe, wordCountOf(records.get(slot, SIZE_HIGH)))
+      if (this.#table.find(this.#probe) === NONE) {
+        this.#table.insert(slot)
+        this.#setFlag(slot, DOUBTFUL, true)
+        return true
+      }
+    }
+    records.release(slot)
+    return false
   }
 
   #insertProbe(storedBytes: number, accessedS: number): number {
@@ -294,10 +327,6 @@ export class BlobIndex {
   }
 }
 
-const FIXED_WORDS = 6
-
-export const RECORD_WORDS_MAX = FIXED_WORDS + 16
-
 const functionsByValue = new Map(Object.values(digestFunctions).map((served) => [served.value, served]))
 
 const functionOf = (value: number): DigestFunction => {
@@ -305,3 +334,5 @@ const functionOf = (value: number): DigestFunction => {
   if (found === undefined) throw new RangeError(`${value} is not the number of a digest function`)
   return found
 }
+
+const wordCountOf = (sizeHigh: number): number => functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3

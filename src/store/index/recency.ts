@@ -1,3 +1,4 @@
+import type { IndexImage } from './image.js'
 import { NEWER, NONE, OLDER, type Records } from './records.js'
 
 /** The order of last use, as a doubly linked list through the records. Every operation is O(1). */
@@ -14,6 +15,16 @@ export class Recency {
 
   get oldest(): number {
     return this.#oldest
+  }
+
+  get newest(): number {
+    return this.#newest
+  }
+
+  /** Takes over the list that an earlier run left in the records. */
+  restore({ oldest, newest }: Pick<IndexImage, 'oldest' | 'newest'>): void {
+    this.#oldest = oldest
+    this.#newest = newest
   }
 
   append(slot: number): void {

@@ -1,7 +1,8 @@
+import type { IndexImage } from './image.js'
 import { HASH_WORDS_MAX, type Probe } from './probe.js'
 
 /** Words of a record: one cache line. Eight words of hash, then the named ones below. */
-const RECORD_WORDS = 16
+export const RECORD_WORDS = 16
 const RECORD_SHIFT = 4
 
 export const HASH_WORDS = 8
@@ -18,19 +19,19 @@ export const EXTRA = 15
 export const NONE = -1
 
 const CHUNK_SHIFT = 14
-const CHUNK_SLOTS = 1 << CHUNK_SHIFT
+export const CHUNK_SLOTS = 1 << CHUNK_SHIFT
 const CHUNK_MASK = CHUNK_SLOTS - 1
 
 /** 2^28 blobs are 17 GB of records: past that the numbers of slots no longer fit their words' arithmetic. */
-const SLOTS_MAX = 1 << 28
+export const SLOTS_MAX = 1 << 28
 
 /**
  * Fixed-size records in chunks of 1 MiB, so that growing never copies. Hashes longer than 32 bytes keep the rest in a
  * parallel chunk that exists only where such a hash is stored.
  */
 export class Records {
-  readonly #chunks: Int32Array[] = []
-  readonly #tails: (Int32Array | undefined)[] = []
+  #chunks: Int32Array[] = []
+  #tails: (Int32Array | undefined)[] = []
   #slotCount = 0
   #free = NONE
 
@@ -58,7 +59,13 @@ export class Records {
     return slot
   }
 
+  /** A free record has no digest function. */
+  isFree(slot: number): boolean {
+    return this.get(slot, SIZE_HIGH) === 0
+  }
+
   release(slot: number): void {
+    this.set(slot, SIZE_HIGH, 0)
     this.set(slot, NEWER, this.#free)
     this.#free = slot
   }
@@ -79,9 +86,34 @@ export class Records {
     return true
   }
 
+  /** Loads a record's identity into the probe. */
+  read(slot: number, probe: Probe, wordCount: number): void {
+    const base = (slot & CHUNK_MASK) << RECORD_SHIFT
+    const chunk = this.#chunk(slot)
+    probe.loadWords(chunk[base + SIZE_HIGH] as number, chunk[base + SIZE_LOW] as number, chunk, base, wordCount)
+    for (let word = HASH_WORDS; word < wordCount; word++) probe.words[word] = this.hashWord(slot, word)
+  }
+
   hashWord(slot: number, word: number): number {
     if (word < HASH_WORDS) return this.get(slot, word)
     return this.#tails[slot >>> CHUNK_SHIFT]?.[tailIndex(slot, word)] ?? 0
+  }
+
+  /** Slots that are or were used. */
+  get slotCount(): number {
+    return this.#slotCount
+  }
+
+  get image(): Pick<IndexImage, 'slotCount' | 'free' | 'chunks' | 'tails'> {
+    return { slotCount: this.#slotCount, free: this.#free, chunks: this.#chunks, tails: this.#tails }
+  }
+
+  /** Takes over what an earlier run kept. */
+  restore({ slotCount, free, chunks, tails }: Pick<IndexImage, 'slotCount' | 'free' | 'chunks' | 'tails'>): void {
+    this.#chunks = [...chunks]
+    this.#tails = [...tails]
+    this.#slotCount = slotCount
+    this.#free = free
   }
 
   get allocatedBytes(): number {
@@ -114,6 +146,6 @@ export class Records {
   }
 }
 
-const TAIL_WORDS = HASH_WORDS_MAX - HASH_WORDS
+export const TAIL_WORDS = HASH_WORDS_MAX - HASH_WORDS
 
 const tailIndex = (slot: number, word: number): number => (slot & CHUNK_MASK) * TAIL_WORDS + word - HASH_WORDS

@@ -1,8 +1,9 @@
+import type { IndexImage } from './image.js'
 import type { Probe } from './probe.js'
 import { NONE, type Records } from './records.js'
 
 const PARTITION_SHIFT = 24
-const PARTITIONS = 256
+export const PARTITIONS = 256
 const ENTRIES_MIN = 16
 
 /**
@@ -14,8 +15,8 @@ const ENTRIES_MIN = 16
  */
 export class SlotTable {
   readonly #records: Records
-  readonly #seed: number
-  readonly #partitions: Int32Array[]
+  #seed: number
+  #partitions: Int32Array[]
   readonly #counts = new Int32Array(PARTITIONS)
 
   /** `seed` keeps clients that choose their keys (the action cache's) from aiming at one entry. */
@@ -67,6 +68,24 @@ export class SlotTable {
     }
     entries[gap] = 0
     this.#counts[partition] = (this.#counts[partition] as number) - 1
+  }
+
+  get image(): Pick<IndexImage, 'seed' | 'partitions' | 'counts'> {
+    return { seed: this.#seed, partitions: this.#partitions, counts: this.#counts }
+  }
+
+  /** Takes over what an earlier run kept. */
+  restore({ seed, partitions, counts }: Pick<IndexImage, 'seed' | 'partitions' | 'counts'>): void {
+    this.#seed = seed
+    this.#partitions = [...partitions]
+    this.#counts.set(counts)
+  }
+
+  /** Makes room in an empty table, so that `count` insertions need not make it bit by bit. */
+  reserve(count: number): void {
+    let entries = ENTRIES_MIN
+    while (entries * 3 < (count / PARTITIONS) * 4) entries *= 2
+    this.#partitions = Array.from({ length: PARTITIONS }, () => new Int32Array(entries * 2))
   }
 
   get allocatedBytes(): number {

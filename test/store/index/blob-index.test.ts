@@ -3,7 +3,8 @@ import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { type DigestFunctionName, digestFunctions } from '../../../src/reapi/digest-function.js'
-import { ABSENT, BlobIndex, type EvictionLimits, RECORD_WORDS_MAX } from '../../../src/store/index/blob-index.js'
+import { ABSENT, BlobIndex, type EvictionLimits } from '../../../src/store/index/blob-index.js'
+import { RECORD_WORDS } from '../../../src/store/index/records.js'
 
 const NO_LIMITS: EvictionLimits = { maxBytes: 0, evictBytes: 0, maxCount: 0, maxSeconds: 0 }
 
@@ -254,26 +255,88 @@ t.test('iteration survives changes under way', async (t) => {
   )
 })
 
-t.test('records travel through a checkpoint', async (t) => {
+const restoredFrom = async (index: BlobIndex, isWhole: boolean, clock: ManualClock): Promise<BlobIndex> => {
+  const restored = new BlobIndex({ limits: NO_LIMITS, clock, blockSizeBytes: 10 })
+  // What a file would hold: copies.
+  await restored.restore(structuredClone(index.image), isWhole)
+  return restored
+}
+
+t.test('an image brings everything back, and the index lives on', async (t) => {
+  for (const isWhole of [true, false]) {
+    const clock = new ManualClock(5_000_000)
+    const index = new BlobIndex({ limits: NO_LIMITS, clock, blockSizeBytes: 10 })
+    const blobs = (['SHA256', 'MD5', 'SHA512', 'SHA384'] as const).map((name) => digestOf(name, name))
+    const gone = digestOf('gone')
+    index.insert(gone, 7)
+    for (const [at, digest] of blobs.entries()) {
+      clock.advance(1000)
+      index.setExtra(index.insert(digest, 2 ** 33 + at), -at)
+    }
+    index.remove(index.find(gone))
+    index.setTwin(index.find(blobs[1] as Digest), true)
+    index.pin(index.find(blobs[3] as Digest))
+    const restored = await restoredFrom(index, isWhole, clock)
+    t.strictSame(keys(restored), keys(index))
+    t.equal(restored.bytes, index.bytes)
+    t.equal(restored.count, index.count)
+    for (const [at, digest] of blobs.entries()) {
+      const slot = restored.find(digest)
+      t.equal(restored.storedBytesOf(slot), 2 ** 33 + at)
+      t.equal(restored.extraOf(slot), -at)
+      t.equal(restored.accessedOf(slot), 5001 + at)
+      t.equal(restored.isDoubtful(slot), !isWhole)
+      t.equal(restored.isPinned(slot), false, 'a pin does not outlive the process')
+    }
+    t.equal(restored.find(gone), ABSENT)
+    for (const text of ['a', 'b', 'c']) restored.insert(digestOf(text), 1)
+    t.equal(restored.count, 7)
+    t.equal(keys(restored).at(-1), digestOf('c').key)
+    for (const key of keys(restored))
+      restored.remove([...restored.slots()].find((slot) => restored.digestOf(slot).key === key) ?? ABSENT)
+    t.equal(restored.bytes, 0)
+  }
+})
+
+t.test('any index comes back from an image of it, in order when that is whole', async () => {
+  const uses = fc.array(fc.record({ isRemoval: fc.boolean(), number: fc.nat(40), waitMs: fc.nat(3000) }), {
+    maxLength: 120,
+  })
+  const holds = fc.asyncProperty(uses, fc.boolean(), async (sequence, isWhole) => {
+    const clock = new ManualClock(1_000_000)
+    const index = new BlobIndex({ limits: NO_LIMITS, clock, blockSizeBytes: 10 })
+    for (const { isRemoval, number, waitMs } of sequence) {
+      clock.advance(waitMs)
+      const digest = digestOf(String(number))
+      const slot = index.find(digest)
+      if (!isRemoval) index.insert(digest, number)
+      else if (slot !== ABSENT) index.remove(slot)
+    }
+    const restored = await restoredFrom(index, isWhole, clock)
+    const facts = (of: BlobIndex): string[] =>
+      [...of.slots()].map((slot) => `${of.digestOf(slot).key} ${of.storedBytesOf(slot)} ${of.accessedOf(slot)}`)
+    const [expected, found] = [facts(index), facts(restored)]
+    const seconds = (of: readonly string[]): string => of.map((fact) => fact.split(' ')[2]).join()
+    const same = isWhole
+      ? expected.join() === found.join()
+      : expected.sort().join() === [...found].sort().join() && seconds(found) === seconds(facts(index))
+    if (!same || restored.bytes !== index.bytes || restored.count !== index.count) throw new Error('not the same')
+  })
+  await fc.assert(holds, { numRuns: 200 })
+})
+
+t.test('a digest that an unfinished image has twice is taken once', async (t) => {
   const clock = new ManualClock(5_000_000)
   const index = new BlobIndex({ limits: NO_LIMITS, clock, blockSizeBytes: 10 })
-  const blobs = (['SHA256', 'MD5', 'SHA512', 'SHA384'] as const).map((name) => digestOf(name, name))
-  for (const [at, digest] of blobs.entries()) index.setExtra(index.insert(digest, 2 ** 33 + at), -at)
-  index.setTwin(index.find(blobs[1] as Digest), true)
-  index.pin(index.find(blobs[0] as Digest))
-  const words = new Int32Array(blobs.length * RECORD_WORDS_MAX)
-  let written = 0
-  for (const slot of index.slots()) written += index.exportRecord(slot, words, written)
-  const restored = new BlobIndex({ limits: NO_LIMITS, clock, blockSizeBytes: 10 })
-  for (let read = 0; read < written; ) read += restored.importRecord(words, read, true)
-  t.strictSame(keys(restored), keys(index))
-  t.equal(restored.bytes, index.bytes)
-  for (const [at, digest] of blobs.entries()) {
-    const slot = restored.find(digest)
-    t.equal(restored.storedBytesOf(slot), 2 ** 33 + at)
-    t.equal(restored.extraOf(slot), -at)
-    t.equal(restored.accessedOf(slot), 5000)
-    t.equal(restored.isDoubtful(slot), true)
-    t.equal(restored.isPinned(slot), false, 'a pin does not outlive the process')
-  }
+  const [a, b] = [digestOf('a'), digestOf('b')]
+  for (const digest of [a, b]) index.insert(digest, 1)
+  const image = structuredClone(index.image)
+  const chunk = image.chunks[0] ?? new Int32Array()
+  // As when `a` was removed and came again in another place while the image was taken.
+  chunk.copyWithin(RECORD_WORDS, 0, RECORD_WORDS)
+  const restored = new BlobIndex({ limits: NO_LIMITS, clock })
+  await restored.restore(image, false)
+  t.strictSame(keys(restored), [a.key])
+  restored.insert(b, 1)
+  t.strictSame(keys(restored), [a.key, b.key])
 })

@@ -1,0 +1,52 @@
+import type { FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+
+/** Before the words of a section: how many they are, and their CRC. */
+const SECTION_HEAD_WORDS = 2
+
+export const bytesOf = (words: Int32Array): Buffer => Buffer.from(words.buffer, words.byteOffset, words.byteLength)
+
+/** Writes arrays as one section. They may change as soon as this returns: what is written is a copy. */
+export const writeSection = async (file: FileHandle, arrays: readonly (Int32Array | undefined)[]): Promise<void> => {
+  const present = arrays.filter((array) => array !== undefined)
+  const wordCount = present.reduce((sum, { length }) => sum + length, 0)
+  const section = new Int32Array(SECTION_HEAD_WORDS + wordCount)
+  let at = SECTION_HEAD_WORDS
+  for (const array of present) {
+    section.set(array, at)
+    at += array.length
+  }
+  section[0] = wordCount
+  section[1] = crc32(bytesOf(section.subarray(SECTION_HEAD_WORDS))) | 0
+  await file.writeFile(bytesOf(section))
+}
+
+/**
+ * Reads the next section into the arrays that `arraysFor` answers for its length. Resolves to the first of them, or to
+ * undefined when the section is not whole or not as long as they are.
+ */
+export const readSection = async (
+  file: FileHandle,
+  arraysFor: (wordCount: number) => readonly Int32Array[],
+): Promise<Int32Array | undefined> => {
+  const head = new Int32Array(SECTION_HEAD_WORDS)
+  if (!(await fill(file, [head]))) return undefined
+  const arrays = arraysFor(head[0] as number)
+  const wordCount = arrays.reduce((sum, { length }) => sum + length, 0)
+  if (wordCount !== head[0] || !(await fill(file, arrays))) return undefined
+  const crc = arrays.reduce((sum, array) => crc32(bytesOf(array), sum), 0)
+  return (crc | 0) === head[1] ? arrays[0] : undefined
+}
+
+/** Fills arrays with what follows in the file; false when it ends before. */
+export const fill = async (file: FileHandle, arrays: readonly Int32Array[]): Promise<boolean> => {
+  for (const array of arrays) {
+    const bytes = bytesOf(array)
+    for (let filled = 0; filled < bytes.length; ) {
+      const { bytesRead } = await file.read(bytes, filled, bytes.length - filled)
+      if (bytesRead === 0) return false
+      filled += bytesRead
+    }
+  }
+  return true
+}
