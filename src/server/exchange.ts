@@ -3,6 +3,7 @@ import type { Log, LogFields } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import type { Encoded } from '../proto/codec.js'
 import type { MethodDefinition } from '../proto/service-definition.js'
+import { boundReadOff, http2StreamOf } from './http2-stream.js'
 import { MessageSender } from './message-sender.js'
 import { RequestStream } from './request-stream.js'
 import { ResponseStream } from './response-stream.js'
@@ -15,6 +16,12 @@ interface Receiver {
   halfClosed(): void
 }
 
+export interface ExchangeOptions {
+  readonly log: Log
+  /** How long a client may go on sending once its call was answered. */
+  readonly readOffMs: number
+}
+
 const serverFaults = new Set<number>([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
 
 /** One RPC between the client and a handler: its messages, its end, its line in the log. */
@@ -23,6 +30,7 @@ export class Exchange {
   readonly #wire: ServerInterceptingCallInterface
   readonly #metadata: Metadata
   readonly #log: Log
+  readonly #readOffMs: number
   readonly #startedMs = performance.now()
   readonly #peer: string
   #abort: AbortController | undefined
@@ -34,11 +42,17 @@ export class Exchange {
   #cancelledCode: number = Code.CANCELLED
   #ended = false
 
-  constructor(method: MethodDefinition, wire: ServerInterceptingCallInterface, metadata: Metadata, log: Log) {
+  constructor(
+    method: MethodDefinition,
+    wire: ServerInterceptingCallInterface,
+    metadata: Metadata,
+    { log, readOffMs }: ExchangeOptions,
+  ) {
     this.#method = method
     this.#wire = wire
     this.#metadata = metadata
     this.#log = log
+    this.#readOffMs = readOffMs
     this.#peer = wire.getPeer()
   }
 
@@ -154,7 +168,7 @@ export class Exchange {
   #end(status: WireStatus, error?: StatusError): void {
     if (this.#ended) return
     this.#ended = true
-    if (this.#cancelled === undefined) this.#wire.sendStatus(status)
+    if (this.#cancelled === undefined) this.#sendStatus(status)
     const code = this.#cancelled === undefined ? status.code : this.#cancelledCode
     const fields = (): LogFields => ({
       method: this.#method.path,
@@ -166,6 +180,12 @@ export class Exchange {
     if (error === undefined) this.#log.debug('call', fields)
     else if (serverFaults.has(status.code)) this.#log.error('call failed', { ...fields(), error })
     else this.#log.debug('call', () => ({ ...fields(), reason: error.message }))
+  }
+
+  #sendStatus(status: WireStatus): void {
+    this.#wire.sendStatus(status)
+    const stream = http2StreamOf(this.#wire)
+    if (stream !== undefined) boundReadOff(stream, this.#readOffMs)
   }
 
   // Timers of Node may fire a millisecond before Date says so. A client that ends a late call itself, a moment before

@@ -1,19 +1,17 @@
 import { Server, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
-import type { Log } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
 import type { Activity } from './activity.js'
-import type { Exchange } from './exchange.js'
+import type { Exchange, ExchangeOptions } from './exchange.js'
 import { type Handler, handlersOf, serve } from './handler.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { addReflection, REFLECTION } from './reflection.js'
 
 const MAX_CONCURRENT_STREAMS = 1024
 
-interface GrpcServerOptions {
+interface GrpcServerOptions extends ExchangeOptions {
   readonly services: readonly Service[]
   readonly maxMessageBytes: number
-  readonly log: Log
   /** Counts the calls under way. */
   readonly activity: Activity
 }
@@ -53,15 +51,13 @@ export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
  * they need differently (request-stream, response-stream and exchange say how).
  */
 const serveHere =
-  (
-    handlers: ReadonlyMap<string, Handler>,
-    underWay: Set<Exchange>,
-    { log, activity }: GrpcServerOptions,
-  ): ServerInterceptor =>
+  (handlers: ReadonlyMap<string, Handler>, underWay: Set<Exchange>, options: GrpcServerOptions): ServerInterceptor =>
   (method, wire) => {
     const handler = handlers.get(method.path)
     if (handler === undefined) return new ServerInterceptingCall(wire)
-    return new ServerInterceptingCall(wire, { start: () => activity.during(serve(handler, wire, log, underWay)) })
+    return new ServerInterceptingCall(wire, {
+      start: () => options.activity.during(serve(handler, wire, options, underWay)),
+    })
   }
 
 const asItIs = (bytes: Buffer): Buffer => bytes

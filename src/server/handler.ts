@@ -1,8 +1,7 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
-import type { Log } from '../base/log.js'
 import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../base/rpc.js'
 import { type MethodDefinition, serviceDefinition } from '../proto/service-definition.js'
-import { Exchange } from './exchange.js'
+import { Exchange, type ExchangeOptions } from './exchange.js'
 
 /** One method of a service: what the protocol says about it and what runs for it. */
 export interface Handler {
@@ -83,14 +82,14 @@ const orFailure = (responses: NodeJS.WritableStream, handled: Promise<void>): Pr
 export const serve = (
   handler: Handler,
   wire: ServerInterceptingCallInterface,
-  log: Log,
+  options: ExchangeOptions,
   underWay: Set<Exchange>,
 ): Promise<void> =>
   new Promise((settled) => {
     let exchange: Exchange | undefined
     wire.start({
       onReceiveMetadata: (metadata: Metadata) => {
-        const begun = new Exchange(handler.method, wire, metadata, log)
+        const begun = new Exchange(handler.method, wire, metadata, options)
         exchange = begun
         underWay.add(begun)
         const end = (): void => {

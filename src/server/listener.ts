@@ -19,6 +19,8 @@ export interface ListenOptions {
   readonly maxMessageBytes?: number
   /** How long a new connection may take to show what it speaks. */
   readonly firstBytesMs?: number
+  /** How long a client may go on sending once its call was answered. */
+  readonly readOffMs?: number
   readonly log?: Log
 }
 
@@ -36,15 +38,25 @@ export interface Listener {
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const FIRST_BYTES_MS = 10_000
+const READ_OFF_MS = 10_000
 const DRAIN_MS = 10_000
 /** What the last answers get to leave the process after their calls have ended. */
 const FLUSH_MS = 250
 
 /** Serves gRPC (HTTP/2 with prior knowledge) and plain HTTP/1.1 on one port. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
-  const { log = silentLog, maxMessageBytes = MAX_MESSAGE_BYTES, firstBytesMs = FIRST_BYTES_MS } = options
+  const {
+    log = silentLog,
+    maxMessageBytes = MAX_MESSAGE_BYTES,
+    firstBytesMs = FIRST_BYTES_MS,
+    readOffMs = READ_OFF_MS,
+  } = options
   const activity = new Activity()
-  const { server: grpc, health, stopCalls } = grpcServer({ services: options.services, maxMessageBytes, log, activity })
+  const {
+    server: grpc,
+    health,
+    stopCalls,
+  } = grpcServer({ services: options.services, maxMessageBytes, readOffMs, log, activity })
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
   tuneTransport(grpc)
   const http = httpServer(options.http ?? new Map(), log, activity)

@@ -1,6 +1,7 @@
-import { Duplex } from 'node:stream'
+import type { ServerHttp2Stream } from 'node:http2'
 import { Metadata, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { Encoded } from '../proto/codec.js'
+import { http2StreamOf } from './http2-stream.js'
 
 /** Below this a copy into one frame costs less than another buffer for the kernel to gather. */
 const COPIED_BYTES = 8 * 1024
@@ -11,16 +12,15 @@ const PREFIX_BYTES = 5
 /**
  * Sends the response messages of one call. What `grpc-js` sends it copies into a fresh frame; a message in parts is
  * written to the HTTP/2 stream below it from where the parts lie. Measured with bare handlers: 0.3-0.4 ms of CPU for a MiB
- * instead of 1.8. The stream sits in a private field: should that go away, `grpc-js` sends everything.
+ * instead of 1.8. Without that stream `grpc-js` sends everything.
  */
 export class MessageSender {
   readonly #wire: ServerInterceptingCallInterface
-  readonly #stream: Duplex | undefined
+  readonly #stream: ServerHttp2Stream | undefined
 
   constructor(wire: ServerInterceptingCallInterface) {
     this.#wire = wire
-    const stream: unknown = Reflect.get(wire, 'stream')
-    this.#stream = stream instanceof Duplex ? stream : undefined
+    this.#stream = http2StreamOf(wire)
   }
 
   /** Calls back when the transport has passed the message on, and never after the call was cancelled. */
@@ -36,7 +36,12 @@ export class MessageSender {
   }
 }
 
-const writeParts = (stream: Duplex, parts: readonly Uint8Array[], byteLength: number, sent: () => void): void => {
+const writeParts = (
+  stream: ServerHttp2Stream,
+  parts: readonly Uint8Array[],
+  byteLength: number,
+  sent: () => void,
+): void => {
   const prefix = Buffer.allocUnsafe(PREFIX_BYTES)
   prefix[0] = 0
   prefix.writeUInt32BE(byteLength, 1)

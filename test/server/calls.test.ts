@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { connect as connectHttp2 } from 'node:http2'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout, setImmediate as turn } from 'node:timers/promises'
@@ -25,14 +26,14 @@ interface Line {
 }
 
 /** A server with these services, a client of it, and the lines it logs. */
-const serving = async (t: Test, services: readonly Service[], clientOptions = {}) => {
+const serving = async (t: Test, services: readonly Service[], clientOptions = {}, readOffMs = 10_000) => {
   const lines: Line[] = []
   const record =
     (level: string) =>
     (message: string, fields: LogFields | (() => LogFields) = {}) =>
       void lines.push({ level, message, fields: typeof fields === 'function' ? fields() : fields })
   const log = { ...silentLog, debug: record('debug'), error: record('error') }
-  const listener = await listen({ address: '127.0.0.1:0', services, log })
+  const listener = await listen({ address: '127.0.0.1:0', services, log, readOffMs })
   const client = new TestClient(listener.address, clientOptions)
   t.teardown(async () => {
     client.close()
@@ -400,6 +401,32 @@ t.test('client streaming: an early answer reaches a client that never stops send
     { code: 12 },
     'the connection lives on',
   )
+})
+
+t.test('client streaming: a client that goes on and on after its answer is told to stop', async (t) => {
+  const service = upload(
+    (requests) => new Promise((resolve) => requests.once('data', () => resolve({ committedSize: 64 }))),
+  )
+  const { address } = await serving(t, [service], {}, 1)
+  const session = connectHttp2(`http://${address}`)
+  t.teardown(() => session.destroy())
+  const headers = { ':method': 'POST', ':path': `/${BYTES}/Write`, 'content-type': 'application/grpc', te: 'trailers' }
+  const stream = session.request(headers, { endStream: false })
+  stream.on('error', () => {})
+  const message = Buffer.alloc(5 + (1 << 16))
+  const body = codec('google.bytestream.WriteRequest').encode({ data: Buffer.alloc((1 << 16) - 10) })
+  message.writeUInt32BE(body.length, 1)
+  body.copy(message, 5)
+  const send = (): void => {
+    if (!stream.destroyed) stream.write(message.subarray(0, 5 + body.length), send)
+  }
+  send()
+  const trailers = once(stream, 'trailers')
+  stream.resume()
+  t.match((await trailers)[0], { 'grpc-status': '0' })
+  if (!stream.closed) await once(stream, 'close')
+  t.equal(stream.rstCode, 0, 'NO_ERROR: the answer counts')
+  t.notOk(session.destroyed)
 })
 
 t.test('client streaming: an early failure too, while the client sends more than every window', async (t) => {
