@@ -1,11 +1,13 @@
 import type { Case } from './case.js'
 import { actionResultCases } from './cases/action-result.js'
 import { batchCases } from './cases/batch.js'
+import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
 import { memoryCases } from './cases/memory.js'
 import { noOpCases } from './cases/no-op.js'
 import { readCases } from './cases/read.js'
 import { sessionCases } from './cases/session.js'
+import { startUpCases } from './cases/start-up.js'
 import { streamCases } from './cases/streams.js'
 import { trueCases } from './cases/true.js'
 import { writeCases } from './cases/write.js'
@@ -22,4 +24,6 @@ export const allCases = (): readonly Case[] => [
   ...noOpCases(),
   ...trueCases(),
   ...memoryCases(),
+  ...startUpCases(),
+  ...evictionCases(),
 ]

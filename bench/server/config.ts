@@ -92,5 +92,20 @@ const cacheOnly = (cas: object): object => ({
 
 export const filesystemCache = (dataPath: string): object => cacheOnly(filesystem(dataPath))
 
+/** Blobs count in blocks of this on disk. */
+const BLOCK_BYTES = 4096
+
+/** Full with so many small blobs more than it keeps once one more comes. */
+export const evictingCache =
+  (evicted: number, kept: number) =>
+  (dataPath: string): object =>
+    cacheOnly({
+      filesystem: {
+        content_path: `${dataPath}/cas/content`,
+        temp_path: `${dataPath}/cas/temp`,
+        eviction_policy: { max_bytes: (evicted + kept) * BLOCK_BYTES, evict_bytes: evicted * BLOCK_BYTES },
+      },
+    })
+
 export const lz4Cache = (dataPath: string): object =>
   cacheOnly({ compression: { compression_algorithm: { lz4: {} }, backend: filesystem(dataPath) } })

@@ -103,6 +103,7 @@ const runScan = async (scan: Scan, shelf: Shelf, { log, path, onReconciled }: Sc
     // Tells the next start, should this run be killed, that the power was not lost since these files were looked at.
     onReconciled()
     await scan.order()
+    log.info('looked through the files of a store', { path, blobs: shelf.index.count })
   } catch (error) {
     log.error('could not look through the files of a store', { path, error })
   }
