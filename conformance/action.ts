@@ -1,6 +1,7 @@
 import { codeName } from '../src/base/status-error.js'
 import { codec, type Input, type Output } from '../src/proto/codec.js'
 import { durationOf } from '../src/proto/time.js'
+import { knowsApi } from './candidate.js'
 import type { Check } from './check.js'
 import type { Outcome } from './client.js'
 import { type Digest, digestOf, type Exam } from './exam.js'
@@ -27,6 +28,8 @@ export interface ActionPlan {
   readonly inputs?: InputTree
   /** Further fields of the Command: outputs, working directory, format. */
   readonly command?: Input<'build.bazel.remote.execution.v2.Command'>
+  /** Which of the output_paths are directories: a server below 2.1 is told of outputs the old way. */
+  readonly outputDirectories?: readonly string[]
   readonly timeoutMs?: number
   readonly doNotCache?: boolean
   readonly salt?: Uint8Array
@@ -63,7 +66,7 @@ export const prepareAction = (exam: Exam, plan: ActionPlan): PreparedAction => {
     environmentVariables: Object.entries(environment)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, value]) => ({ name, value })),
-    ...plan.command,
+    ...understood(exam, plan),
     platform: platform(plan.commandProperties),
   })
   const action = actionCodec.encode({
@@ -79,6 +82,18 @@ export const prepareAction = (exam: Exam, plan: ActionPlan): PreparedAction => {
     commandDigest: digestOf(command),
     rootDigest: root.digest,
     blobs: [...root.blobs, command, action].filter(({ length }) => length > 0),
+  }
+}
+
+/** The Command's further fields; outputs are named by output_files and output_directories where the server wants that. */
+const understood = (exam: Exam, { command = {}, outputDirectories = [] }: ActionPlan): ActionPlan['command'] => {
+  const { outputPaths, ...rest } = command
+  if (outputPaths === undefined || knowsApi(exam.candidate, 1)) return command
+  const isDirectory = (path: string): boolean => outputDirectories.includes(path)
+  return {
+    ...rest,
+    outputFiles: outputPaths.filter((path) => !isDirectory(path)),
+    outputDirectories: outputPaths.filter(isDirectory),
   }
 }
 

@@ -20,6 +20,7 @@ export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
   --format FORMAT               text, json, junit or markdown (default: text)
   --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server
   --server-name NAME            names the server in reports (default: its address)
+  --server-version TEXT         its version, commit or build, for reports
   --time-limit SECONDS          end the run after that, with what is known by then (default: 600)
   --quiet                       no live progress on stderr
 
@@ -35,6 +36,9 @@ export interface Settings {
   readonly timeLimitMs: number
   readonly expectations: Expectations
   readonly serverName: string
+  readonly serverVersion: string
+  /** The options that decide what was examined, for reports; the values of headers are left out. */
+  readonly examinedWith: readonly string[]
   isSelected(id: string): boolean
 }
 
@@ -68,6 +72,8 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
     timeLimitMs: millisecondsOf(values['time-limit']),
     expectations: values.expectations === undefined ? new Map() : readExpectations(values.expectations),
     serverName: values['server-name'] ?? address,
+    serverVersion: values['server-version'],
+    examinedWith: examinedWith(values),
     isSelected: (id) => selection === undefined || selection.split(',').some((wanted) => selects(wanted, id)),
   }
 }
@@ -101,6 +107,7 @@ const parsed = (args: readonly string[]) => {
         format: { type: 'string', default: 'text' },
         expectations: { type: 'string' },
         'server-name': { type: 'string' },
+        'server-version': { type: 'string', default: '' },
         'time-limit': { type: 'string', default: '600' },
         quiet: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -115,6 +122,22 @@ const millisecondsOf = (seconds: string): number => {
   if (!/^[1-9]\d{0,5}$/.test(seconds)) throw new TargetError(`--time-limit ${seconds}: expected seconds, 1 to 999999`)
   return Number(seconds) * 1_000
 }
+
+const EXAMINING = [
+  'instance-name',
+  'second-instance-name',
+  'read-only-instance',
+  'cache-only-instance',
+  'only',
+] as const
+
+const examinedWith = (values: ReturnType<typeof parsed>['values']): string[] => [
+  ...EXAMINING.flatMap((name) => (values[name] ? [`--${name} ${values[name]}`] : [])),
+  ...values.property.map((property) => `--property ${property}`),
+  ...pairs(values.header).map(([name]) => `--header ${name}=...`),
+  ...(values['tls-ca'] === undefined ? [] : ['--tls-ca']),
+  ...(values['tls-cert'] === undefined ? [] : ['--tls-cert']),
+]
 
 const pairs = (entries: readonly string[]): [string, string][] =>
   entries.map((entry) => {

@@ -71,8 +71,10 @@ export const isAlive = async ({ client, instanceName }: Candidate): Promise<bool
 export const servedServices = async ({ client, instanceName }: Candidate): Promise<ReadonlySet<Need>> => {
   const probes: [Need, methods.Method<methods.Any, methods.Any>, object][] = [
     ['cas', methods.findMissingBlobs, { instanceName }],
+    ['batch-read', methods.batchReadBlobs, { instanceName }],
     ['bytestream', methods.read, { resourceName: 'probe' }],
     ['bytestream', methods.write, { resourceName: 'probe', finishWrite: true }],
+    ['query-write-status', methods.queryWriteStatus, { resourceName: 'probe' }],
     ['action-cache', methods.getActionResult, { instanceName }],
     ['action-cache', methods.updateActionResult, { instanceName }],
     ['execution', methods.waitExecution, { name: 'probe' }],
@@ -91,6 +93,19 @@ export const servedServices = async ({ client, instanceName }: Candidate): Promi
     }),
   )
   return new Set(answers.flat())
+}
+
+/** What came with a later 2.x is unknown to a server that announces an earlier one. */
+export const knowsApi = ({ capabilities }: Candidate, minor: number): boolean => {
+  const { major = 0, minor: announced = 0 } = capabilities.highApiVersion ?? {}
+  return major > 2 || (major === 2 && announced >= minor)
+}
+
+const tooOld = (candidate: Candidate, minor: number): string | undefined => {
+  const { major = 0, minor: announced = 0 } = candidate.capabilities.highApiVersion ?? {}
+  return knowsApi(candidate, minor)
+    ? undefined
+    : `the server announces ${major}.${announced}, and this came with 2.${minor}`
 }
 
 /** Why the candidate cannot be asked for something, or undefined when it can. */
@@ -123,6 +138,8 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
   return (need) => {
     const flag = flags[need]
     if (flag !== undefined) return flag[0] === undefined ? `needs ${flag[1]}` : undefined
+    const [, wantedMinor] = /^api:2\.(\d+)$/.exec(need) ?? []
+    if (wantedMinor !== undefined) return tooOld(candidate, Number(wantedMinor))
     if (need === 'tls') return candidate.address.startsWith('grpcs:') ? undefined : 'needs a grpcs:// address'
     const claim = claims[need]
     if (claim !== undefined) return claim ? undefined : `the server does not announce ${need}`

@@ -18,8 +18,12 @@ export interface Requirement {
 
 /** What a server must offer (or the user must have set) for a check to mean anything. */
 export type Need =
+  | 'api:2.1'
+  | 'api:2.3'
   | 'cas'
+  | 'batch-read'
   | 'bytestream'
+  | 'query-write-status'
   | 'action-cache'
   | 'action-cache-update'
   | 'execution'

@@ -50,7 +50,7 @@ const main = async (): Promise<number> => {
   candidate.client.close()
   const results = [...checked, ...replayed].map((result) => withExpectations(result, settings.expectations))
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024
-  const document = documentOf(results, settings.serverName, performance.now() - startMs, peakMemoryBytes)
+  const document = documentOf(results, settings, performance.now() - startMs, peakMemoryBytes)
   const write = WRITERS[settings.format] ?? textReport
   process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
   if (patience.reason !== undefined) throw new TargetError(`${settings.candidate.address}: ${patience.reason}`)

@@ -11,7 +11,8 @@ import * as methods from '../methods.js'
 type Response = Output<'build.bazel.remote.execution.v2.BatchReadBlobsResponse'>
 type Entry = Response['responses'][number]
 
-const needs: readonly Need[] = ['cas']
+/** BRB-01 tells of a server without it; the others then have nothing to ask. */
+const needs: readonly Need[] = ['cas', 'batch-read']
 
 const read = (
   exam: Exam,
@@ -53,7 +54,7 @@ export const batchReadBlobsChecks: readonly Check[] = [
   {
     id: 'BRB-01',
     sends: 'Three stored digests; an entry with status and data for each.',
-    needs,
+    needs: ['cas'],
     run: async (exam) => {
       const blobs = [1, 100, 5_000].map((size) => exam.random(size))
       const outcome = await read(exam, await exam.upload(...blobs))

@@ -136,7 +136,9 @@ export const capabilitiesChecks: readonly Check[] = [
       const below = [blob(Math.max(1, limit - (64 << 10)))]
       exam.expectCode(await exam.call(methods.batchUpdateBlobs, { instanceName, requests: below }), 'OK')
       const above = [blob(limit / 2 + 600_000), blob(limit / 2 + 600_000)]
-      exam.expectCode(await exam.call(methods.batchUpdateBlobs, { instanceName, requests: above }), 'INVALID_ARGUMENT')
+      // The code is for BUB-04 to judge: a transport may refuse the message before the service sees it.
+      const refused = await exam.call(methods.batchUpdateBlobs, { instanceName, requests: above })
+      exam.expect(refused.code !== 0, 'a refusal above the limit', 'OK')
     },
   },
   {

@@ -174,6 +174,7 @@ const environmentChecks: readonly Check[] = [
 const outputPathChecks: readonly Check[] = [
   {
     id: 'CMD-06',
+    needs: ['api:2.1'],
     sends: 'output_paths beside the legacy fields; only output_paths count.',
     run: async (exam) => {
       const command = { outputPaths: ['a'], outputFiles: ['b'], outputDirectories: ['c'] }
@@ -234,7 +235,12 @@ const outputPathChecks: readonly Check[] = [
     sends: 'The output path ""; the whole working directory is captured, as a directory with path "".',
     run: async (exam) => {
       const inputs = { given: file(exam.uuid()) }
-      const { result } = await run(exam, { script: 'echo > made', inputs, command: { outputPaths: [''] } })
+      const { result } = await run(exam, {
+        script: 'echo > made',
+        inputs,
+        command: { outputPaths: [''] },
+        outputDirectories: [''],
+      })
       const [output] = result.outputDirectories
       exam.expectEqual(output?.path, '', 'the path')
       const tree = treeCodec.decode(await readBlob(exam, exam.present(output?.treeDigest, 'a tree_digest')))
@@ -258,6 +264,7 @@ const outputPathChecks: readonly Check[] = [
   },
   {
     id: 'CMD-21',
+    needs: ['api:2.1'],
     sends: 'An output node property that nobody knows; INVALID_ARGUMENT.',
     run: async (exam) => {
       await expectRefusal(exam, { command: { outputNodeProperties: [`nosuch-${exam.uuid()}`] } }, 3)

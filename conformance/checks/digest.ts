@@ -89,7 +89,7 @@ export const digestChecks: readonly Check[] = [
   {
     id: 'DIG-06',
     sends: 'digest_function set to one that is not announced; INVALID_ARGUMENT.',
-    needs,
+    needs: [...needs, 'api:2.3'],
     run: async (exam) => {
       const outcome = await find(exam, [exam.digest(exam.random(9))], unannounced(exam))
       exam.expectCode(outcome, 'INVALID_ARGUMENT')

@@ -184,8 +184,8 @@ const resultChecks: readonly Check[] = [
     id: 'EXE-50',
     sends: 'An action with files, a directory and output; at its end all digests are in the CAS.',
     run: async (exam) => {
-      const script = `mkdir d; ${RANDOM_LINE} > d/f; ${RANDOM_LINE} > f; ${RANDOM_LINE}; ${RANDOM_LINE} >&2`
-      const { result } = await run(exam, { script, command: { outputPaths: ['d', 'f'] } })
+      const script = `mkdir -p d; ${RANDOM_LINE} > d/f; ${RANDOM_LINE} > f; ${RANDOM_LINE}; ${RANDOM_LINE} >&2`
+      const { result } = await run(exam, { script, command: { outputPaths: ['d', 'f'] }, outputDirectories: ['d'] })
       const digests = [
         ...result.outputFiles.map(({ digest }) => digest),
         ...result.outputDirectories.map(({ treeDigest }) => treeDigest),

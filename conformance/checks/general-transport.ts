@@ -239,7 +239,7 @@ const executed: readonly Check[] = onWorkers([
     sends: 'An action that makes a directory; the Tree, written again in canonical form, has the same digest.',
     run: async (exam) => {
       const script = 'mkdir -p out/b out/a && echo 1 > out/z && echo 2 > out/a/y && echo 3 > out/b/x && ln -s z out/l'
-      const { result } = await run(exam, { script, command: { outputPaths: ['out'] } })
+      const { result } = await run(exam, { script, command: { outputPaths: ['out'] }, outputDirectories: ['out'] })
       const digest = exam.present(result.outputDirectories[0]?.treeDigest, 'a tree_digest')
       const { data } = await exam.read(exam.readName(digest))
       exam.expectBytes(treeCodec.encode(treeCodec.decode(data)), data, 'the Tree written again')

@@ -118,7 +118,8 @@ const missingChecks: readonly Check[] = [
     sends: 'An action that lacks a file, and again after the upload of that file; it runs.',
     run: async (exam) => {
       const { prepared, left } = await incomplete(exam, 'file')
-      expectFailure(exam, await execute(exam, prepared.actionDigest), FAILED_PRECONDITION)
+      const { code } = failureOf(await execute(exam, prepared.actionDigest))
+      exam.expect(code !== 0, 'a failure while the file is missing', 'OK')
       await exam.upload(...left)
       exam.expectEqual(resultOf(exam, await execute(exam, prepared.actionDigest)).exitCode, 0, 'exit_code')
     },

@@ -74,7 +74,11 @@ const fileChecks: readonly Check[] = [
     sends: 'A fifo as an output, alone and in a directory; left out or FAILED_PRECONDITION, and no hanging.',
     run: async (exam) => {
       const command = { outputPaths: ['d', 'pipe'] }
-      const { actionDigest } = await uploadAction(exam, { script: 'mkfifo pipe; mkdir d; mkfifo d/pipe', command })
+      const { actionDigest } = await uploadAction(exam, {
+        script: 'mkfifo pipe; rmdir d 2>/dev/null; mkdir d; mkfifo d/pipe',
+        command,
+        outputDirectories: ['d'],
+      })
       const execution = await execute(exam, actionDigest)
       const { code, message } = failureOf(execution)
       exam.expect(code === 0 || code === 9, 'OK or FAILED_PRECONDITION', `code ${code} ${message}`)
@@ -87,8 +91,9 @@ const fileChecks: readonly Check[] = [
     sends: 'A file and a directory as outputs; each has its digest.',
     run: async (exam) => {
       const { result } = await run(exam, {
-        script: 'echo > f; mkdir d; echo > d/g',
+        script: 'echo > f; mkdir -p d; echo > d/g',
         command: { outputPaths: ['d', 'f'] },
+        outputDirectories: ['d'],
       })
       const files = result.outputFiles.every(({ digest }) => digest !== null)
       const directories = result.outputDirectories.every(({ treeDigest }) => treeDigest !== null)
@@ -115,7 +120,7 @@ const treeChecks: readonly Check[] = [
     id: 'OUT-02',
     sends: 'A command that makes a directory; its Tree and all files in it are in the CAS.',
     run: async (exam) => {
-      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'] } })
+      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'] }, outputDirectories: ['d'] })
       const { tree } = await treeOf(exam, result, 'd')
       const files = [tree.root, ...tree.children].flatMap((each) => each?.files ?? [])
       exam.expectEqual(files.map(({ name }) => name).sort(), ['f', 'g', 'h', 'i'], 'the names of the files')
@@ -127,7 +132,7 @@ const treeChecks: readonly Check[] = [
     id: 'OUT-03',
     sends: 'A directory of three levels; the Tree holds exactly what its root leads to, in canonical form.',
     run: async (exam) => {
-      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'] } })
+      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'] }, outputDirectories: ['d'] })
       const { tree, bytes } = await treeOf(exam, result, 'd')
       const { known, reached } = closure(exam, tree)
       exam.expectEqual(reached.size, 3, 'the number of directories below the root')
@@ -149,7 +154,7 @@ const treeChecks: readonly Check[] = [
       ]
       const hashes: (string | undefined)[] = []
       for (const script of scripts) {
-        const { result } = await run(exam, { script, command: { outputPaths: ['d'] } })
+        const { result } = await run(exam, { script, command: { outputPaths: ['d'] }, outputDirectories: ['d'] })
         hashes.push(directoryOf(exam, result, 'd').treeDigest?.hash)
       }
       exam.expectEqual(hashes[0], hashes[1], 'the hash of the Tree')
@@ -160,7 +165,7 @@ const treeChecks: readonly Check[] = [
     sends: 'A directory with two equal subdirectories; is_topologically_sorted only if the Tree is.',
     run: async (exam) => {
       const script = `${NESTED} && cp -r d/a d/z && ${RANDOM_LINE} > d/r`
-      const { result } = await run(exam, { script, command: { outputPaths: ['d'] } })
+      const { result } = await run(exam, { script, command: { outputPaths: ['d'] }, outputDirectories: ['d'] })
       if (!directoryOf(exam, result, 'd').isTopologicallySorted) return exam.chose('does not claim sorted Trees')
       exam.chose('claims sorted Trees')
       const { tree, bytes } = await treeOf(exam, result, 'd')
@@ -181,7 +186,7 @@ const treeChecks: readonly Check[] = [
       const { DIRECTORY_ONLY, TREE_AND_DIRECTORY } = CommandOutputDirectoryFormat
       for (const outputDirectoryFormat of [DIRECTORY_ONLY, TREE_AND_DIRECTORY, 99]) {
         const command = { outputPaths: ['d'], outputDirectoryFormat }
-        const { result } = await run(exam, { script: NESTED, command })
+        const { result } = await run(exam, { script: NESTED, command, outputDirectories: ['d'] })
         const { treeDigest, rootDirectoryDigest } = directoryOf(exam, result, 'd')
         const isSet = treeDigest !== null || rootDirectoryDigest !== null
         exam.expect(isSet, 'tree_digest or root_directory_digest', 'neither')
@@ -197,7 +202,11 @@ const treeChecks: readonly Check[] = [
     sends: 'TREE_AND_DIRECTORY; root_directory_digest is the digest of the root of the Tree.',
     run: async (exam) => {
       const outputDirectoryFormat = CommandOutputDirectoryFormat.TREE_AND_DIRECTORY
-      const { result } = await run(exam, { script: NESTED, command: { outputPaths: ['d'], outputDirectoryFormat } })
+      const { result } = await run(exam, {
+        script: NESTED,
+        command: { outputPaths: ['d'], outputDirectoryFormat },
+        outputDirectories: ['d'],
+      })
       const { rootDirectoryDigest } = directoryOf(exam, result, 'd')
       if (rootDirectoryDigest === null) return exam.notApplicable('the server makes Trees only')
       const { tree } = await treeOf(exam, result, 'd')
@@ -210,7 +219,7 @@ const treeChecks: readonly Check[] = [
     sends: 'A directory with symlinks to a file, a directory and nothing; they are SymlinkNodes.',
     run: async (exam) => {
       const script = 'mkdir -p d/sub; echo > d/sub/f; ln -s sub/f d/file; ln -s sub d/dir; ln -s nowhere d/none'
-      const { result } = await run(exam, { script, command: { outputPaths: ['d'] } })
+      const { result } = await run(exam, { script, command: { outputPaths: ['d'] }, outputDirectories: ['d'] })
       const { tree } = await treeOf(exam, result, 'd')
       const links = (tree.root?.symlinks ?? []).map(({ name, target }) => `${name}=${target}`)
       exam.expectEqual(links.sort(), ['dir=sub', 'file=sub/f', 'none=nowhere'], 'the symlinks')
@@ -220,7 +229,11 @@ const treeChecks: readonly Check[] = [
     id: 'OUT-12',
     sends: 'An empty directory; a Tree whose root is empty.',
     run: async (exam) => {
-      const { result } = await run(exam, { script: 'mkdir -p d', command: { outputPaths: ['d'] } })
+      const { result } = await run(exam, {
+        script: 'mkdir -p d',
+        command: { outputPaths: ['d'] },
+        outputDirectories: ['d'],
+      })
       const { tree } = await treeOf(exam, result, 'd')
       const root = tree.root === null ? Buffer.alloc(0) : rawDirectory(tree.root)
       exam.expectEqual([root.length, tree.children.length], [0, 0], 'the length of the root and the number of children')
@@ -243,6 +256,7 @@ const expectDirectories = async (exam: Exam, root: Digest, count: number): Promi
 const symlinkChecks: readonly Check[] = [
   {
     id: 'OUT-08',
+    needs: ['api:2.1'],
     sends: 'Symlinks named in output_paths, one of them dangling; output_symlinks with the targets verbatim.',
     run: async (exam) => {
       const script = 'echo > f; ln -s f link; ln -s ../no/where dangling'

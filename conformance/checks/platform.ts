@@ -85,7 +85,11 @@ const platformChecks: readonly Check[] = [
       const { major = 0, minor = 0 } = exam.capabilities.highApiVersion ?? {}
       exam.chose(`announces ${major}.${minor}`)
       if (major === 2 && minor === 0) return
-      const { result } = await run(exam, { script: 'echo > f; mkdir d', command: { outputPaths: ['d', 'f'] } })
+      const { result } = await run(exam, {
+        script: 'echo > f; mkdir -p d',
+        command: { outputPaths: ['d', 'f'] },
+        outputDirectories: ['d'],
+      })
       exam.expectEqual([result.outputFiles.length, result.outputDirectories.length], [1, 1], 'what is collected')
       if (major === 2 && minor === 1) return
       const prepared = await uploadAction(exam, { commandProperties: null })

@@ -2,7 +2,7 @@ import type { Check } from '../check.js'
 import type { Exam } from '../exam.js'
 import * as methods from '../methods.js'
 
-const needs = ['bytestream', 'cas'] as const
+const needs = ['bytestream', 'cas', 'query-write-status'] as const
 
 const query = (exam: Exam, resourceName: string) => exam.call(methods.queryWriteStatus, { resourceName })
 

@@ -8,6 +8,10 @@ import type { Result, Verdict } from '../runner.js'
 export interface ReportDocument {
   /** Names the server in tables; its address unless the user gave a name. */
   readonly server: string
+  /** Its version as the user told; empty when not told. */
+  readonly version: string
+  /** The options that decided what was examined. */
+  readonly settings: readonly string[]
   readonly examinedAt: string
   readonly elapsedMs: number
   /** What the suite itself took of memory; reports of older runs do not tell. */
@@ -36,11 +40,13 @@ export const counted = (results: readonly { readonly verdict: Verdict }[]): Reco
 
 export const documentOf = (
   results: readonly Result[],
-  server: string,
+  run: { readonly serverName: string; readonly serverVersion: string; readonly examinedWith: readonly string[] },
   elapsedMs: number,
   peakMemoryBytes?: number,
 ): ReportDocument => ({
-  server,
+  server: run.serverName,
+  version: run.serverVersion,
+  settings: run.examinedWith,
   examinedAt: new Date().toISOString(),
   elapsedMs: Math.round(elapsedMs),
   ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }),

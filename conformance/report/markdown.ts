@@ -7,7 +7,7 @@ const row = (...cells: readonly (string | number)[]): string =>
 
 /** One run as a page: counts by section, findings, and clients. */
 export const markdownReport = (document: ReportDocument): string => {
-  const { results, server, examinedAt } = document
+  const { results, server, version, settings, examinedAt } = document
   const sections = [...new Set(results.map(({ section }) => section))]
   const counts = sections.map((section) => {
     const group = counted(results.filter((result) => result.section === section))
@@ -21,6 +21,8 @@ export const markdownReport = (document: ReportDocument): string => {
     `# ${server}`,
     '',
     `${costOf(document)}, ${examinedAt}.`,
+    ...(version === '' ? [] : [`Version: ${version}.`]),
+    ...(settings.length === 0 ? [] : [`Examined with: ${settings.join(' ')}.`]),
     '',
     row('section', ...VERDICTS),
     row('---', ...VERDICTS.map(() => '---:')),
@@ -56,11 +58,12 @@ export const serverTable = (documents: readonly ReportDocument[]): string => {
     '',
     'Written by `npm run conformance:table` from the reports in this folder. Do not edit.',
     '',
-    row('server', 'date', ...VERDICTS, 'clients that would trip'),
-    row('---', '---', ...VERDICTS.map(() => '---:'), '---'),
-    ...documents.map(({ server, examinedAt, summary, results }) => {
+    row('server', 'version', 'date', 'examined with', ...VERDICTS, 'clients that would trip'),
+    row('---', '---', '---', '---', ...VERDICTS.map(() => '---:'), '---'),
+    ...documents.map(({ server, version, settings, examinedAt, summary, results }) => {
       const clients = [...clientFindings(results).keys()].sort().join(', ')
-      return row(server, examinedAt.slice(0, 10), ...VERDICTS.map((verdict) => summary[verdict]), clients)
+      const counts = VERDICTS.map((verdict) => summary[verdict])
+      return row(server, version, examinedAt.slice(0, 16), settings.join(' '), ...counts, clients)
     }),
     '',
     '## Where they differ from the requirements',

@@ -26,7 +26,7 @@ export const progressLine = ({ requirement, verdict, reason, elapsedMs }: Result
 
 /** A table by section, a table by level, every finding, and what each client would trip over. */
 export const textReport = (document: ReportDocument): string => {
-  const { results, server } = document
+  const { results, server, version } = document
   const findings = results
     .filter(isFinding)
     .map(({ id, level, verdict, reason }) => `${MARK[verdict]} ${id.padEnd(7)} [${level}] ${reason}`)
@@ -35,7 +35,7 @@ export const textReport = (document: ReportDocument): string => {
     ...found.map(({ id, reading }) => `  ${id} ${reading.fact} is ${reading.value}: ${reading.consequence}`),
   ])
   return [
-    `${server}: ${costOf(document)}`,
+    `${[server, version].filter(Boolean).join(' ')}: ${costOf(document)}`,
     '',
     ...table(results, ({ section }) => section),
     '',

@@ -2,6 +2,7 @@ import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Codec, codecByName } from '../../src/proto/codec.js'
+import { knowsApi } from '../candidate.js'
 import type { Candidate } from '../exam.js'
 import { DIGEST_TEXT, digestText, fromJson, type Json, parseDigest } from './json-form.js'
 import { type BlobSource, type DigestText, SALT, type Session } from './session.js'
@@ -32,8 +33,7 @@ export class Content {
     this.#session = session
     this.#properties = candidate.properties
     this.#instanceName = candidate.instanceName
-    const { major = 0, minor = 0 } = candidate.capabilities.highApiVersion ?? {}
-    this.#knowsOutputPaths = major > 2 || (major === 2 && minor >= 1)
+    this.#knowsOutputPaths = knowsApi(candidate, 1)
     // Digits have no capitals: an action that changes the case of letters leaves them as they are.
     const half = (): string => String(randomInt(1e8)).padStart(8, '0')
     this.#salt = `-${half()}${half()}`

@@ -37,16 +37,28 @@ t.test('profiles read one value differently', async (t) => {
   t.same(readingsOf('EXE-27', {}), [], 'nothing measured, nothing read')
 })
 
+const run = (serverName: string, serverVersion = '', examinedWith: readonly string[] = []) => ({
+  serverName,
+  serverVersion,
+  examinedWith,
+})
+
 t.test('hostile text stays text', async (t) => {
-  const document = documentOf([result('FMB-01', 'fail', '<&">\0\u001b[31m | x')], 'grpc://h:1', 10)
-  t.match(junitReport(document), /<failure message="&lt;&amp;&quot;&gt;\?\?\[31m \| x"\/>/)
+  const document = documentOf([result('FMB-01', 'fail', '<&">\0\u001b[31m | x')], run('grpc://h:1'), 10)
+  t.match(junitReport(document), /<failure type="fail" message="&lt;&amp;&quot;&gt;\?\?\[31m \| x"\/>/)
   t.match(textReport(document), /FAIL FMB-01 {2}\[must\]/)
 })
 
 t.test('the table of servers shows where they differ', async (t) => {
-  const ours = documentOf([result('FMB-01', 'pass'), result('FMB-02', 'pass')], 'ours', 10)
-  const theirs = documentOf([result('FMB-01', 'fail', 'x'), result('FMB-02', 'pass')], 'theirs', 10)
+  const ours = documentOf([result('FMB-01', 'pass'), result('FMB-02', 'pass')], run('ours', 'a1b2c3'), 10)
+  const theirs = documentOf(
+    [result('FMB-01', 'fail', 'x'), result('FMB-02', 'pass')],
+    run('theirs', '', ['--instance-name main']),
+    10,
+  )
   const table = serverTable([ours, theirs])
+  t.match(table, /\| ours \| a1b2c3 \| \d{4}-\d{2}-\d{2}T\d{2}:\d{2} \| {2}\|/, 'which build of it, and when')
+  t.match(table, /\| theirs \| {2}\| \S+ \| --instance-name main \|/, 'and how it was asked')
   t.match(table, /\| FMB-01 \| must \| pass \| fail \|/)
   t.notMatch(table, /\| FMB-02 \|/)
 })

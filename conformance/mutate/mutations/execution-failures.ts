@@ -37,7 +37,7 @@ export const executionFailureMutations: readonly Mutation[] = [
   {
     name: 'missing-inputs-not-found',
     breaks: 'Missing inputs are NOT_FOUND.',
-    caughtBy: ['EXE-11', 'EXE-12', 'EXE-14', 'EXE-17', 'CMD-08'],
+    caughtBy: ['EXE-11', 'EXE-12', 'EXE-14', 'CMD-08'],
     tamper: () =>
       onFailure((status) => {
         if (status.code === FAILED_PRECONDITION) status.code = NOT_FOUND
@@ -114,7 +114,7 @@ export const executionFailureMutations: readonly Mutation[] = [
   {
     name: 'failures-are-success',
     breaks: 'Whatever is wrong with an action, it ends with status OK.',
-    caughtBy: ['EXE-11', 'EXE-12', 'EXE-18', 'EXE-26', 'EXE-28', 'EXE-10', 'CMD-03', 'CMD-08', 'CMD-10', 'CMD-21'],
+    caughtBy: ['EXE-11', 'EXE-12', 'EXE-18', 'EXE-26', 'EXE-10', 'CMD-03', 'CMD-08', 'CMD-10', 'CMD-21'],
     tamper: () => [
       ...onOperation(({ response }) => {
         if (response?.status) response.status.code = 0

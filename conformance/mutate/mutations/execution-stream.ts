@@ -70,7 +70,7 @@ export const executionStreamMutations: readonly Mutation[] = [
   {
     name: 'operation-without-metadata',
     breaks: 'Operations carry no metadata.',
-    caughtBy: ['EXE-04', 'EXE-05'],
+    caughtBy: ['EXE-04'],
     tamper: () =>
       onOperation(({ operation }) => {
         operation.metadata = null
