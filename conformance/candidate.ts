@@ -96,7 +96,7 @@ export const servedServices = async ({ client, instanceName }: Candidate): Promi
 }
 
 /** What came with a later 2.x is unknown to a server that announces an earlier one. */
-export const knowsApi = ({ capabilities }: Candidate, minor: number): boolean => {
+export const knowsApi = ({ capabilities }: Pick<Candidate, 'capabilities'>, minor: number): boolean => {
   const { major = 0, minor: announced = 0 } = capabilities.highApiVersion ?? {}
   return major > 2 || (major === 2 && announced >= minor)
 }
