@@ -22,7 +22,7 @@ const requirementOf = ({ id, level, summary, client, origin }: Session): Require
   section: 'Sessions',
   rpc: 'session',
   level,
-  requirement: `${client}: ${summary}`,
+  requirement: `${client}${origin === 'written' ? ', written' : ''}: ${summary}`,
   expected:
     origin === 'recorded' ? 'what the client was answered when it was recorded' : 'what the client is known to need',
 })
