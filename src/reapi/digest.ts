@@ -1,5 +1,5 @@
 import { StatusError } from '../base/status-error.js'
-import { type DigestFunction, digestFunctions } from './digest-function.js'
+import type { DigestFunction } from './digest-function.js'
 
 /** The wire form: `build.bazel.remote.execution.v2.Digest`. */
 export interface DigestMessage {
@@ -15,31 +15,32 @@ export class Digest {
   readonly function: DigestFunction
   readonly hash: string
   readonly sizeBytes: number
-  /** `{hash}-{sizeBytes}` for SHA256, `{function}-{hash}-{sizeBytes}` otherwise: unique over all functions. */
-  readonly key: string
+  #key: string | undefined
 
   private constructor(digestFunction: DigestFunction, hash: string, sizeBytes: number) {
     this.function = digestFunction
     this.hash = hash
     this.sizeBytes = sizeBytes
-    const key = `${hash}-${sizeBytes}`
-    this.key = digestFunction === digestFunctions.SHA256 ? key : `${digestFunction.name.toLowerCase()}-${key}`
   }
 
   /** Rejects with INVALID_ARGUMENT what is not a digest of `digestFunction`; `what` names the field in the message. */
   static parse(message: DigestMessage | null | undefined, digestFunction: DigestFunction, what = 'digest'): Digest {
-    if (message == null || message.hash === '') {
-      throw new StatusError('INVALID_ARGUMENT', `${what} is missing: expected a ${digestFunction.name} hash and a size`)
-    }
-    const { hash, sizeBytes } = message
-    if (hash.length !== digestFunction.hexLength || !LOWER_HEX.test(hash)) {
-      const expected = `${digestFunction.hexLength} lower-case hex digits (${digestFunction.name})`
-      throw new StatusError('INVALID_ARGUMENT', `${what}: hash ${quoted(hash)} is not valid, expected ${expected}`)
-    }
-    if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
-      throw new StatusError('INVALID_ARGUMENT', `${what}: size ${sizeBytes} is not valid, expected 0 to 2^53-1 bytes`)
-    }
-    return new Digest(digestFunction, hash, sizeBytes)
+    const fault = faultOf(message, digestFunction)
+    if (message == null || fault !== undefined) throw new StatusError('INVALID_ARGUMENT', `${what}${fault}`)
+    return new Digest(digestFunction, message.hash, message.sizeBytes)
+  }
+
+  /** `parse` for every digest of a repeated field; `what` names the field. */
+  static parseAll(
+    messages: readonly (DigestMessage | null | undefined)[],
+    digestFunction: DigestFunction,
+    what: string,
+  ): Digest[] {
+    return messages.map((message, index) => {
+      const fault = faultOf(message, digestFunction)
+      if (message == null || fault !== undefined) throw new StatusError('INVALID_ARGUMENT', `${what}[${index}]${fault}`)
+      return new Digest(digestFunction, message.hash, message.sizeBytes)
+    })
   }
 
   /** The digest of bytes at hand. */
@@ -50,6 +51,15 @@ export class Digest {
   /** The digest of bytes that were hashed while they passed. */
   static ofHash(hasher: { digest(): string }, sizeBytes: number, digestFunction: DigestFunction): Digest {
     return new Digest(digestFunction, hasher.digest(), sizeBytes)
+  }
+
+  /**
+   * `{hash}-{sizeBytes}` for SHA256, `{function}-{hash}-{sizeBytes}` otherwise: unique over all functions. Made when first
+   * asked for: of ten thousand digests that are merely looked up nobody asks.
+   */
+  get key(): string {
+    this.#key ??= keyOf(this)
+    return this.#key
   }
 
   get isEmpty(): boolean {
@@ -88,6 +98,25 @@ export const resolveDigestFunction = (
   if (inferred !== undefined) return inferred
   const lengths = served.map(({ name, hexLength }) => `${hexLength} (${name})`).join(', ')
   throw new StatusError('INVALID_ARGUMENT', `hash ${quoted(hash)} is not valid, expected hex digits: ${lengths}`)
+}
+
+const keyOf = ({ function: { name }, hash, sizeBytes }: Digest): string =>
+  name === 'SHA256' ? `${hash}-${sizeBytes}` : `${name.toLowerCase()}-${hash}-${sizeBytes}`
+
+/** What is wrong with a digest message, to stand behind the name of its field; undefined when nothing is. */
+const faultOf = (
+  message: DigestMessage | null | undefined,
+  { name, hexLength }: DigestFunction,
+): string | undefined => {
+  if (message == null || message.hash === '') return ` is missing: expected a ${name} hash and a size`
+  const { hash, sizeBytes } = message
+  if (hash.length !== hexLength || !LOWER_HEX.test(hash)) {
+    return `: hash ${quoted(hash)} is not valid, expected ${hexLength} lower-case hex digits (${name})`
+  }
+  if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) {
+    return `: size ${sizeBytes} is not valid, expected 0 to 2^53-1 bytes`
+  }
+  return undefined
 }
 
 const LOWER_HEX = /^[0-9a-f]*$/

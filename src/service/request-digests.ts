@@ -19,7 +19,7 @@ export const requestDigests = (
   what: string,
 ): Digest[] => {
   const digestFunction = resolveDigestFunction(value, messages[0]?.hash || undefined, served)
-  return messages.map((message, index) => Digest.parse(message, digestFunction, `${what}[${index}]`))
+  return Digest.parseAll(messages, digestFunction, what)
 }
 
 /** Refuses a blob that may not be uploaded here; 0 for no limit. */
