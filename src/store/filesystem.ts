@@ -4,6 +4,7 @@ import { StatusError } from '../base/status-error.js'
 import type { FilesystemOptions } from '../config/config.js'
 import { markUnclean, readCheckpoint, writeCheckpoint } from './filesystem/checkpoint.js'
 import { FilesystemStore } from './filesystem/file-store.js'
+import { FolderSyncs } from './filesystem/folder-syncs.js'
 import { Layout } from './filesystem/layout.js'
 import { lockFolder } from './filesystem/lock.js'
 import { Scan } from './filesystem/scan.js'
@@ -59,8 +60,11 @@ const start = async (
   if (recovered.isRefused) log.warn('the checkpoint of a store is damaged: looking through its files instead', { path })
   if (recovered.isClean) await markUnclean(layout.checkpointPath)
   const scan = recovered.isClean ? undefined : await Scan.of(shelf, !recovered.isSameBoot)
-  const store = new FilesystemStore(shelf, new WriteSlots(options.max_concurrent_writes), options.read_buffer_size)
-
+  const store = new FilesystemStore(shelf, {
+    slots: new WriteSlots(options.max_concurrent_writes),
+    bufferBytes: options.read_buffer_size,
+    syncs: options.durability === 'power_loss' ? new FolderSyncs() : undefined,
+  })
   let checkpointing = Promise.resolve()
   const checkpoint = (): void => {
     if (shelf.isScanning) return

@@ -43,6 +43,7 @@ const storeIn = (directory: string): StoreConfig => ({
         eviction_policy: unlimited,
         block_size: 4096,
         max_concurrent_writes: 0,
+        durability: 'process_exit',
       },
     },
     slow: { kind: 'memory', options: { eviction_policy: unlimited } },

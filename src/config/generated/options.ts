@@ -102,6 +102,10 @@ export interface FilesystemOptions {
    * Most files being written at one time; further writers wait. 0 means no limit.
    */
   readonly max_concurrent_writes: number
+  /**
+   * What a finished upload survives. `process_exit`: every end of the server, kill -9 included; a power loss may take the last seconds of uploads, and what it cuts short is noticed and is a miss. `power_loss`: that as well, because the file and its folder are synced to the disk before an upload is answered.
+   */
+  readonly durability: 'process_exit' | 'power_loss'
 }
 
 /**

@@ -3,13 +3,15 @@ import { Writable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { fileError } from './file-error.js'
-import { type Done, OpenFile } from './open-file.js'
+import { type Done, FILE_MODE, OpenFile } from './open-file.js'
 import type { WriteSlots } from './write-slots.js'
 
 export interface FileSinkParts {
   readonly key: string
   readonly slots: WriteSlots
   nextTempPath(): string
+  /** Whether the bytes have to be on the disk before the file is committed. */
+  readonly isSynced: boolean
   fits(storedBytes: number): boolean
   /** Moves the finished and closed file to where it belongs and makes it visible. */
   commit(tempPath: string, storedBytes: number, mtimeMs: number): Promise<void>
@@ -49,10 +51,10 @@ export class FileSink extends Writable {
   override _final(callback: Done): void {
     this.#withFile(callback, (file) => {
       const { mtimeMs } = file.stat()
-      file.close((error) => {
-        if (error !== null) callback(this.#failure(error))
-        else this.#commit(mtimeMs, callback)
-      })
+      const close = (): void =>
+        file.close((error) => (error === null ? this.#commit(mtimeMs, callback) : callback(this.#failure(error))))
+      if (this.#parts.isSynced) file.sync((error) => (error === null ? close() : callback(this.#failure(error))))
+      else close()
     })
   }
 
@@ -68,8 +70,7 @@ export class FileSink extends Writable {
   #append(buffers: readonly Buffer[], callback: Done): void {
     this.#storedBytes += buffers.reduce((sum, { length }) => sum + length, 0)
     if (!this.#parts.fits(this.#storedBytes)) {
-      const text = `blob ${this.#parts.key} has ${this.#storedBytes} bytes or more, which exceeds max_bytes of this store`
-      callback(new StatusError('RESOURCE_EXHAUSTED', text))
+      callback(tooLargeToKeep(this.#parts.key, this.#storedBytes))
       return
     }
     this.#withFile(callback, (file) =>
@@ -143,5 +144,8 @@ export class FileSink extends Writable {
   }
 }
 
-/** Never writable: inputs of actions are hard links to these files. */
-const FILE_MODE = 0o444
+export const tooLargeToKeep = (key: string, sizeBytes: number): StatusError =>
+  new StatusError(
+    'RESOURCE_EXHAUSTED',
+    `blob ${key} has ${sizeBytes} bytes or more, which exceeds max_bytes of this store`,
+  )

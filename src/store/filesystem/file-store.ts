@@ -4,36 +4,51 @@ import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../../stream/path.js'
-import type { Store } from '../store.js'
+import { type Store, tooLarge } from '../store.js'
 import { errnoOf, fileError } from './file-error.js'
-import { FileSink } from './file-sink.js'
+import { FileSink, tooLargeToKeep } from './file-sink.js'
 import { BytesSource, FileSource } from './file-source.js'
+import type { FolderSyncs } from './folder-syncs.js'
 import { LinkedFiles } from './linked-files.js'
 import type { OpenFile } from './open-file.js'
-import type { Shelf } from './shelf.js'
+import { placeFile, writeFileInPlace } from './place-file.js'
+import type { Place, Shelf } from './shelf.js'
+import { SmallWrites } from './small-writes.js'
 import type { WriteSlots } from './write-slots.js'
 
 /** Up to here a blob is read while it is opened: open, read, close, and no stream that holds a descriptor. */
 const SMALL_BYTES = 64 * 1024
 
+export interface FilesystemStoreParts {
+  readonly slots: WriteSlots
+  /** Read from a file at a time. */
+  readonly bufferBytes: number
+  /** Set where a finished write has to survive a power loss. */
+  readonly syncs: FolderSyncs | undefined
+}
+
 /**
  * Keeps each blob as a file. Files are opened by `reader` itself, because only the disk knows whether the blob is still
  * there and NOT_FOUND must come before the stream; the path holds the descriptor until it ends or is discarded.
  *
- * What it promises: what `finish` was said of survives the end of the process however it comes (kill -9 included). A power
- * loss may take the last seconds of writes with it; a file it cut short is noticed and is a miss.
+ * What it promises: what `finish` was said of survives the end of the process however it comes (kill -9 included). With
+ * `syncs` it survives a power loss too; without, that may take the last seconds of writes with it, and a file it cut
+ * short is noticed and is a miss.
  */
 export class FilesystemStore implements Store {
   readonly files: LinkedFiles
   readonly #shelf: Shelf
   readonly #slots: WriteSlots
   readonly #bufferBytes: number
+  readonly #syncs: FolderSyncs | undefined
+  readonly #smallWrites = new SmallWrites()
   #isClosed = false
 
-  constructor(shelf: Shelf, slots: WriteSlots, bufferBytes: number) {
+  constructor(shelf: Shelf, { slots, bufferBytes, syncs }: FilesystemStoreParts) {
     this.#shelf = shelf
     this.#slots = slots
     this.#bufferBytes = bufferBytes
+    this.#syncs = syncs
     this.files = new LinkedFiles(shelf)
   }
 
@@ -59,14 +74,38 @@ export class FilesystemStore implements Store {
       key: digest.key,
       slots: this.#slots,
       nextTempPath: () => shelf.layout.nextTempPath(),
+      isSynced: this.#syncs !== undefined,
       fits: (storedBytes) => shelf.index.fits(storedBytes),
-      commit: async (tempPath, storedBytes, mtimeMs) => {
-        if (this.#isClosed)
-          throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
-        await shelf.commit(digest, tempPath, storedBytes, mtimeMs)
-      },
+      commit: (tempPath, storedBytes, mtimeMs) =>
+        this.#commit(digest, storedBytes, async (path) => {
+          await placeFile(path, tempPath, this.#syncs)
+          return mtimeMs
+        }),
     })
     return [sink]
+  }
+
+  async readBytes(digest: Digest, maxBytes: number, _call: Call): Promise<Buffer> {
+    const { file, storedBytes } = await this.#shelf.open(digest)
+    if (storedBytes <= maxBytes) return readSmall(file, digest, 0, storedBytes)
+    await closed(file)
+    throw tooLarge(digest, storedBytes, maxBytes)
+  }
+
+  async writeBytes(digest: Digest, bytes: Buffer, { signal }: Call): Promise<void> {
+    const { index, layout } = this.#shelf
+    if (!index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
+    await this.#slots.take(signal)
+    try {
+      await this.#commit(digest, bytes.length, (path) => {
+        const file = { tempPath: layout.nextTempPath(), path, bytes, signal }
+        return this.#syncs === undefined ? this.#smallWrites.write(file) : writeFileInPlace(file, this.#syncs)
+      })
+    } catch (error) {
+      throw fileError(error, `write blob ${digest.key}`)
+    } finally {
+      this.#slots.release()
+    }
   }
 
   remove(digest: Digest, _call: Call): Promise<void> {
@@ -100,6 +139,14 @@ export class FilesystemStore implements Store {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#shelf.idle()
+    await this.#smallWrites.close()
+  }
+
+  async #commit(digest: Digest, storedBytes: number, place: Place): Promise<void> {
+    await this.#shelf.commit(digest, storedBytes, async (path) => {
+      if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
+      return place(path)
+    })
   }
 }
 

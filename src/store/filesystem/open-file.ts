@@ -1,4 +1,7 @@
-import { close, fstatSync, read, type Stats, write, writev } from 'node:fs'
+import { close, fstatSync, fsync, read, type Stats, write, writev } from 'node:fs'
+
+/** Never writable: inputs of actions are hard links to these files. */
+export const FILE_MODE = 0o444
 
 export type Done<Result extends unknown[] = []> = (error: Error | null, ...result: Result) => void
 
@@ -44,6 +47,15 @@ export class OpenFile {
     }
     if (buffers.length === 1 && only !== undefined) write(this.#fd, only, 0, only.length, null, written)
     else writev(this.#fd, buffers, written)
+  }
+
+  /** Brings what was appended onto the disk, and the length with it. */
+  sync(done: Done): void {
+    this.#isBusy = true
+    fsync(this.#fd, (error) => {
+      this.#idle()
+      done(error)
+    })
   }
 
   /** Calling it again does nothing and calls back all the same. */

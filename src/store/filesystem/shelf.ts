@@ -1,12 +1,10 @@
 import { open, type Stats } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { ABSENT, BlobIndex, type EvictionLimits } from '../index/blob-index.js'
-import { errnoOf, fileError } from './file-error.js'
+import { fileError } from './file-error.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { OpenFile } from './open-file.js'
@@ -21,6 +19,9 @@ export interface Located {
   readonly mark: number
   readonly path: string
 }
+
+/** Puts a whole file at `path`, by a rename; answers its modification time in milliseconds. */
+export type Place = (path: string) => Promise<number>
 
 /** A scan under way, as long as the index cannot be believed without it. */
 export interface Reconciliation {
@@ -148,10 +149,10 @@ export class Shelf {
     return true
   }
 
-  /** Moves a finished temporary file to where it belongs and makes it visible. Commits of one digest run in turn. */
-  async commit(digest: Digest, tempPath: string, storedBytes: number, mtimeMs: number): Promise<void> {
+  /** Lets `place` put the whole file where it belongs, and makes it visible. Commits of one digest run in turn. */
+  async commit(digest: Digest, storedBytes: number, place: Place): Promise<void> {
     while (this.isCommitting(digest)) await this.#commitSettled(digest)
-    const work = this.#commit(digest, tempPath, storedBytes, mtimeMs).finally(() => this.#commits.delete(digest.key))
+    const work = this.#commit(digest, storedBytes, place).finally(() => this.#commits.delete(digest.key))
     this.#commits.set(digest.key, work)
     await work
     this.evict()
@@ -212,10 +213,10 @@ export class Shelf {
     ])
   }
 
-  async #commit(digest: Digest, tempPath: string, storedBytes: number, mtimeMs: number): Promise<void> {
+  async #commit(digest: Digest, storedBytes: number, place: Place): Promise<void> {
     const path = this.layout.blobPath(digest, storedBytes)
     if (this.unlinker.isPending(path)) await this.unlinker.settled(path)
-    await moveTo(path, tempPath)
+    const mtimeMs = await place(path)
     const replaced = this.index.find(digest)
     if (replaced !== ABSENT) this.#unlinkReplaced(digest, replaced, storedBytes)
     const slot = this.index.insert(digest, storedBytes)
@@ -261,14 +262,3 @@ const openToRead = (path: string, digest: Digest): Promise<OpenFile | undefined>
       else reject(fileError(error, `open blob ${digest.key}`))
     })
   })
-
-/** Folders come into being with their first blob: looking for them beforehand would cost every start and every write. */
-const moveTo = async (path: string, tempPath: string): Promise<void> => {
-  try {
-    await rename(tempPath, path)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-    await mkdir(dirname(path), { recursive: true })
-    await rename(tempPath, path)
-  }
-}

@@ -1,4 +1,5 @@
 import { StatusError } from '../../base/status-error.js'
+import { cancellation, shareable } from '../../stream/join.js'
 
 /** Writers that may wait for each one that may write; past that a client had better come back later. */
 const WAITING_PER_SLOT = 256
@@ -26,6 +27,28 @@ export class WriteSlots {
       const text = `${this.#taken} blobs are being written and ${this.#waiting.size} wait: too many writes at a time`
       waiter(new StatusError('RESOURCE_EXHAUSTED', text))
     }
+  }
+
+  /** As `acquire`, for who waits with a promise; an abort ends the wait with CANCELLED. */
+  async take(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw cancellation(signal)
+    if (this.#taken < this.#limit) {
+      this.#taken++
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
+      const abort = (): void => {
+        if (this.cancel(waiter)) reject(cancellation(signal))
+      }
+      const waiter: Waiter = (refusal) => {
+        signal.removeEventListener('abort', abort)
+        if (refusal === null) resolve()
+        else reject(refusal)
+      }
+      shareable(signal)
+      signal.addEventListener('abort', abort, { once: true })
+      this.acquire(waiter)
+    })
   }
 
   /** Stops waiting; answers whether the caller was waiting. */

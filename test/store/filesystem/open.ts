@@ -31,6 +31,7 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
     read_buffer_size: 256 * 1024,
     block_size: 1,
     max_concurrent_writes: 0,
+    durability: 'process_exit',
     ...options,
     eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy },
   }

@@ -1,0 +1,18 @@
+import { writeBytes } from '../../../src/store/store.js'
+import { bytesOf, call, digestOf } from '../blobs.js'
+import { openFilesystem } from './open.js'
+
+/** A process of its own that writes small blobs in batches, tells of each one it was told is written, and goes on until killed. */
+const [folder = ''] = process.argv.slice(2)
+
+const { store } = await openFilesystem(folder)
+for (let from = 0; ; from += 50) {
+  const numbers = Array.from({ length: 50 }, (_, index) => from + index)
+  await Promise.all(
+    numbers.map(async (number) => {
+      const bytes = bytesOf(4000 + (number % 100), `small ${number}`)
+      await writeBytes(store, digestOf(bytes), bytes, call)
+    }),
+  )
+  process.send?.(from + 50)
+}
