@@ -17,7 +17,7 @@ const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'
  */
 export class LinkedFiles implements BlobFiles {
   readonly #shelf: Shelf
-  readonly #twins = new SingleFlight<string>()
+  readonly #twins = new SingleFlight<boolean>()
 
   constructor(shelf: Shelf) {
     this.#shelf = shelf
@@ -47,11 +47,13 @@ export class LinkedFiles implements BlobFiles {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const located = await this.#shelf.locate(digest)
       const source = isExecutable ? await this.#twinOf(located) : located.path
+      if (source === undefined) continue
       const isLinked = await linkOrCopy(source, destination)
       if (isLinked && this.#isRight(located, destination, source)) return
       if (isLinked) await unlink(destination)
-      if (isExecutable && (await this.#forgetTwin(located))) continue
-      await this.#shelf.heal(located)
+      // A twin goes with each new upload of its blob: that it is gone says nothing about the blob.
+      if (isExecutable) await this.#forgetTwin(located)
+      else await this.#shelf.heal(located)
     }
     throw notFound(digest)
   }
@@ -65,15 +67,13 @@ export class LinkedFiles implements BlobFiles {
     return original !== undefined && stats.size === located.storedBytes && this.#shelf.accepts(located, original)
   }
 
-  /** The path of the executable twin; NOT_FOUND when there is no file to make it from. */
-  async #twinOf(located: Located): Promise<string> {
+  /** The path of the executable twin; undefined when the blob was replaced or its file was wrong: then look again. */
+  async #twinOf(located: Located): Promise<string | undefined> {
     const { index, layout } = this.#shelf
     const twinPath = layout.twinPath(located.digest, located.storedBytes)
     if (index.hasTwin(located.slot)) return twinPath
-    return this.#twins.run(located.digest.key, async () => {
-      if (await this.#makeTwin(located, twinPath)) return twinPath
-      throw notFound(located.digest)
-    })
+    const isMade = await this.#twins.run(located.digest.key, () => this.#makeTwin(located, twinPath))
+    return isMade ? twinPath : undefined
   }
 
   async #makeTwin(located: Located, twinPath: string): Promise<boolean> {
@@ -111,13 +111,12 @@ export class LinkedFiles implements BlobFiles {
     return true
   }
 
-  /** Deletes a twin that is not what it should be, or not there; answers whether there was one to be wrong. */
-  async #forgetTwin(located: Located): Promise<boolean> {
+  /** Deletes a twin that is not what it should be, or not there. */
+  async #forgetTwin(located: Located): Promise<void> {
     const { index, layout, unlinker } = this.#shelf
-    if (index.find(located.digest) !== located.slot || !index.hasTwin(located.slot)) return false
+    if (index.find(located.digest) !== located.slot || !index.hasTwin(located.slot)) return
     index.setTwin(located.slot, false)
     await unlinker.unlink(layout.twinPath(located.digest, located.storedBytes))
-    return true
   }
 }
 
