@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { close, open, rename, rmSync, writev } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Limit } from './case.js'
@@ -83,16 +84,25 @@ export const filesLimit = (blobsOf: () => readonly Buffer[], concurrency: number
   },
 })
 
-const spawned = (program: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    spawn(program, { stdio: 'ignore' })
-      .once('error', reject)
-      .once('exit', () => resolve())
-  })
+/** Actions that run at a time, and spawns of the limit beside them. */
+export const SPAWN_LANES = 16
 
-/** `/bin/true` from Node, two at a time. */
+let spawner: ChildProcess | undefined
+
+/** `/bin/true` from a small Node process of its own: what a spawn costs grows with the memory of the one who spawns. */
 export const spawnLimit: Limit = {
   name: 'spawn alone',
   usesBare: false,
-  run: (_, requests) => clocked(requests, () => inLanes(requests, 2, () => spawned('/bin/true'))),
+  run: async (_, count) => {
+    if (spawner === undefined) {
+      spawner = fork(new URL('server/spawns.mjs', import.meta.url), { execArgv: [] })
+      spawner.unref()
+      spawner.channel?.unref()
+    }
+    spawner.channel?.ref()
+    spawner.send({ count, lanes: SPAWN_LANES, program: '/bin/true' })
+    const [seconds] = (await once(spawner, 'message')) as [number]
+    spawner.channel?.unref()
+    return { seconds, requests: count, latenciesMs: [] }
+  },
 }

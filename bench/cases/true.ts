@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { codec } from '../../src/proto/codec.js'
 import type { RateCase } from '../case.js'
 import { digestOf, store } from '../content.js'
-import { spawnLimit } from '../limits.js'
+import { SPAWN_LANES, spawnLimit } from '../limits.js'
 import { each } from '../load/each.js'
 import type { Request } from '../load/request.js'
 import type { Server } from '../server/process.js'
@@ -54,7 +54,7 @@ export const trueCases = (): readonly RateCase[] => [
     requests: { least: 50, most: 2_000 },
     run: async (server, requests) => {
       const calls = await trueActions(server, requests)
-      return each(server.address, calls, { concurrency: 16, check: checkOperation })
+      return each(server.address, calls, { concurrency: SPAWN_LANES, check: checkOperation })
     },
     limits: [spawnLimit],
   },

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 const MICROS_PER_TICK = 10_000
 
@@ -26,13 +26,31 @@ const ticksOf = (pid: number): { readonly own: number; readonly children: number
   return { own: user + system, children: childUser + childSystem }
 }
 
-/** CPU time of a process and its ended children, in ticks of 10 ms, from outside. */
-export const cpuMicrosOf = (pid: number): number => {
-  const { own, children } = ticksOf(pid)
-  return (own + children) * MICROS_PER_TICK
+/** CPU time of a process and all below it, ended or not, in ticks of 10 ms, from outside. */
+export const cpuMicrosOf = (pid: number): number => ticksOf(pid).own * MICROS_PER_TICK + childrenCpuMicrosOf(pid)
+
+export const childrenCpuMicrosOf = (pid: number): number => {
+  let micros = ticksOf(pid).children * MICROS_PER_TICK
+  for (const child of childrenOf(pid)) micros += unlessEnded(() => cpuMicrosOf(child)) ?? 0
+  return micros
 }
 
-export const childrenCpuMicrosOf = (pid: number): number => ticksOf(pid).children * MICROS_PER_TICK
+const childrenOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+    const text = unlessEnded(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')) ?? ''
+    return text.trim().split(' ').filter(Boolean).map(Number)
+  })
+
+/** Processes and threads end while they are looked at. */
+const unlessEnded = <T>(look: () => T): T | undefined => {
+  try {
+    return look()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+      return undefined
+    throw error
+  }
+}
 
 const statusKib = (pid: number, field: string): number => {
   const match = new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
