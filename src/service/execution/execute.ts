@@ -1,8 +1,13 @@
 import type { Writable } from 'node:stream'
+import { LruCache } from '../../base/lru-cache.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
-import type { ExecuteRequest, WaitExecutionRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type {
+  Command,
+  ExecuteRequest,
+  WaitExecutionRequest,
+} from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import { inInstance } from '../instance.js'
 import { requestDigest } from '../request-digests.js'
@@ -16,22 +21,25 @@ import { cachedResult, keepResult } from './results.js'
 /** What an Operation has around the result: names, digests, a message, timestamps. */
 const ENVELOPE_BYTES = 64 * 1024
 
+/** Commands that many actions share are decoded once; counted in bytes of the messages. */
+const KNOWN_COMMAND_BYTES = 4 * 1024 * 1024
+
 const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
 
 /**
  * What is wrong with the request itself fails the call. From the moment an operation has a name, everything is told in
  * it; so are missing blobs, because Pants drops the details of a failed call.
  */
-export const execute =
-  (options: ExecutionOptions) =>
-  async (request: ExecuteRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+export const execute = (options: ExecutionOptions) => {
+  const commands = new LruCache<Command>(KNOWN_COMMAND_BYTES)
+  return async (request: ExecuteRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
     const instance = executionInstance(options, request.instanceName)
     const functions = { value: request.digestFunction, served: instance.digestFunctions }
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const { signal, peer, metadata } = rpc
     const call: RpcCall = { ...inInstance(rpc, request.instanceName), signal, peer, metadata }
     const name = operationName(request.instanceName, options.newId())
-    const prepared = await orMissing(prepareAction(instance, action, call))
+    const prepared = await orMissing(prepareAction(instance, action, commands, call))
     const { scheduler } = instance
     scheduler.open(name, request.instanceName, action)
     if (prepared instanceof StatusError) scheduler.complete(name, { error: prepared })
@@ -40,6 +48,7 @@ export const execute =
     const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes - ENVELOPE_BYTES }
     for await (const state of states) await send(responses, await inlinedOperationMessage(state, inlining))
   }
+}
 
 /** First the operation as it is, then its updates. A WaitExecutionRequest has no inline hints. */
 export const waitExecution =

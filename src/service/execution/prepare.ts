@@ -1,4 +1,5 @@
 import type { Call } from '../../base/call.js'
+import type { LruCache } from '../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -25,11 +26,13 @@ export interface PreparedAction {
 /**
  * Reads an action and checks everything that can be known without running it. INVALID_ARGUMENT says what is wrong with
  * it; FAILED_PRECONDITION lists every blob found missing. The tree below the input root is looked into only when
- * something is missing anyway: otherwise that is the worker's, which has to read it all.
+ * something is missing anyway: otherwise that is the worker's, which has to read it all. `commands` are valid ones that
+ * were read lately, by digest; the store is asked whether it still has them.
  */
 export const prepareAction = async (
   { cas, scheduler, maxTimeoutMs }: Pick<ExecutionInstance, 'cas' | 'scheduler' | 'maxTimeoutMs'>,
   actionDigest: Digest,
+  commands: LruCache<Command>,
   call: Call,
 ): Promise<PreparedAction> => {
   const action = await readMessage(cas, actionDigest, (bytes) => actionCodec.decode(bytes), 'Action', call)
@@ -37,8 +40,12 @@ export const prepareAction = async (
   const inputRoot = part(action, 'inputRootDigest', actionDigest)
   const missing = await cas.findMissing([commandDigest, inputRoot], call)
   if (missing.length > 0) throw missingBlobs(await missingInputs(cas, missing, inputRoot, call))
-  const command = await readMessage(cas, commandDigest, (bytes) => commandCodec.decode(bytes), 'Command', call)
-  return check(action, command, { scheduler, maxTimeoutMs })
+  const command =
+    commands.get(commandDigest.key) ??
+    (await readMessage(cas, commandDigest, (bytes) => commandCodec.decode(bytes), 'Command', call))
+  const prepared = check(action, command, { scheduler, maxTimeoutMs })
+  commands.set(commandDigest.key, command, commandDigest.sizeBytes)
+  return prepared
 }
 
 const check = (

@@ -14,7 +14,7 @@ import { uploadBlobs } from '../output/upload.js'
 import { Execution } from './execution.js'
 import { cacheResult, resultMessage } from './report.js'
 import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js'
-import { type ActionSource, readActionSource } from './source.js'
+import { type ActionSource, type KnownSources, readActionSource } from './source.js'
 import { AttemptTimes } from './times.js'
 
 /** A command that has run, and the directory it ran in. */
@@ -41,11 +41,11 @@ export class Attempt {
   }
 
   /** `writers` are the actions known to write to their inputs, by key; they get private copies. */
-  async run(writers: Set<string>): Promise<AttemptOutcome> {
+  async run(writers: Set<string>, known: KnownSources): Promise<AttemptOutcome> {
     const { store, execution: settings } = this.#context
     const { actionDigest } = this.#request
     this.#times.mark('workerStartTimestamp', 'inputFetchStartTimestamp')
-    const source = await readActionSource(actionDigest, store, this.#call)
+    const source = await readActionSource(actionDigest, store, known, this.#call)
     const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)
     const isWriter = writers.has(actionDigest.key)
     const first = await this.#execute(source, timeoutMs, isWriter)

@@ -1,5 +1,6 @@
 import { Attempt } from './attempt.js'
 import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOutcome } from './request.js'
+import { KnownSources } from './source.js'
 
 const REMEMBERED_WRITERS = 1000
 
@@ -8,6 +9,7 @@ export class ActionRunner {
   readonly #context: ActionContext
   /** Actions that wrote to their inputs, by key: they get private copies from the start when they come again. */
   readonly #writers = new Set<string>()
+  readonly #known = new KnownSources()
 
   constructor(context: ActionContext) {
     this.#context = context
@@ -16,7 +18,7 @@ export class ActionRunner {
   async run(request: AttemptRequest): Promise<AttemptOutcome> {
     const attempt = new Attempt(this.#context, request)
     try {
-      return await attempt.run(this.#writers)
+      return await attempt.run(this.#writers, this.#known)
     } catch (thrown) {
       return failedOutcome(thrown, request, this.#context.log)
     } finally {

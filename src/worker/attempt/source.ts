@@ -1,13 +1,13 @@
 import type { Call } from '../../base/call.js'
+import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
 import { type Codec, codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
-import type { Store } from '../../store/store.js'
-import { WHOLE } from '../../stream/path.js'
-import { collect } from '../../stream/run.js'
+import type { Directory } from '../../reapi/directory.js'
+import { readBytes, type Store } from '../../store/store.js'
 import { type InputTree, readInputTree } from '../input/tree.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
@@ -23,23 +23,41 @@ export interface ActionSource {
 }
 
 /**
+ * Commands and Directories that were read lately, by digest, valid ones only: the actions of a build share most of
+ * theirs. That they are known here does not mean that the store still has them.
+ */
+export class KnownSources {
+  readonly commands = new LruCache<Command>(KNOWN_BYTES)
+  readonly directories = new LruCache<Directory>(KNOWN_BYTES)
+}
+
+/** Counted in bytes of the messages; parsed they take up to ten times as much. */
+const KNOWN_BYTES = 4 * 1024 * 1024
+
+/**
  * Reads an action and what it refers to. INVALID_ARGUMENT when something is malformed; FAILED_PRECONDITION when the
  * Action is missing. A missing Command is listed with the missing inputs, so that a client learns of all at once.
  */
-export const readActionSource = async (digest: Digest, store: Store, call: Call): Promise<ActionSource> => {
+export const readActionSource = async (
+  digest: Digest,
+  store: Store,
+  known: KnownSources,
+  call: Call,
+): Promise<ActionSource> => {
   const action = await readMessage(digest, actionCodec, store, call)
   if (action === undefined) throw missingBlobs([digest])
   const commandDigest = Digest.parse(action.commandDigest, digest.function, 'Action.command_digest')
   const rootDigest = Digest.parse(action.inputRootDigest, digest.function, 'Action.input_root_digest')
   const [command, tree] = await Promise.all([
-    readMessage(commandDigest, commandCodec, store, call),
-    readInputTree(rootDigest, store, call),
+    known.commands.get(commandDigest.key) ?? readMessage(commandDigest, commandCodec, store, call),
+    readInputTree(rootDigest, store, known.directories, call),
   ])
   if (command === undefined) {
     const absent = tree.blobs.length === 0 ? [] : await store.findMissing(tree.blobs, call)
     throw missingBlobs(unique([commandDigest, ...tree.missing, ...absent]))
   }
   validateCommand(command)
+  known.commands.set(commandDigest.key, command, commandDigest.sizeBytes)
   return { action, command, tree }
 }
 
@@ -51,8 +69,7 @@ const readMessage = async <In, Out>(
 ): Promise<Out | undefined> => {
   if (digest.isEmpty) return of.decode(Buffer.alloc(0))
   try {
-    const blob = await store.reader(digest, WHOLE, call)
-    return of.decode(await collect(blob, { maxBytes: MAX_MESSAGE_BYTES, signal: call.signal }))
+    return of.decode(await readBytes(store, digest, MAX_MESSAGE_BYTES, call))
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return undefined
     throw error

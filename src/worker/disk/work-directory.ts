@@ -1,5 +1,6 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
 import { chmod, mkdir, readdir, realpath, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import { errnoOf } from './errno.js'
@@ -7,6 +8,7 @@ import { errnoOf } from './errno.js'
 /** By this file a worker recognises, at the next start, a directory that is its own to empty. */
 const MARKER = '.remexec-work-directory'
 const PARALLEL_REMOVALS = 2
+const SMALL_ENTRIES = 8
 
 /** The directory in which actions run, each in one of its own that is removed in the background afterwards. */
 export class WorkDirectory {
@@ -63,11 +65,30 @@ export class WorkDirectory {
   async #removeDoomed(): Promise<void> {
     for (let path = this.#doomed.pop(); path !== undefined; path = this.#doomed.pop()) {
       try {
-        await removeTree(path)
+        await setImmediate()
+        if (!removeSmall(path)) await removeTree(path)
       } catch (error) {
         this.#log.warn('could not remove the directory of an action', { path, error })
       }
     }
+  }
+}
+
+/**
+ * Removes what an action without inputs and outputs leaves, at a third of the CPU that six turns of the thread pool take.
+ * False when there is more, or something is in the way: then part of it may be gone.
+ */
+const removeSmall = (path: string): boolean => {
+  try {
+    const names = readdirSync(path)
+    if (names.length > SMALL_ENTRIES) return false
+    for (const name of names) if (name !== 'root') unlinkSync(`${path}/${name}`)
+    rmdirSync(`${path}/root`)
+    rmdirSync(path)
+    return true
+  } catch {
+    // A root that is not empty, most of the time; whatever else it is, the longer way meets it again and tells.
+    return false
   }
 }
 

@@ -1,11 +1,10 @@
 import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
+import type { LruCache } from '../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../../reapi/directory.js'
-import type { Store } from '../../store/store.js'
-import { WHOLE } from '../../stream/path.js'
-import { collect } from '../../stream/run.js'
+import { readBytes, type Store } from '../../store/store.js'
 
 export interface InputFile {
   /** Relative to the input root. */
@@ -35,10 +34,22 @@ const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024
 /** Equal directories are stored once, so 30 small blobs can describe 2^30 paths: this is where a tree becomes hostile. */
 const MAX_ENTRIES = 2_000_000
 
-/** Reads the whole tree of an action's inputs. Rejects with INVALID_ARGUMENT when a Directory is not valid. */
-export const readInputTree = async (root: Digest, store: Store, call: Call): Promise<InputTree> => {
+/**
+ * Reads the whole tree of an action's inputs, except for Directories that are `known`, which may have left the store.
+ * Rejects with INVALID_ARGUMENT when a Directory is not valid.
+ */
+export const readInputTree = async (
+  root: Digest,
+  store: Store,
+  known: LruCache<Directory>,
+  call: Call,
+): Promise<InputTree> => {
   const missing: Digest[] = []
-  const directories = await fetchDirectories(root, missing, store, call)
+  const directories = await fetchDirectories(root, missing, async (digest, path) => {
+    const directory = known.get(digest.key) ?? (await fetchDirectory(digest, path, store, call))
+    if (directory !== undefined) known.set(digest.key, directory, digest.sizeBytes)
+    return directory
+  })
   return { ...layOut(root, directories), missing }
 }
 
@@ -52,15 +63,12 @@ interface Found {
 const fetchDirectories = async (
   root: Digest,
   missing: Digest[],
-  store: Store,
-  call: Call,
+  fetch: (digest: Digest, path: string) => Promise<Directory | undefined>,
 ): Promise<ReadonlyMap<string, Directory>> => {
   const known = new Map<string, Directory>()
   let level: Found[] = [{ digest: root, path: '' }]
   while (level.length > 0) {
-    const fetched = await boundedMap(level, PARALLEL_FETCHES, ({ digest, path }) =>
-      fetchDirectory(digest, path, store, call),
-    )
+    const fetched = await boundedMap(level, PARALLEL_FETCHES, ({ digest, path }) => fetch(digest, path))
     const next = new Map<string, Found>()
     for (const [index, { digest, path }] of level.entries()) {
       const directory = fetched[index]
@@ -87,8 +95,7 @@ const fetchDirectory = async (
     throw new StatusError('INVALID_ARGUMENT', `${message}, expected at most ${MAX_DIRECTORY_BYTES}`)
   }
   try {
-    const blob = await store.reader(digest, WHOLE, call)
-    const bytes = await collect(blob, { maxBytes: MAX_DIRECTORY_BYTES, signal: call.signal })
+    const bytes = await readBytes(store, digest, MAX_DIRECTORY_BYTES, call)
     return parseDirectory(bytes, digest.function, path)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return undefined

@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs'
 import { boundedMap } from '../../base/bounded-map.js'
 import { type Call, internalCall } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import type { Store } from '../../store/store.js'
+import { type Store, writeBytes } from '../../store/store.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { deliver, run } from '../../stream/run.js'
+import { run } from '../../stream/run.js'
 import { fsFailure } from '../disk/fs-failure.js'
 import type { OutputBlob } from './file.js'
 
@@ -36,10 +36,12 @@ export const uploadBlobs = async (
 }
 
 const upload = async ({ digest, source }: OutputBlob, store: Store, call: Call): Promise<void> => {
-  const path = await store.writer(digest, call)
   try {
-    if (typeof source !== 'string') await deliver(source, path, call.signal)
-    else await run([createReadStream(source, { highWaterMark: STAGE_BYTES }), ...path], call.signal)
+    if (typeof source !== 'string') await writeBytes(store, digest, source, call)
+    else {
+      const path = await store.writer(digest, call)
+      await run([createReadStream(source, { highWaterMark: STAGE_BYTES }), ...path], call.signal)
+    }
   } catch (error) {
     // A CAS refuses bytes that are not those of the digest; here the client has no part in it.
     if (!isStatus(error, 'INVALID_ARGUMENT')) throw fsFailure(error, `upload of ${digest}`)

@@ -14,18 +14,21 @@ import {
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { internalCall } from '../../../src/base/call.js'
+import { LruCache } from '../../../src/base/lru-cache.js'
 import { StatusError } from '../../../src/base/status-error.js'
 import { unpack } from '../../../src/proto/any.js'
 import { codec } from '../../../src/proto/codec.js'
 import type { DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-function.js'
-import { encodeDirectory } from '../../../src/reapi/directory.js'
+import { type Directory, encodeDirectory } from '../../../src/reapi/directory.js'
 import { changedInputs } from '../../../src/worker/input/changed.js'
 import { leaseInputs } from '../../../src/worker/input/lease.js'
 import { makeInputRoot } from '../../../src/worker/input/root.js'
 import { readInputTree } from '../../../src/worker/input/tree.js'
 import { FileStore } from '../file-store.js'
+
+const nothingKnown = () => new LruCache<Directory>(1 << 20)
 
 const { SHA256, BLAKE3 } = digestFunctions
 const call = internalCall()
@@ -39,7 +42,7 @@ const setUp = (t: Test) => {
 }
 
 const make = async (root: Digest, at: string, store: FileStore, copies = false) => {
-  const tree = await readInputTree(root, store.cas, call)
+  const tree = await readInputTree(root, store.cas, nothingKnown(), call)
   const lease = await leaseInputs(tree, store.cas, call)
   return { tree, lease, links: await makeInputRoot(tree, at, store.cas, { copies }, call) }
 }
@@ -136,7 +139,10 @@ t.test('a small tree that describes 2^40 paths is refused', async (t) => {
       ],
     })
   }
-  await t.rejects(readInputTree(digest, store.cas, call), { code: 3, message: /more than 2000000 entries/ })
+  await t.rejects(readInputTree(digest, store.cas, nothingKnown(), call), {
+    code: 3,
+    message: /more than 2000000 entries/,
+  })
 })
 
 t.test('EXE-12, EXE-13, EXE-15 every missing blob is listed, in one detail', async (t) => {
@@ -155,15 +161,25 @@ t.test('EXE-12, EXE-13, EXE-15 every missing blob is listed, in one detail', asy
   })
   const subjectOf = ({ hash, sizeBytes }: Digest) => `blobs/${hash}/${sizeBytes}`
   for (const digest of [gone1, gone2, goneDirectory]) store.drop(digest)
-  const tree = await readInputTree(top, store.cas, call)
+  const tree = await readInputTree(top, store.cas, nothingKnown(), call)
   const error = await rejection(leaseInputs(tree, store.cas, call))
   t.equal(error.code, 9)
   t.same(missingIn(error), [gone1, gone2, goneDirectory].map(subjectOf).sort())
   t.match(error.message, /^3 blobs the action needs are not in the CAS/)
   t.equal(store.leased.size, 0, 'nothing stays leased')
 
+  const known = nothingKnown()
+  await readInputTree(top, store.cas, known, call)
   store.drop(top)
-  const noRoot = await rejection(readInputTree(top, store.cas, call).then((tree) => leaseInputs(tree, store.cas, call)))
+  const remembered = await readInputTree(top, store.cas, known, call)
+  t.same(
+    missingIn(await rejection(leaseInputs(remembered, store.cas, call))),
+    [gone1, gone2, goneDirectory, top].map(subjectOf).sort(),
+    'a Directory that is known and gone is missing all the same',
+  )
+  const noRoot = await rejection(
+    readInputTree(top, store.cas, nothingKnown(), call).then((tree) => leaseInputs(tree, store.cas, call)),
+  )
   t.same(missingIn(noRoot), [subjectOf(top)])
 })
 
@@ -184,7 +200,7 @@ t.test('EXE-17, EXE-45 what is behind is fetched, with the function of the actio
   const data = behind(Buffer.from('far'), BLAKE3)
   const top = behind(encodeDirectory({ files: [{ name: 'f', digest: data.toMessage() }] }), BLAKE3)
   let fetches = 0
-  const tree = await readInputTree(top, store.cas, call)
+  const tree = await readInputTree(top, store.cas, nothingKnown(), call)
   const lease = await leaseInputs(tree, store.cas, call, () => fetches++)
   t.equal(fetches, 1)
   store.drop(data)
@@ -216,7 +232,7 @@ const cas = (store: FileStore) => ({
 t.test('a store without files gives copies', async (t) => {
   const { root, store, put } = setUp(t)
   const top = put({ files: [{ name: 'f', digest: store.put('x').toMessage(), isExecutable: true }] })
-  const tree = await readInputTree(top, cas(store), call)
+  const tree = await readInputTree(top, cas(store), nothingKnown(), call)
   await leaseInputs(tree, cas(store), call)
   t.same(await makeInputRoot(tree, root, cas(store), { copies: false }, call), [])
   t.equal(lstatSync(join(root, 'f')).nlink, 1)
