@@ -7,7 +7,16 @@ import type { Figures } from './measure.js'
 import { figuresText, heading, observationText } from './report.js'
 import { Run } from './run.js'
 
-const options = parseArguments(process.argv.slice(2))
+const parse = (): ReturnType<typeof parseArguments> => {
+  try {
+    return parseArguments(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`)
+    return process.exit(2)
+  }
+}
+
+const options = parse()
 
 const isWanted = ({ name }: Case): boolean =>
   options.only.length === 0 || options.only.some((part) => name.includes(part))

@@ -45,7 +45,13 @@ interface Round {
 export const serverContender = (name: string, subject: RateCase, server: Server): Contender => ({
   name,
   meter: server,
-  setUp: async () => subject.setUp?.(server),
+  setUp: async () => {
+    try {
+      await subject.setUp?.(server)
+    } catch (cause) {
+      throw new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    }
+  },
   run: (requests) => subject.run(server, requests),
 })
 
