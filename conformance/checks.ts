@@ -11,6 +11,7 @@ import { compressedBlobsChecks } from './checks/compressed-blobs.js'
 import { digestChecks } from './checks/digest.js'
 import { executeChecks } from './checks/execute.js'
 import { executeRefusalChecks } from './checks/execute-refusals.js'
+import { executionDigestChecks } from './checks/execution-digests.js'
 import { executionResultChecks } from './checks/execution-results.js'
 import { findMissingBlobsChecks } from './checks/find-missing-blobs.js'
 import { generalTransportChecks } from './checks/general-transport.js'
@@ -51,6 +52,7 @@ const all: readonly Check[] = [
   ...executeChecks,
   ...executionResultChecks,
   ...missingInputChecks,
+  ...executionDigestChecks,
   ...executeRefusalChecks,
   ...commandChecks,
   ...outputChecks,

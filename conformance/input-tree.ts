@@ -26,14 +26,13 @@ export const symlink = (target: string): InputNode => ({ kind: 'symlink', target
 
 export const directory = (nodes: InputTree): Extract<InputNode, { kind: 'directory' }> => ({ kind: 'directory', nodes })
 
-/** Directories of about 100 KiB each, no two alike. They name one file, which GetTree does not look at. */
+/** Directories of about 100 KiB each, no two alike: few entries with long targets, which cost little to take apart. */
 export const wideTree = (count: number): InputTree => {
-  const content = file('x')
-  const run = randomUUID().slice(0, 8)
-  const names = (at: number): string[] => Array.from({ length: 900 }, (_, index) => `${run}-${at}-${index}`)
+  const run = randomUUID()
+  const link = (at: number, index: number): InputNode => symlink(`${run}/${at}/${index}/`.padEnd(4_000, 'x'))
   const nodes = Array.from({ length: count }, (_, at): [string, InputNode] => [
     `d${at}`,
-    directory(Object.fromEntries(names(at).map((name) => [name, content]))),
+    directory(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`l${index}`, link(at, index)]))),
   ])
   return Object.fromEntries(nodes)
 }

@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events'
+
 /** How one call ended, as far as waiting is concerned. */
 export interface Ended {
   readonly code: number
@@ -23,6 +25,11 @@ export class Patience {
   readonly #silences = new Map<string, number>()
   readonly #silentInARow = new Set<string>()
   readonly #over = new AbortController()
+
+  constructor() {
+    // Every check that is under way listens: as many as there are lanes, and those that wait beside them.
+    setMaxListeners(0, this.#over.signal)
+  }
 
   /** Aborted when the run is over before its end. */
   get signal(): AbortSignal {

@@ -139,12 +139,13 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-08',
-    sends: 'A new upload that starts at offset 5; refused.',
+    sends: 'A new upload that starts at offset 5 and gives every byte; refused, where offsets are looked at.',
     needs,
     run: async (exam) => {
       const data = exam.random(100)
       const resourceName = exam.uploadName(exam.digest(data))
-      const outcome = await send(exam, [{ resourceName, writeOffset: 5, data: data.subarray(5), finishWrite: true }])
+      // With all bytes the digest would fit: only the offset is wrong.
+      const outcome = await send(exam, [{ resourceName, writeOffset: 5, data, finishWrite: true }])
       exam.expectCode(outcome, 'INVALID_ARGUMENT', 'OUT_OF_RANGE')
       await expectAbsent(exam, exam.digest(data))
     },
@@ -163,7 +164,8 @@ export const byteStreamWriteChecks: readonly Check[] = [
   },
   {
     id: 'BSW-10',
-    sends: 'A message after the one that finished the blob; INVALID_ARGUMENT.',
+    sends:
+      'A message after the one that finished the blob, and the second half after a finished half; no blob of those.',
     needs,
     run: async (exam) => {
       const data = exam.random(1_000)
@@ -175,6 +177,15 @@ export const byteStreamWriteChecks: readonly Check[] = [
       // An answer given at the finishing message, before the extra one came, is correct as well.
       const code = exam.expectCode(outcome, 'INVALID_ARGUMENT', 'OK')
       exam.chose(`answers ${code} when more follows finish_write`)
+      if (code === 'OK') expectCommitted(exam, outcome, data.length)
+      const halves = exam.random(1_000)
+      const name = exam.uploadName(exam.digest(halves))
+      const finishedEarly = await send(exam, [
+        { resourceName: name, writeOffset: 0, data: halves.subarray(0, 500), finishWrite: true },
+        { resourceName: name, writeOffset: 500, data: halves.subarray(500), finishWrite: true },
+      ])
+      exam.expectCode(finishedEarly, 'INVALID_ARGUMENT')
+      await expectAbsent(exam, exam.digest(halves))
     },
   },
   {

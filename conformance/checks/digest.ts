@@ -25,12 +25,27 @@ const missingCount = (exam: Exam, outcome: Awaited<ReturnType<typeof find>>): nu
   return outcome.responses[0]?.missingBlobDigests.length ?? 0
 }
 
-/** A digest function this server does not announce. */
-const unannounced = (exam: Exam): number => {
-  const announced = exam.capabilities.cacheCapabilities?.digestFunctions ?? []
-  const all = [DigestFunction.MURMUR3, DigestFunction.VSO, DigestFunction.GITSHA1, DigestFunction.SHA1]
-  return all.find((value) => !announced.includes(value)) ?? 99
-}
+/** The length in bytes of the hashes of functions that a server may or may not announce. */
+const HASH_BYTES: readonly (readonly [number, number])[] = [
+  [DigestFunction.SHA256TREE, 32],
+  [DigestFunction.BLAKE3, 32],
+  [DigestFunction.SHA1, 20],
+  [DigestFunction.MD5, 16],
+  [DigestFunction.SHA384, 48],
+  [99, 32],
+]
+
+const announcedBy = (exam: Exam): readonly number[] => exam.capabilities.cacheCapabilities?.digestFunctions ?? []
+
+/** The digest of no bytes under every function whose hashes can be made here. */
+const EMPTY_HASHES: readonly (readonly [number, string])[] = [
+  [DigestFunction.SHA256, EMPTY_DIGEST.hash],
+  [DigestFunction.BLAKE3, blake3Of(Buffer.alloc(0)).hash],
+  [DigestFunction.SHA1, createHash('sha1').digest('hex')],
+  [DigestFunction.MD5, createHash('md5').digest('hex')],
+  [DigestFunction.SHA384, createHash('sha384').digest('hex')],
+  [DigestFunction.SHA512, createHash('sha512').digest('hex')],
+]
 
 export const digestChecks: readonly Check[] = [
   {
@@ -88,11 +103,14 @@ export const digestChecks: readonly Check[] = [
   },
   {
     id: 'DIG-06',
-    sends: 'digest_function set to one that is not announced; INVALID_ARGUMENT.',
+    sends: 'Each digest_function that is not announced, with hashes of its length; INVALID_ARGUMENT.',
     needs: [...needs, 'api:2.3'],
     run: async (exam) => {
-      const outcome = await find(exam, [exam.digest(exam.random(9))], unannounced(exam))
-      exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      for (const [digestFunction, hashBytes] of HASH_BYTES) {
+        if (announcedBy(exam).includes(digestFunction)) continue
+        const digest = { hash: exam.random(hashBytes).toString('hex'), sizeBytes: 9 }
+        exam.expectCode(await find(exam, [digest], digestFunction), 'INVALID_ARGUMENT')
+      }
     },
   },
   {
@@ -161,14 +179,20 @@ export const digestChecks: readonly Check[] = [
   },
   {
     id: 'DIG-12',
-    sends: 'The empty blob in FindMissingBlobs and BatchReadBlobs, never uploaded; it is there.',
+    sends: 'The empty blob in FindMissingBlobs, under each announced function, and BatchReadBlobs; it is there.',
     needs,
     run: async (exam) => {
       exam.expectEqual(missingCount(exam, await find(exam, [EMPTY_DIGEST])), 0, 'the number of missing digests')
+      for (const [digestFunction, hash] of EMPTY_HASHES) {
+        if (!announcedBy(exam).includes(digestFunction)) continue
+        const outcome = await find(exam, [{ hash, sizeBytes: 0 }], digestFunction)
+        exam.expectEqual(missingCount(exam, outcome), 0, `the number missing under function ${digestFunction}`)
+      }
       const request = { instanceName: exam.instanceName, digests: [EMPTY_DIGEST] }
       const read = await exam.call(methods.batchReadBlobs, request)
       exam.expectCode(read, 'OK')
-      exam.expectEqual(read.responses[0]?.responses[0]?.status?.code ?? 0, 0, "the entry's status")
+      const entry = exam.present(read.responses[0]?.responses[0], 'an entry')
+      exam.expectEqual(entry.status?.code ?? 0, 0, "the entry's status")
     },
   },
   {
@@ -196,7 +220,10 @@ export const digestChecks: readonly Check[] = [
         digestFunction: DigestFunction.GITSHA1,
       })
       exam.expectCode(stored, 'OK')
-      exam.expectEqual(stored.responses[0]?.responses[0]?.status?.code ?? 0, 0, "the entry's status")
+      const entry = exam.present(stored.responses[0]?.responses[0], 'an entry')
+      exam.expectEqual(entry.status?.code ?? 0, 0, "the entry's status")
+      const there = await find(exam, [{ hash, sizeBytes: data.length }], DigestFunction.GITSHA1)
+      exam.expectEqual(missingCount(exam, there), 0, 'the number missing under GITSHA1')
     },
   },
 ]

@@ -114,10 +114,10 @@ export const getActionResultChecks: readonly Check[] = [
   {
     id: 'ACG-10',
     isBulky: true,
-    sends: 'A hint to inline a file of 10 MiB, from a client that takes 4 MiB a message; OK, not inlined.',
+    sends: 'A hint to inline a file of 6 MiB, from a client that takes 4 MiB a message; OK, not inlined.',
     needs: [...writable, 'bytestream'],
     run: async (exam) => {
-      const { actionDigest } = await storedResult(exam, exam.random(10 << 20))
+      const { actionDigest } = await storedResult(exam, exam.random(6 << 20))
       const client = exam.connect({ 'grpc.max_receive_message_length': 4 << 20 })
       const outcome = await get(exam, actionDigest, { inlineOutputFiles: ['out/file'] }, { client })
       exam.expectEqual(found(exam, outcome).outputFiles[0]?.contents.length, 0, 'the length of contents')

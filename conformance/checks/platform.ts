@@ -41,6 +41,7 @@ const selecting = async (exam: Exam) => {
 const platformChecks: readonly Check[] = [
   {
     id: 'CMD-16',
+    waitsFor: 'actions that must not run within 3 s',
     sends: 'Properties only on the Command; right ones on the Action and wrong ones on the Command; both run.',
     run: async (exam) => {
       const { wrong } = await selecting(exam)
@@ -54,6 +55,7 @@ const platformChecks: readonly Check[] = [
   },
   {
     id: 'CMD-17',
+    waitsFor: 'actions that must not run within 3 s',
     sends: 'One property twice, with a value that a worker has and one that none has; it does not run.',
     run: async (exam) => {
       const { name, value, others } = await selecting(exam)
@@ -64,6 +66,7 @@ const platformChecks: readonly Check[] = [
   },
   {
     id: 'CMD-18',
+    waitsFor: 'actions that must not run within 3 s',
     sends: 'A property whose name, then whose value, is in another case; neither runs.',
     run: async (exam) => {
       const { name, value, others } = await selecting(exam)

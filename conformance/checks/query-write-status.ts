@@ -1,10 +1,18 @@
+import { Code } from '../../src/base/status-error.js'
 import type { Check } from '../check.js'
 import type { Exam } from '../exam.js'
 import * as methods from '../methods.js'
 
 const needs = ['bytestream', 'cas', 'query-write-status'] as const
 
-const query = (exam: Exam, resourceName: string) => exam.call(methods.queryWriteStatus, { resourceName })
+const ask = (exam: Exam, resourceName: string) => exam.call(methods.queryWriteStatus, { resourceName })
+
+/** A server may do without this method (BSQ-06), and then has nothing to be asked. */
+const query = async (exam: Exam, resourceName: string) => {
+  const outcome = await ask(exam, resourceName)
+  if (outcome.code === Code.UNIMPLEMENTED) exam.notApplicable('the server does not implement QueryWriteStatus')
+  return outcome
+}
 
 /** Sends the first part of an upload under this name, waits until the server must have it, and breaks off. */
 const breakAt = async (exam: Exam, resourceName: string, part: Uint8Array): Promise<void> => {
@@ -108,7 +116,7 @@ export const queryWriteStatusChecks: readonly Check[] = [
     sends: 'A well-formed name; whether the method is there at all.',
     needs: ['cas'],
     run: async (exam) => {
-      const outcome = await query(exam, exam.uploadName(exam.digest(exam.random(10))))
+      const outcome = await ask(exam, exam.uploadName(exam.digest(exam.random(10))))
       exam.observed('is served', outcome.code !== 12)
       exam.chose(outcome.code === 12 ? 'does not implement it: clients restart at 0' : 'implements it')
     },

@@ -25,6 +25,7 @@ export const updateActionResultChecks: readonly Check[] = [
     needs: writable,
     run: async (exam) => {
       const client = exam.connect()
+      await client.waitForReady(5_000)
       const { actionDigest, fileDigest } = await storedResult(exam)
       const result = found(exam, await get(exam, actionDigest, {}, { client }))
       exam.expectEqual(result.outputFiles[0]?.digest?.hash, fileDigest.hash, 'the hash of the output')
@@ -48,14 +49,18 @@ export const updateActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACU-04',
-    sends: 'No action_result, and one with a malformed digest inside; INVALID_ARGUMENT.',
+    sends: 'No action_result, and malformed digests of a file, a Tree and stdout inside one; INVALID_ARGUMENT.',
     needs: writable,
     run: async (exam) => {
       const actionDigest = await storedAction(exam)
       exam.expectCode(await update(exam, actionDigest, null), 'INVALID_ARGUMENT')
       const bad = { hash: 'xyz', sizeBytes: 3 }
-      const outcome = await update(exam, actionDigest, { outputFiles: [{ path: 'f', digest: bad }] })
-      exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      const results = [
+        { outputFiles: [{ path: 'f', digest: bad }] },
+        { outputDirectories: [{ path: 'd', treeDigest: bad }] },
+        { stdoutDigest: bad },
+      ]
+      for (const result of results) exam.expectCode(await update(exam, actionDigest, result), 'INVALID_ARGUMENT')
     },
   },
   {

@@ -54,8 +54,6 @@ export interface Mutation {
   readonly caughtBy: readonly string[]
   /** How long its checks wait before they see it, when that is seconds: such mutations are examined first. */
   readonly waitsMs?: number
-  /** The instance to examine, when another than the empty one shows it. */
-  readonly instanceName?: string
   /** Made anew for each run, so that what a mutation has to remember is its own. */
   tamper(): Tampering | readonly Tampering[]
 }

@@ -16,6 +16,7 @@ import { optionalServicesMutations } from './mutations/optional-services.js'
 import { outputTreeMutations } from './mutations/output-tree.js'
 import { queryWriteStatusMutations } from './mutations/query-write-status.js'
 import { transportMutations } from './mutations/transport.js'
+import { unimplementedMutations } from './mutations/unimplemented.js'
 
 /** Every way in which the proxy can break a server, by what is broken. */
 export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> = {
@@ -35,6 +36,7 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   'Execution: results': executionResultsMutations,
   'Execution: Trees of output directories': outputTreeMutations,
   'Execution: what a Command means': commandMutations,
+  'Methods that capabilities claim': unimplementedMutations,
   'Services the server behind the proxy lacks': optionalServicesMutations,
 }
 

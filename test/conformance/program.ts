@@ -14,7 +14,11 @@ export interface Ended {
 export const conformance = (...args: readonly string[]): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const program = join(root, 'conformance', 'main.ts')
-    const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], { cwd: root })
+    const child = spawn(
+      process.execPath,
+      ['--max-semi-space-size=4', '--expose-gc', '--import', 'tsx', program, ...args],
+      { cwd: root },
+    )
     let [stdout, stderr] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text

@@ -257,10 +257,7 @@ t.test('a server that answers GetCapabilities and hangs in all else', async (t) 
   const address = `grpc://127.0.0.1:${await listening(t, server)}`
   const { code, stdout, stderr } = await conformance(address, '--quiet', '--format', 'json')
   t.equal(code, 2)
-  t.match(
-    stderr,
-    /^grpc:\S+: the server connects and does not answer: FindMissingBlobs, Read, [^\n]* kept silent in a row\n$/,
-  )
+  t.match(stderr, /^grpc:\S+: the server connects and does not answer: \w+, [^\n]* kept silent in a row\n$/)
   const { results } = JSON.parse(stdout) as ReportDocument
   t.ok(results.length > 300, 'the report is written all the same')
   t.ok(

@@ -151,6 +151,17 @@ export const actionCacheMutations: readonly Mutation[] = [
     }),
   },
   {
+    name: 'action-cache-checks-files-only',
+    breaks: 'UpdateActionResult does not look at the digests of directories and streams.',
+    caughtBy: ['ACU-04'],
+    tamper: () =>
+      onRequest(updateActionResult, ({ actionResult }) => {
+        if (!actionResult || actionResult.outputFiles?.length) return
+        actionResult.stdoutDigest = null
+        actionResult.outputDirectories = []
+      }),
+  },
+  {
     name: 'action-cache-bad-update-not-found',
     breaks: 'UpdateActionResult answers NOT_FOUND to a malformed result.',
     caughtBy: ['ACU-04'],

@@ -61,7 +61,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   {
     name: 'write-accepts-gaps',
     breaks: 'Write takes messages in the order they come and ignores their offsets.',
-    caughtBy: ['BSW-07'],
+    caughtBy: ['BSW-07', 'BSW-08'],
     tamper: () => {
       const sent = new WeakMap<object, number>()
       return onRequest(write, (message, call) => {
@@ -115,6 +115,16 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
       onRequest(write, (message, { request }) => {
         const { sizeBytes } = sizeIn(request?.resourceName)
         if ((message.writeOffset ?? 0) + (message.data?.length ?? 0) >= sizeBytes) message.finishWrite = true
+      }),
+  },
+  {
+    name: 'write-finishes-at-the-end-only',
+    breaks: 'Write goes on after a message with finish_write and commits what the whole stream held.',
+    caughtBy: ['BSW-10'],
+    tamper: () =>
+      onRequest(write, (message, { request }) => {
+        const { sizeBytes } = sizeIn(request?.resourceName)
+        if ((message.writeOffset ?? 0) + (message.data?.length ?? 0) < sizeBytes) message.finishWrite = false
       }),
   },
   {
@@ -234,6 +244,24 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
     breaks: 'Write fails with UNAVAILABLE where the client is at fault, so that clients retry for ever.',
     caughtBy: ['BSW-05', 'BSW-06', 'BSW-07', 'BSW-08', 'BSW-11', 'CMP-02', 'CMP-05', 'CMP-07'],
     tamper: () => recode(write, INVALID_ARGUMENT, 14),
+  },
+  {
+    name: 'write-compressed-claims-and-discards',
+    breaks: 'Write of compressed blobs answers OK and stores nothing.',
+    caughtBy: ['CAP-11', 'CMP-01', 'CMP-02', 'CMP-14'],
+    tamper: () =>
+      instead(write, (request) => (isCompressed(request?.resourceName) ? answered({ committedSize: -1 }) : undefined)),
+  },
+  {
+    name: 'write-compressed-trailing-segments',
+    breaks: 'Write refuses names of compressed blobs with anything behind the size.',
+    caughtBy: ['CMP-01'],
+    tamper: () =>
+      instead(write, (request) =>
+        isCompressed(request?.resourceName) && !/\/\d+$/.test(request?.resourceName ?? '')
+          ? ended(INVALID_ARGUMENT)
+          : undefined,
+      ),
   },
   {
     name: 'write-compressed-size-uncompressed',

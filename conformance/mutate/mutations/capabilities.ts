@@ -1,6 +1,6 @@
 import type { Output } from '../../../src/proto/codec.js'
 import { execute, getCapabilities, splitBlob, updateActionResult, write } from '../../methods.js'
-import { answered, ended, instead, type Mutation, onResponse, type Tampering } from '../mutation.js'
+import { answered, ended, instead, type Mutation, onRequest, onResponse, type Tampering } from '../mutation.js'
 
 type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
 type Cache = NonNullable<Capabilities['cacheCapabilities']>
@@ -44,6 +44,26 @@ export const capabilitiesMutations: readonly Mutation[] = [
       let asked = 0
       return instead(getCapabilities, () => (++asked % 10 === 0 ? ended(14) : undefined))
     },
+  },
+  {
+    name: 'capabilities-change-between-calls',
+    breaks: 'GetCapabilities announces another batch limit each time.',
+    caughtBy: ['CAP-01'],
+    tamper: () => {
+      let asked = 0
+      return cache((announced) => {
+        announced.maxBatchTotalSizeBytes -= asked++
+      })()
+    },
+  },
+  {
+    name: 'capabilities-of-the-default-instance',
+    breaks: 'GetCapabilities tells of the default instance, whichever is asked for.',
+    caughtBy: ['CAP-19'],
+    tamper: () =>
+      onRequest(getCapabilities, (request) => {
+        request.instanceName = ''
+      }),
   },
   {
     name: 'capabilities-answered-twice',
@@ -126,7 +146,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   {
     name: 'capabilities-execution-not-served',
     breaks: 'Execution is announced, and Execute is not implemented.',
-    caughtBy: ['CAP-07'],
+    caughtBy: ['CAP-04', 'CAP-07'],
     tamper: () => instead(execute, () => ended(12)),
   },
   {

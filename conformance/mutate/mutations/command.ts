@@ -133,6 +133,16 @@ export const commandMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: 'platform-ignored',
+    breaks: 'Actions run on any worker, whatever properties they ask for.',
+    caughtBy: ['EXE-32'],
+    tamper: () =>
+      onAction(({ action, command }) => {
+        action.platform = { properties: [] }
+        command.platform = null
+      }),
+  },
+  {
     name: 'platform-of-command-preferred',
     breaks: 'The platform of the Command is preferred to that of the Action.',
     caughtBy: ['CMD-16'],

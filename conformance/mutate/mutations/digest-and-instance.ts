@@ -1,9 +1,11 @@
 import { createBLAKE3 } from 'hash-wasm'
+import { DigestFunction } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import {
   batchReadBlobs,
   batchUpdateBlobs,
   execute,
   findMissingBlobs,
+  getActionResult,
   getCapabilities,
   read,
   waitExecution,
@@ -97,6 +99,27 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
       ),
   },
   {
+    name: 'digest-function-never-announced-accepted',
+    breaks: 'SHA256TREE is not announced, and its digests are taken for those of SHA256.',
+    caughtBy: ['DIG-06'],
+    tamper: () =>
+      onRequest(findMissingBlobs, (request) => {
+        if (request.digestFunction === DigestFunction.SHA256TREE) request.digestFunction = 0
+      }),
+  },
+  {
+    name: 'digest-empty-blob-under-one-function',
+    breaks: 'The empty blob is missing under other functions than SHA256.',
+    caughtBy: ['DIG-12'],
+    tamper: () =>
+      onResponse(findMissingBlobs, (response, { request }) => {
+        if (request?.digestFunction !== DigestFunction.BLAKE3) return
+        for (const { hash = '', sizeBytes } of request.blobDigests ?? []) {
+          if (sizeBytes === 0) response.missingBlobDigests.push({ hash, sizeBytes })
+        }
+      }),
+  },
+  {
     name: 'digest-functions-mixed',
     breaks: 'FindMissingBlobs takes digests of two functions in one request.',
     caughtBy: ['DIG-08'],
@@ -162,7 +185,6 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
     name: 'instance-one-segment-only',
     breaks: 'Resource names are taken apart as if an instance name had one segment at most.',
     caughtBy: ['INS-03'],
-    instanceName: MANY_SEGMENTS,
     tamper: () =>
       [write, read].map((method) =>
         instead<{ resourceName?: string | undefined }, unknown>(method, (request) =>
@@ -207,6 +229,34 @@ export const digestAndInstanceMutations: readonly Mutation[] = [
       onRequest(read, (request) => {
         request.resourceName = request.resourceName?.replace(/^second\//, '')
       }),
+  },
+  {
+    name: 'instance-results-shared',
+    breaks: 'Results of one instance are found in another.',
+    caughtBy: ['INS-06'],
+    tamper: () =>
+      onRequest(getActionResult, (request) => {
+        if (request.instanceName === 'second') request.instanceName = ''
+      }),
+  },
+  {
+    name: 'operation-of-first-instance',
+    breaks: 'WaitExecution gives the operation of the instance that ran an action first.',
+    caughtBy: ['INS-07'],
+    tamper: () => {
+      const first = new Map<string, string>()
+      const renamed = new Map<string, string>()
+      return [
+        onResponse(execute, ({ name }, { request }) => {
+          const hash = request?.actionDigest?.hash ?? ''
+          first.set(hash, first.get(hash) ?? name)
+          renamed.set(name, first.get(hash) ?? name)
+        }),
+        onRequest(waitExecution, (request) => {
+          request.name = renamed.get(request.name ?? '') ?? request.name
+        }),
+      ]
+    },
   },
   {
     name: 'operation-named-after-action',

@@ -1,4 +1,5 @@
 import { codec } from '../../../src/proto/codec.js'
+import { toMs } from '../../../src/proto/time.js'
 import { execute } from '../../methods.js'
 import { onFailure, onOperation, onResult } from '../execution.js'
 import { ended, instead, type Mutation, onRequest, type Tampering } from '../mutation.js'
@@ -154,9 +155,9 @@ export const executionFailureMutations: readonly Mutation[] = [
     tamper: () =>
       onResult(({ executionMetadata }, { response }) => {
         const queued = executionMetadata?.queuedTimestamp
-        const started = executionMetadata?.workerStartTimestamp
-        const waitedMs = (started?.seconds ?? 0) * 1e3 - (queued?.seconds ?? 0) * 1e3
-        if (response && waitedMs >= 1_000) response.status = { code: DEADLINE_EXCEEDED, message: '', details: [] }
+        const ended = executionMetadata?.executionCompletedTimestamp
+        if (!response || !queued || !ended || toMs(ended) - toMs(queued) < 2_000) return
+        response.status = { code: DEADLINE_EXCEEDED, message: '', details: [] }
       }),
   },
   {

@@ -1,3 +1,4 @@
+import { DigestFunction } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { execute } from '../../methods.js'
 import { absentDigest, onResult, partsOf } from '../execution.js'
 import { type Mutation, onRequest } from '../mutation.js'
@@ -73,6 +74,16 @@ export const executionResultsMutations: readonly Mutation[] = [
     tamper: () =>
       onResult((result) => {
         result.stdoutDigest = { hash: '0'.repeat(40), sizeBytes: 0 }
+      }),
+  },
+  {
+    name: 'result-digests-always-sha256',
+    breaks: 'The result of an action under BLAKE3 names its outputs by SHA256.',
+    caughtBy: ['EXE-45'],
+    tamper: () =>
+      onResult((result, _, { request }) => {
+        if ((request as { digestFunction?: number } | undefined)?.digestFunction !== DigestFunction.BLAKE3) return
+        if (result.stdoutDigest) result.stdoutDigest = absentDigest()
       }),
   },
   {

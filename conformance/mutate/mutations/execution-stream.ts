@@ -10,6 +10,9 @@ const dropOperations = (drops: (done: boolean) => boolean): Tampering[] =>
     replaceResponse<object, { done: boolean }>(method, ({ done }) => (drops(done) ? [] : undefined)),
   )
 
+/** An instance of the server behind the proxy. */
+const CACHE_ONLY = 'projects/p/instances/i'
+
 export const executionStreamMutations: readonly Mutation[] = [
   {
     name: 'operation-only-at-end',
@@ -192,10 +195,19 @@ export const executionStreamMutations: readonly Mutation[] = [
     }),
   },
   {
+    name: 'execution-on-cache-only-runs',
+    breaks: 'Actions of an instance without execution run in another.',
+    caughtBy: ['EXE-38'],
+    tamper: () =>
+      onRequest(execute, (request) => {
+        if (request.instanceName === CACHE_ONLY) request.instanceName = ''
+      }),
+  },
+  {
     name: 'execution-on-cache-only-not-found',
     breaks: 'Execute on an instance without execution is NOT_FOUND.',
     caughtBy: ['EXE-38'],
-    tamper: () => instead(execute, (request) => (request?.instanceName === 'cache' ? ended(NOT_FOUND) : undefined)),
+    tamper: () => instead(execute, (request) => (request?.instanceName === CACHE_ONLY ? ended(NOT_FOUND) : undefined)),
   },
   {
     name: 'operation-lost-with-stream',

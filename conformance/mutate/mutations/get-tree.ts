@@ -14,6 +14,15 @@ export const getTreeMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: 'tree-last-page-lost',
+    breaks: 'GetTree by pages never sends the last page.',
+    caughtBy: ['TRE-05', 'TRE-06'],
+    tamper: () =>
+      replaceResponse(getTree, ({ nextPageToken }, { request }) =>
+        (request?.pageSize ?? 0) > 0 && nextPageToken === '' ? [] : undefined,
+      ),
+  },
+  {
     name: 'tree-root-left-out',
     breaks: 'GetTree gives only the directories below the root.',
     caughtBy: ['TRE-01'],

@@ -130,6 +130,17 @@ export const transportMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: 'reflection-hides-another-service',
+    breaks: 'Reflection does not list ByteStream.',
+    caughtBy: ['REF-01'],
+    tamper: () =>
+      onResponse(serverReflectionInfo, ({ listServicesResponse }) => {
+        if (listServicesResponse) {
+          listServicesResponse.service = listServicesResponse.service.filter(({ name }) => name !== read.service)
+        }
+      }),
+  },
+  {
     name: 'reflection-v1-only',
     breaks: 'Reflection is not served as v1alpha, which older tools ask for.',
     caughtBy: ['REF-01'],
