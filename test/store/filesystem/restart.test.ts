@@ -182,6 +182,28 @@ t.test('what happened to the files behind a crash is found out', async (t) => {
   t.ok((await readdir(inFolder(whole))).includes('not-ours'), 'files of others are left alone')
 })
 
+t.test('a stop before every length was checked does not spare the rest the check', async (t) => {
+  const folder = t.testdir()
+  await crashed(folder, 40)
+  const contentPath = join(folder, 'content')
+  const names = await blobFilesIn(contentPath)
+  const torn = Array.from({ length: 40 }, (_, number) => blob(number).digest).find(({ hash }) =>
+    names.at(-1)?.startsWith(hash),
+  )
+  if (torn === undefined) throw new Error('the last file is one of ours')
+  // The folder that is looked at last; without a checkpoint it is not known whether the power was lost.
+  await truncate(join(contentPath, 'sha256', torn.hash.slice(0, 2), names.at(-1) ?? ''), 10)
+  await rm(join(contentPath, 'index'), { force: true })
+  const stopped = await openFilesystem(folder)
+  await stopped.close()
+  const files = await openFilesystem(folder)
+  t.same(
+    (await files.store.findMissing([torn], call)).map(({ key }) => key),
+    [torn.key],
+  )
+  await files.close()
+})
+
 t.test('a checkpoint that is damaged is not believed', async (t) => {
   for (const damage of ['cut', 'flipped', 'foreign'] as const) {
     const folder = t.testdir()
