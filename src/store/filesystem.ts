@@ -54,7 +54,8 @@ const start = async (
     maxCount: policy.max_count,
     maxSeconds: policy.max_seconds,
   }
-  const shelf = new Shelf(layout, limits, options.block_size, clock, log)
+  const { block_size: blockSizeBytes, small_blob_cache_size: recentBytes } = options
+  const shelf = new Shelf(layout, { limits, blockSizeBytes, recentBytes }, clock, log)
   await sweep(layout)
   const recovered = await readCheckpoint(shelf.index, layout.checkpointPath)
   if (recovered.isRefused) log.warn('the checkpoint of a store is damaged: looking through its files instead', { path })

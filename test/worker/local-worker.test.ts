@@ -44,6 +44,7 @@ const storeIn = (directory: string): StoreConfig => ({
         block_size: 4096,
         max_concurrent_writes: 0,
         durability: 'process_exit',
+        small_blob_cache_size: 0,
       },
     },
     slow: { kind: 'memory', options: { eviction_policy: unlimited } },

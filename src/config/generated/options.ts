@@ -106,6 +106,10 @@ export interface FilesystemOptions {
    * What a finished upload survives. `process_exit`: every end of the server, kill -9 included; a power loss may take the last seconds of uploads, and what it cuts short is noticed and is a miss. `power_loss`: that as well, because the file and its folder are synced to the disk before an upload is answered.
    */
   readonly durability: 'process_exit' | 'power_loss'
+  /**
+   * Memory for blobs of up to 16 KiB that were read lately: above all results of the action cache. 0 keeps none.
+   */
+  readonly small_blob_cache_size: number
 }
 
 /**

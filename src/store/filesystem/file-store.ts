@@ -86,10 +86,22 @@ export class FilesystemStore implements Store {
   }
 
   async readBytes(digest: Digest, maxBytes: number, _call: Call): Promise<Buffer> {
-    const { file, storedBytes } = await this.#shelf.open(digest)
-    if (storedBytes <= maxBytes) return readSmall(file, digest, 0, storedBytes)
-    await closed(file)
-    throw tooLarge(digest, storedBytes, maxBytes)
+    const { recent, index, isScanning } = this.#shelf
+    if (isScanning) return this.#readFile(digest, maxBytes)
+    const known = recent.get(digest)
+    if (known !== undefined) {
+      index.use(digest)
+      if (known.length > maxBytes) throw tooLarge(digest, known.length, maxBytes)
+      return known
+    }
+    const begun = recent.begin(digest)
+    let bytes: Buffer | undefined
+    try {
+      bytes = await this.#readFile(digest, maxBytes)
+      return bytes
+    } finally {
+      if (begun !== undefined) recent.keep(digest, begun, bytes)
+    }
   }
 
   async writeBytes(digest: Digest, bytes: Buffer, { signal }: Call): Promise<void> {
@@ -135,6 +147,13 @@ export class FilesystemStore implements Store {
     return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${activity}` }
   }
 
+  async #readFile(digest: Digest, maxBytes: number): Promise<Buffer> {
+    const { file, storedBytes } = await this.#shelf.open(digest)
+    if (storedBytes <= maxBytes) return readSmall(file, digest, 0, storedBytes)
+    await closed(file)
+    throw tooLarge(digest, storedBytes, maxBytes)
+  }
+
   /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -152,7 +171,7 @@ export class FilesystemStore implements Store {
 
 const readSmall = async (file: OpenFile, digest: Digest, offset: number, end: number): Promise<Buffer> => {
   try {
-    const buffer = Buffer.allocUnsafe(end - offset)
+    const buffer = Buffer.allocUnsafeSlow(end - offset)
     for (let filled = 0; filled < buffer.length; ) {
       const bytesRead = await readAt(file, buffer.subarray(filled), offset + filled, digest)
       if (bytesRead === 0) throw new StatusError('DATA_LOSS', `blob ${digest.key} was cut short while it was read`)

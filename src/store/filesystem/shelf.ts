@@ -8,6 +8,7 @@ import { fileError } from './file-error.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { OpenFile } from './open-file.js'
+import { RecentBytes } from './recent-bytes.js'
 import { Unlinker } from './unlinker.js'
 
 /** A blob's file as the index knows it. */
@@ -18,6 +19,13 @@ export interface Located {
   /** `markOf` its modification time, 0 when that is not known yet. */
   readonly mark: number
   readonly path: string
+}
+
+export interface ShelfOptions {
+  readonly limits: EvictionLimits
+  readonly blockSizeBytes: number
+  /** How much of what was read lately may stay in memory. */
+  readonly recentBytes: number
 }
 
 /** Puts a whole file at `path`, by a rename; answers its modification time in milliseconds. */
@@ -45,17 +53,20 @@ export class Shelf {
   readonly index: BlobIndex
   readonly leases: Leases
   readonly unlinker: Unlinker
+  /** Not to be asked while a scan is under way. */
+  readonly recent: RecentBytes
   readonly #clock: Clock
   readonly #commits = new Map<string, Promise<void>>()
   #scan: Reconciliation | undefined
   #evictingCount = 0
 
-  constructor(layout: Layout, limits: EvictionLimits, blockSizeBytes: number, clock: Clock, log: Log) {
+  constructor(layout: Layout, { limits, blockSizeBytes, recentBytes }: ShelfOptions, clock: Clock, log: Log) {
     this.layout = layout
     this.#clock = clock
     this.index = new BlobIndex({ limits, clock, blockSizeBytes })
     this.leases = new Leases(this)
     this.unlinker = new Unlinker(log)
+    this.recent = new RecentBytes(recentBytes)
   }
 
   /** From now until it is done, `scan` is asked before the index is believed. */
@@ -207,6 +218,7 @@ export class Shelf {
     const storedBytes = this.index.storedBytesOf(slot)
     const hasTwin = this.index.hasTwin(slot)
     this.index.remove(slot)
+    this.recent.forget(digest)
     await Promise.all([
       this.unlinker.unlink(this.layout.blobPath(digest, storedBytes)),
       hasTwin ? this.unlinker.unlink(this.layout.twinPath(digest, storedBytes)) : undefined,
@@ -217,6 +229,7 @@ export class Shelf {
     const path = this.layout.blobPath(digest, storedBytes)
     if (this.unlinker.isPending(path)) await this.unlinker.settled(path)
     const mtimeMs = await place(path)
+    this.recent.forget(digest)
     const replaced = this.index.find(digest)
     if (replaced !== ABSENT) this.#unlinkReplaced(digest, replaced, storedBytes)
     const slot = this.index.insert(digest, storedBytes)

@@ -32,6 +32,7 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
     block_size: 1,
     max_concurrent_writes: 0,
     durability: 'process_exit',
+    small_blob_cache_size: 1024 * 1024,
     ...options,
     eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy },
   }
