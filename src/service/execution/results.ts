@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
@@ -11,15 +12,24 @@ import type { ExecutionInstance } from './instance.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** No operation waits longer than this for the action cache. */
+/** No operation waits for the action cache longer than this, and at most a second more. */
 const PATIENCE_MS = 60_000
+const SHARED_MS = 1_000
+
+let patience: { readonly signal: AbortSignal; readonly untilMs: number } | undefined
+
+/** One signal for all that begin in the same second: a timer for each would live on for a minute, two for an action. */
+const patienceSignal = (): AbortSignal => {
+  const nowMs = performance.now()
+  if (patience === undefined || nowMs >= patience.untilMs) {
+    patience = { signal: AbortSignal.timeout(PATIENCE_MS + SHARED_MS), untilMs: nowMs + SHARED_MS }
+    setMaxListeners(0, patience.signal)
+  }
+  return patience.signal
+}
 
 /** The work of an operation that nobody may interrupt by hanging up. */
-export const backgroundCall = ({ instanceName, log }: Call): Call => ({
-  signal: AbortSignal.timeout(PATIENCE_MS),
-  instanceName,
-  log,
-})
+export const backgroundCall = ({ instanceName, log }: Call): Call => ({ signal: patienceSignal(), instanceName, log })
 
 /**
  * What the action cache has for an action, complete as for GetActionResult; undefined for nothing. An action cache that
