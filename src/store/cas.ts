@@ -4,9 +4,10 @@ import type { HealthStatus } from '../base/health.js'
 import type { Digest } from '../reapi/digest.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
 import { Verify, verifyBytes } from '../stream/verify.js'
+import { compressedCas } from './cas-compressed.js'
 import { CasFiles, withoutEmpty } from './cas-files.js'
 import { Drain } from './drain.js'
-import { type BlobFiles, readBytes, type Store, writeBytes } from './store.js'
+import { type BlobFiles, type CompressedBlobs, readBytes, type Store, writeBytes } from './store.js'
 
 /**
  * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always
@@ -17,11 +18,13 @@ export const asCas = (store: Store): Store => new Cas(store)
 class Cas implements Store {
   readonly checksUploads = true
   readonly files: BlobFiles | undefined
+  readonly compressed: CompressedBlobs | undefined
   readonly #backend: Store
 
   constructor(backend: Store) {
     this.#backend = backend
     this.files = backend.files && new CasFiles(backend.files)
+    this.compressed = backend.compressed && compressedCas(backend.compressed)
   }
 
   get keepsNothing(): boolean {

@@ -54,6 +54,11 @@ class MemoryStore implements Store {
     this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
   }
 
+  async storedBytes(digest: Digest): Promise<number | undefined> {
+    const slot = this.#index.find(digest)
+    return slot === ABSENT ? undefined : this.#index.storedBytesOf(slot)
+  }
+
   async remove(digest: Digest): Promise<void> {
     const slot = this.#index.find(digest)
     if (slot !== ABSENT) this.#free(slot)

@@ -1,6 +1,7 @@
 import type { Call } from '../base/call.js'
 import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
+import type { CompressorName } from '../reapi/compressor.js'
 import type { Digest } from '../reapi/digest.js'
 import { cancellation } from '../stream/join.js'
 import { type Range, type ReadPath, WHOLE, type WritePath } from '../stream/path.js'
@@ -57,6 +58,29 @@ export interface Store {
 
   /** Present when blobs are files of this machine that an action's input root can link to. */
   readonly files?: BlobFiles | undefined
+
+  /** Present when blobs are kept in a form that clients of REAPI may ask for and send. */
+  readonly compressed?: CompressedBlobs | undefined
+
+  /**
+   * How many bytes it keeps of a blob, undefined of an absent one. Present where that is known without reading: it lets
+   * a store above read a blob from its end.
+   */
+  storedBytes?(digest: Digest, call: Call): Promise<number | undefined>
+}
+
+/** Blobs as one compressor of REAPI has them, passed through as they are kept: neither compressed nor decompressed. */
+export interface CompressedBlobs {
+  readonly compressor: CompressorName
+
+  /** The whole blob, compressed. Fails as `Store.reader` does. */
+  reader(digest: Digest, call: Call): Promise<ReadPath>
+
+  /**
+   * Takes compressed bytes, in any form the compressor allows, and checks what they decompress to: bytes that are not
+   * those of the digest, or not compressed so, are INVALID_ARGUMENT. For keys that describe the bytes, those of a CAS.
+   */
+  writer(digest: Digest, call: Call): Promise<WritePath>
 }
 
 /** The whole of a blob that the caller knows to be small; see `Store.readBytes`. */

@@ -1,12 +1,13 @@
 import { Transform } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
+import type { Zstd } from '../../src/config/config.js'
 import { compression } from '../../src/store/compression.js'
 import type { Store } from '../../src/store/store.js'
 import { WHOLE } from '../../src/stream/path.js'
-import { deliver } from '../../src/stream/run.js'
+import { collect, deliver } from '../../src/stream/run.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
 import { buildStore, given, memoryStore } from './build.js'
 import { rejects, storeSuite } from './suite.js'
@@ -18,15 +19,26 @@ const compressed = (backend: Store, blockBytes = BLOCK, maxDecodeBlockBytes = 0)
   return buildStore(compression, { backend: given, compression_algorithm: { lz4 } }, { children: { backend } })
 }
 
+const zstd = (backend: Store, settings: Partial<Zstd> = {}): Promise<Store> => {
+  const algorithm = { zstd: { block_size: BLOCK, level: 1, max_uploaded_frame_size: 1024 * 1024, ...settings } }
+  return buildStore(compression, { backend: given, compression_algorithm: algorithm }, { children: { backend } })
+}
+
 storeSuite(t, {
-  name: 'compression over memory',
+  name: 'lz4 over memory',
   open: async () => ({ store: await compressed(await memoryStore()), close: async () => {} }),
   isPersistent: false,
 })
 
-const setUp = async (bytes: Buffer) => {
+storeSuite(t, {
+  name: 'zstd over memory',
+  open: async () => ({ store: await zstd(await memoryStore()), close: async () => {} }),
+  isPersistent: false,
+})
+
+const setUp = async (bytes: Buffer, open: (backend: Store) => Promise<Store> = compressed) => {
   const backend = await memoryStore()
-  const store = await compressed(backend)
+  const store = await open(backend)
   const digest = digestOf(bytes)
   await put(store, digest, bytes)
   return { backend, store, digest, stored: await get(backend, digest) }
@@ -40,7 +52,7 @@ t.test('text gets smaller, noise hardly larger, and both come back', async (t) =
   t.ok((await setUp(text)).stored.length < 20_000)
   const noise = bytesOf(100_000)
   const { stored, store, digest } = await setUp(noise)
-  t.ok(stored.length <= noise.length + 16 + 16 + Math.ceil(noise.length / BLOCK) * 8, `${stored.length} stored bytes`)
+  t.ok(stored.length <= noise.length + 16 + 24 + Math.ceil(noise.length / BLOCK) * 8, `${stored.length} stored bytes`)
   t.ok((await get(store, digest)).equals(noise))
 })
 
@@ -68,9 +80,10 @@ t.test('settings that cannot work are refused', async (t) => {
   await rejects(t, compressed(backend, BLOCK, BLOCK - 1), 'INVALID_ARGUMENT')
 })
 
-t.test('a damaged blob is DATA_LOSS once and then a miss, whatever was damaged', async (t) => {
+const healing = async (t: Test, open: (backend: Store) => Promise<Store>): Promise<void> => {
   const bytes = Buffer.concat([bytesOf(100_000), Buffer.alloc(150_000, 'words ')])
-  const { backend, store, digest, stored } = await setUp(bytes)
+  const { backend, store, digest, stored } = await setUp(bytes, open)
+  const { compressed: kept } = store
   const damage = fc.oneof(
     fc.record({ at: fc.nat(stored.length - 1), flip: fc.integer({ min: 1, max: 255 }) }).map(({ at, flip }) => {
       const torn = Buffer.from(stored)
@@ -91,6 +104,12 @@ t.test('a damaged blob is DATA_LOSS once and then a miss, whatever was damaged',
   const heals = fc.asyncProperty(damage, async (torn) => {
     if (torn.equals(stored)) return
     await plant(backend, digest, torn)
+    if (kept !== undefined) {
+      const again = collect(await kept.reader(digest, call), { maxBytes: 1e6, signal: call.signal })
+      const error = await again.catch((thrown: unknown) => thrown)
+      if (!(error instanceof StatusError) || error.code !== Code.DATA_LOSS) throw new Error(`passed on: ${error}`)
+      await plant(backend, digest, torn)
+    }
     const error = await get(store, digest).catch((thrown: unknown) => thrown)
     if (!(error instanceof StatusError) || error.code !== Code.DATA_LOSS) throw new Error(`unnoticed: ${error}`)
     if (await isPresent(store, digest)) throw new Error('still there')
@@ -98,7 +117,11 @@ t.test('a damaged blob is DATA_LOSS once and then a miss, whatever was damaged',
   await t.resolves(fc.assert(heals, { numRuns: 300 }))
   await put(store, digest, bytes)
   t.ok((await get(store, digest)).equals(bytes))
-})
+}
+
+t.test('a damaged blob in lz4 is DATA_LOSS once and then a miss, whatever was damaged', (t) => healing(t, compressed))
+
+t.test('a damaged blob in zstd is DATA_LOSS once and then a miss, however it is read', (t) => healing(t, zstd))
 
 t.test('a length that lies is not believed', async (t) => {
   const { backend, store, digest, stored } = await setUp(Buffer.alloc(BLOCK, 'a'))

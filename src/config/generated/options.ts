@@ -139,7 +139,7 @@ export interface FastSlowOptions {
 }
 
 /**
- * Compresses blobs on the way into its backend. Costs CPU, saves disk or network; other tools cannot read the stored form.
+ * Compresses blobs on the way into its backend. Costs CPU, saves disk or network; other tools cannot read the stored form. Blobs written with one algorithm stay readable when the configuration names another.
  */
 export interface CompressionOptions {
   /**
@@ -149,17 +149,7 @@ export interface CompressionOptions {
   /**
    * The algorithm and its settings, as an object with exactly one key.
    */
-  readonly compression_algorithm: CompressionAlgorithm
-}
-
-/**
- * The algorithm and its settings, as an object with exactly one key.
- */
-export interface CompressionAlgorithm {
-  /**
-   * LZ4 in independent blocks, so that a range is read without decoding what precedes it.
-   */
-  readonly lz4: Lz4
+  readonly compression_algorithm: {readonly lz4: Lz4} | {readonly zstd: Zstd}
 }
 
 /**
@@ -174,6 +164,24 @@ export interface Lz4 {
    * Largest block accepted when reading; 0 means `block_size`. Raise it when blobs were written with larger blocks.
    */
   readonly max_decode_block_size: number
+}
+
+/**
+ * Zstandard in independent frames. A client that reads or uploads zstd (`compressed-blobs/zstd`) gets and gives the bytes as they are stored: nothing is compressed twice.
+ */
+export interface Zstd {
+  /**
+   * Uncompressed bytes in a frame: a part of a blob is read without decoding the frames before it.
+   */
+  readonly block_size: number
+  /**
+   * Compression level, from 1 (quickest) to 19.
+   */
+  readonly level: number
+  /**
+   * Largest frame of a compressed upload, in uncompressed bytes, that is kept as the client made it. It saves compressing the blob anew; in exchange a part of the blob is read by decoding up to so many bytes before it. 0 always compresses anew, in frames of `block_size`.
+   */
+  readonly max_uploaded_frame_size: number
 }
 
 /**

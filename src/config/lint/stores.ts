@@ -59,15 +59,16 @@ const lintTiers = (options: StoreOptions['fast_slow'], { findings, originOf }: L
 }
 
 const lintCompression = (options: StoreOptions['compression'], { config, findings, originOf }: LintContext): void => {
-  const { block_size, max_decode_block_size } = options.compression_algorithm.lz4
-  if (max_decode_block_size > 0 && max_decode_block_size < block_size) {
-    const path = [...originOf(options.compression_algorithm.lz4), 'max_decode_block_size']
-    findings.error(path, 'blobs written with block_size could not be read', {
-      found: String(max_decode_block_size),
-      expected: `at least block_size, ${block_size}`,
-    })
+  const { backend, compression_algorithm: algorithm } = options
+  if ('lz4' in algorithm) {
+    const { block_size, max_decode_block_size } = algorithm.lz4
+    if (max_decode_block_size > 0 && max_decode_block_size < block_size) {
+      findings.error([...originOf(algorithm.lz4), 'max_decode_block_size'], UNREADABLE_BLOCKS, {
+        found: String(max_decode_block_size),
+        expected: `at least block_size, ${block_size}`,
+      })
+    }
   }
-  const { backend } = options
   const behind = backend.kind === 'ref_store' ? storeBehind(config.stores, backend.options.name) : backend
   if (behind?.kind !== 'verify') return
   findings.error(
@@ -79,6 +80,8 @@ const lintCompression = (options: StoreOptions['compression'], { config, finding
     },
   )
 }
+
+const UNREADABLE_BLOCKS = 'blobs written with block_size could not be read'
 
 interface Directory {
   readonly role: 'content_path' | 'temp_path'

@@ -6,10 +6,11 @@ import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
 import { readBytes, type Store } from '../../store/store.js'
-import { compressionOf } from '../../stream/compression/compression.js'
-import { isWhole, type Range, type ReadPath } from '../../stream/path.js'
+import { join } from '../../stream/join.js'
+import { isWhole, type Path, type Range } from '../../stream/path.js'
 import { collect, run } from '../../stream/run.js'
 import { shortened } from '../blob.js'
+import { compressedReader } from '../compressed.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
 import type { ByteStreamOptions } from './options.js'
@@ -26,19 +27,24 @@ export const read =
     const digest = blobDigest(name, digestFunctions)
     const range = rangeOf(request, name, digest)
     const call = inInstance(rpc, name.instanceName)
+    if (compressor !== undefined) {
+      const path = await compressedReader(cas, digest, { offset: range.offset, compressor }, call)
+      const transfer: Path = [...path, new ResponseSink(responses, maxReadChunkBytes)]
+      // What is short does not earn back what pipeline() costs to set up.
+      await (digest.sizeBytes <= maxReadChunkBytes ? join(transfer, call.signal) : run(transfer, call.signal))
+      return
+    }
     const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
-    if (compressor === undefined && expectedBytes <= maxReadChunkBytes) {
+    if (expectedBytes <= maxReadChunkBytes) {
       const data = await readAtOnce(cas, digest, range, expectedBytes, call)
       if (data.length < expectedBytes) throw shortened(digest, range.offset + data.length)
       if (data.length > 0) await send(responses, { data })
       return
     }
-    const source = await cas.reader(digest, range, call)
-    const path: ReadPath = compressor === undefined ? source : [...source, compressionOf(compressor).compress()]
+    const path = await cas.reader(digest, range, call)
     const onShort = (sentBytes: number): StatusError | undefined =>
       sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
-    const sink = new ResponseSink(responses, maxReadChunkBytes, compressor === undefined ? onShort : undefined)
-    await run([...path, sink], call.signal)
+    await run([...path, new ResponseSink(responses, maxReadChunkBytes, onShort)], call.signal)
   }
 
 /** Most blobs are one message: they need neither a pipeline nor, when they are wanted whole, stages. */

@@ -5,9 +5,8 @@ import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
 import { writeBytes } from '../../store/store.js'
-import { compressionOf } from '../../stream/compression/compression.js'
-import type { WritePath } from '../../stream/path.js'
 import { deliver } from '../../stream/run.js'
+import { uploadWriter } from '../compressed.js'
 import { inInstance } from '../instance.js'
 import { checkBlobSize } from '../request-digests.js'
 import type { ByteStreamOptions } from './options.js'
@@ -57,10 +56,10 @@ const writeAtOnce = async (transfer: Transfer, first: WriteRequest): Promise<Wri
   return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : first.data.length }
 }
 
-const commitAtOnce = async (target: WriteTarget, bytes: Buffer, call: Call): Promise<void> =>
-  target.compressor === undefined
-    ? writeBytes(target.cas, target.digest, bytes, call)
-    : deliver(bytes, await writePath(target, call), call.signal)
+const commitAtOnce = async ({ cas, digest, compressor }: WriteTarget, bytes: Buffer, call: Call): Promise<void> =>
+  compressor === undefined
+    ? writeBytes(cas, digest, bytes, call)
+    : deliver(bytes, await uploadWriter(cas, digest, compressor, call), call.signal)
 
 const writeStreamed = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
   const { target, uploads } = transfer
@@ -96,13 +95,9 @@ const openUpload = async ({ target, call, uploads }: Transfer, offset: number): 
     throw new StatusError('INVALID_ARGUMENT', `ByteStream.Write: ${problem}`)
   }
   const abort = new AbortController()
-  const path = await writePath(target, { ...call, signal: abort.signal })
+  const { cas, digest, compressor } = target
+  const path = await uploadWriter(cas, digest, compressor, { ...call, signal: abort.signal })
   return uploads.begin(target, path, abort)
-}
-
-const writePath = async ({ cas, digest, compressor }: WriteTarget, call: Call): Promise<WritePath> => {
-  const path = await cas.writer(digest, call)
-  return compressor === undefined ? path : [compressionOf(compressor).decompress(), ...path]
 }
 
 /** Moves messages into the upload, as fast as it takes them, until finish_write; then waits for the commit. */

@@ -12,6 +12,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
 import { compressionOf } from '../../stream/compression/compression.js'
 import { BLOB_LANES, readBlob } from '../blob.js'
+import { readKept } from '../compressed.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigests } from '../request-digests.js'
 import type { CasOptions } from './options.js'
@@ -43,6 +44,10 @@ const checkTotal = (digests: readonly Digest[], maxBatchBytes: number): void => 
 
 const read = async (cas: Store, digest: Digest, compressor: Compressor | undefined, call: Call): Promise<Entry> => {
   try {
+    if (compressor !== undefined && digest.sizeBytes >= LEAST_WORTH_COMPRESSING_BYTES) {
+      const data = await readKept(cas, digest, compressor, call)
+      if (data !== undefined) return { digest, data, status: {}, compressor: compressor.value }
+    }
     const bytes = await readBlob(cas, digest, call)
     // The status is there for success too: Pants takes an entry without one for a failure.
     const plain = { digest, data: bytes, status: {}, compressor: IDENTITY }

@@ -10,9 +10,9 @@ import type {
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { writeBytes } from '../../store/store.js'
-import { compressionOf } from '../../stream/compression/compression.js'
 import { deliver } from '../../stream/run.js'
 import { BLOB_LANES } from '../blob.js'
+import { uploadWriter } from '../compressed.js'
 import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { checkBlobSize, requestDigests } from '../request-digests.js'
 import type { CasOptions } from './options.js'
@@ -78,8 +78,7 @@ const update = async (
     const compressor = servedCompressor(instance, compressorOfValue(value))
     if (compressor === undefined) await writeBytes(instance.cas, digest, data, call)
     else {
-      const write = await instance.cas.writer(digest, call)
-      await deliver(data, [compressionOf(compressor).decompress(), ...write], call.signal)
+      await deliver(data, await uploadWriter(instance.cas, digest, compressor, call), call.signal)
     }
     return undefined
   } catch (thrown) {

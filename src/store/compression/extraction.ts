@@ -1,0 +1,170 @@
+import { StatusError } from '../../base/status-error.js'
+import { OUT_BYTES, remainder, zstdCompress } from '../../stream/compression/zstd.js'
+import type { DecompressContext } from '../../stream/compression/zstd-context.js'
+import { decompressors, MAX_POOLED_BYTES } from '../../stream/compression/zstd-context.js'
+import type { Range } from '../../stream/path.js'
+import { uncompressLz4 } from './blocks.js'
+import { checkCrc, corrupt, type Header, LENGTH_PREFIX_BYTES, type RecordHead } from './container.js'
+
+/** What a reader gets of the records of one blob. Its methods throw what is wrong with the blob. */
+export interface Extraction {
+  /** Nothing more is needed of the blob. */
+  readonly isSatisfied: boolean
+  /** What to send for a record, made as it is asked for. */
+  pieces(head: RecordHead, payload: Buffer): Iterable<Buffer>
+  /** The blob is over; it says to have so many bytes. */
+  end(sizeBytes: number): void
+  close(): void
+}
+
+/** A range of the blob itself. Blocks in front of the range are passed over undecoded. */
+export class IdentityExtraction implements Extraction {
+  readonly #header: Header
+  readonly #range: Range
+  readonly #frames: ZstdFrames | undefined
+  /** Bytes of the blob decoded or passed over so far. */
+  #position: number
+  #lastBlockBytes: number | undefined
+
+  constructor(header: Header, range: Range, position: number) {
+    this.#header = header
+    this.#range = range
+    this.#position = position
+    this.#frames = header.algorithm === 'zstd' ? new ZstdFrames() : undefined
+  }
+
+  get isSatisfied(): boolean {
+    return this.#position >= this.#range.offset + this.#range.limit
+  }
+
+  *pieces(head: RecordHead, payload: Buffer): Iterable<Buffer> {
+    const { offset, limit } = this.#range
+    const expectedBytes = this.#blockLength(head, payload)
+    if (expectedBytes !== undefined && this.#position + expectedBytes <= offset) {
+      this.#position += expectedBytes
+      return
+    }
+    checkCrc(head, payload)
+    let foundBytes = 0
+    for (const piece of this.#decode(head, payload)) {
+      foundBytes += piece.length
+      if (expectedBytes !== undefined && foundBytes > expectedBytes) break
+      const from = Math.max(0, offset - this.#position)
+      const to = Math.min(piece.length, offset + limit - this.#position)
+      this.#position += piece.length
+      if (from < to) yield piece.subarray(from, to)
+      if (this.isSatisfied) return
+    }
+    if (expectedBytes === undefined || (foundBytes === expectedBytes && this.#frames?.isInside !== true)) return
+    throw corrupt(`a block decodes to other than the ${expectedBytes} bytes it claims`)
+  }
+
+  end(sizeBytes: number): void {
+    if (this.#frames?.isInside === true) throw corrupt('it ends inside a frame')
+    if (sizeBytes !== this.#position) throw corrupt(`it has ${this.#position} bytes, expected ${sizeBytes}`)
+    if (this.#range.offset <= sizeBytes) return
+    const asked = `cannot read the blob from byte ${this.#range.offset}`
+    throw new StatusError('OUT_OF_RANGE', `${asked}: it has ${sizeBytes} bytes`)
+  }
+
+  close(): void {
+    this.#frames?.close()
+  }
+
+  #decode(head: RecordHead, payload: Buffer): Iterable<Buffer> {
+    if (this.#frames !== undefined) return this.#frames.decode(frameBytes(head, payload))
+    return [head.kind === 'raw' ? payload : uncompressLz4(payload)]
+  }
+
+  /** How long a block is decoded; undefined of a piece of a frame, which only decoding tells. */
+  #blockLength(head: RecordHead, payload: Buffer): number | undefined {
+    if (head.kind === 'raw' && this.#header.algorithm === 'zstd') return undefined
+    if (this.#frames?.isInside === true) throw corrupt('a block begins inside a frame')
+    const sizeBytes = blockLength(head, payload, this.#header)
+    if (this.#header.algorithm === 'lz4') {
+      const before = this.#lastBlockBytes ?? this.#header.blockBytes
+      if (before !== this.#header.blockBytes) throw corrupt(`a block of ${before} bytes is not the last`)
+      this.#lastBlockBytes = sizeBytes
+    }
+    return sizeBytes
+  }
+}
+
+/** The whole blob as one zstd stream: the stored frames as they are, untouched. */
+export class ZstdExtraction implements Extraction {
+  readonly isSatisfied = false
+  readonly #header: Header
+
+  constructor(header: Header) {
+    this.#header = header
+  }
+
+  *pieces(head: RecordHead, payload: Buffer): Iterable<Buffer> {
+    checkCrc(head, payload)
+    if (this.#header.algorithm === 'zstd') yield frameBytes(head, payload)
+    else if (head.kind === 'raw') yield zstdCompress(payload)
+    else {
+      blockLength(head, payload, this.#header)
+      yield zstdCompress(uncompressLz4(payload))
+    }
+  }
+
+  end(): void {}
+
+  close(): void {}
+}
+
+/** Decodes frames that come in records. */
+class ZstdFrames {
+  #context: DecompressContext | undefined = decompressors.take()
+  #out: Buffer = Buffer.allocUnsafe(OUT_BYTES)
+  #isInside = false
+  #decodedBytes = 0
+
+  get isInside(): boolean {
+    return this.#isInside
+  }
+
+  *decode(bytes: Buffer): Iterable<Buffer> {
+    for (let rest = bytes; ; ) {
+      const roomBytes = this.#out.length
+      const [left, producedBytes, consumedBytes] = this.#step(rest)
+      rest = rest.subarray(consumedBytes)
+      this.#isInside = left !== 0
+      if (producedBytes > 0) {
+        const piece = this.#out.subarray(0, producedBytes)
+        this.#out = remainder(this.#out, producedBytes)
+        this.#decodedBytes += producedBytes
+        yield piece
+      }
+      if (rest.length === 0 && (left === 0 || producedBytes < roomBytes)) return
+    }
+  }
+
+  close(): void {
+    if (this.#context !== undefined && this.#decodedBytes <= MAX_POOLED_BYTES) decompressors.give(this.#context)
+    this.#context = undefined
+  }
+
+  #step(bytes: Buffer): ReturnType<DecompressContext['decompressStream']> {
+    if (this.#context === undefined) throw new StatusError('CANCELLED', 'the blob is not read any more')
+    try {
+      return this.#context.decompressStream(this.#out, bytes)
+    } catch (cause) {
+      throw corrupt('a frame cannot be decoded', cause)
+    }
+  }
+}
+
+/** The zstd of a record, without the length in front of a block. */
+const frameBytes = (head: RecordHead, payload: Buffer): Buffer =>
+  head.kind === 'raw' ? payload : payload.subarray(LENGTH_PREFIX_BYTES)
+
+/** A length that lies is not believed: memory is taken for it. */
+const blockLength = (head: RecordHead, payload: Buffer, { algorithm, blockBytes }: Header): number => {
+  if (head.kind === 'raw' && algorithm === 'lz4') return payload.length
+  if (payload.length <= LENGTH_PREFIX_BYTES) throw corrupt('a block is too short to be one')
+  const sizeBytes = payload.readUInt32LE(0)
+  if (sizeBytes > 0 && sizeBytes <= blockBytes) return sizeBytes
+  throw corrupt(`a block claims ${sizeBytes} bytes, expected 1 to ${blockBytes}`)
+}

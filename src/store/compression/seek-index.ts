@@ -1,0 +1,131 @@
+import type { Call } from '../../base/call.js'
+import { isStatus } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Range } from '../../stream/path.js'
+import { collect } from '../../stream/run.js'
+import type { Store } from '../store.js'
+import {
+  checkCrc,
+  corrupt,
+  decodeEnd,
+  decodeHeader,
+  decodeRecordHead,
+  END_BYTES,
+  HEADER_BYTES,
+  type Header,
+  MAX_INDEX_BYTES,
+  RECORD_BYTES,
+} from './container.js'
+
+// The payload of an index record: a copy of the header, then for each point its position in the blob and where its record
+// begins (u64 each).
+
+/** A record at which decoding can begin. */
+export interface SeekPoint {
+  readonly position: number
+  readonly storedAt: number
+}
+
+const POINT_BYTES = 16
+const MAX_POINTS = 2048
+const FIRST_STRIDE_BYTES = 256 * 1024
+
+/** Up to here into a blob it is cheaper to read what precedes a range than to read its index. */
+export const INDEX_FROM_BYTES = 1024 * 1024
+
+/** Notes points while a blob is written: at most 2048, further and further apart as it grows. */
+export class SeekIndex {
+  #points: SeekPoint[] = []
+  #strideBytes = FIRST_STRIDE_BYTES
+
+  add(point: SeekPoint): void {
+    const last = this.#points.at(-1)
+    if (last !== undefined && point.position < last.position + this.#strideBytes) return
+    this.#points.push(point)
+    if (this.#points.length < MAX_POINTS) return
+    this.#points = this.#points.filter((_, index) => index % 2 === 0)
+    this.#strideBytes *= 2
+  }
+
+  encode(header: Buffer): Buffer {
+    const payload = Buffer.alloc(HEADER_BYTES + this.#points.length * POINT_BYTES)
+    header.copy(payload)
+    let at = HEADER_BYTES
+    for (const { position, storedAt } of this.#points) {
+      payload.writeBigUInt64LE(BigInt(position), at)
+      payload.writeBigUInt64LE(BigInt(storedAt), at + 8)
+      at += POINT_BYTES
+    }
+    return payload
+  }
+}
+
+/** Where to begin decoding for a range, and where what it needs is over. */
+export interface Start extends SeekPoint {
+  readonly header: Header
+  /** Behind the last stored byte the range needs. */
+  readonly storedEnd: number
+}
+
+/**
+ * Looks a range up in a blob's index; undefined when the backend cannot be read from its end, or the blob has no index
+ * that fits it: then it is read from its beginning, which tells whether it is damaged.
+ */
+export const findStart = async (
+  backend: Store,
+  digest: Digest,
+  range: Range,
+  call: Call,
+): Promise<Start | undefined> => {
+  const storedBytes = await backend.storedBytes?.(digest, call)
+  if (storedBytes === undefined) return undefined
+  const tailAt = Math.max(0, storedBytes - TAIL_BYTES)
+  try {
+    const path = await backend.reader(digest, { offset: tailAt, limit: TAIL_BYTES }, call)
+    const tail = await collect(path, { maxBytes: TAIL_BYTES, signal: call.signal })
+    return search(tail, tailAt, range)
+  } catch (error) {
+    // Replaced or removed meanwhile, or damaged.
+    if (isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'DATA_LOSS')) return undefined
+    throw error
+  }
+}
+
+const TAIL_BYTES = RECORD_BYTES + HEADER_BYTES + MAX_POINTS * POINT_BYTES + END_BYTES
+
+const search = (tail: Buffer, tailAt: number, { offset, limit }: Range): Start | undefined => {
+  const endAt = tail.length - END_BYTES
+  if (endAt < RECORD_BYTES) return undefined
+  const { indexAt } = decodeEnd(checked(tail, endAt, 'end'))
+  if (indexAt < tailAt || indexAt === 0 || indexAt - tailAt > endAt - RECORD_BYTES) return undefined
+  const payload = checked(tail, indexAt - tailAt, 'index')
+  const header = decodeHeader(payload.subarray(0, HEADER_BYTES))
+  let first = 0
+  let last = (payload.length - HEADER_BYTES) / POINT_BYTES
+  const point = (index: number): SeekPoint => {
+    const at = HEADER_BYTES + index * POINT_BYTES
+    return { position: Number(payload.readBigUInt64LE(at)), storedAt: Number(payload.readBigUInt64LE(at + 8)) }
+  }
+  const count = last
+  if (count < 1) return undefined
+  // The last point that is not behind the offset.
+  while (last - first > 1) {
+    const middle = (first + last) >> 1
+    if (point(middle).position <= offset) first = middle
+    else last = middle
+  }
+  let next = first + 1
+  while (next < count && point(next).position < offset + limit) next++
+  return { ...point(first), header, storedEnd: next < count ? point(next).storedAt : tailAt + tail.length }
+}
+
+// Only what the index and the end record have in common with other records matters here.
+const ANY: Header = { algorithm: 'zstd', blockBytes: MAX_INDEX_BYTES }
+
+const checked = (tail: Buffer, at: number, kind: 'index' | 'end'): Buffer => {
+  const head = decodeRecordHead(tail.subarray(at, at + RECORD_BYTES), ANY)
+  const payload = tail.subarray(at + RECORD_BYTES, at + RECORD_BYTES + head.payloadBytes)
+  if (head.kind !== kind || payload.length !== head.payloadBytes) throw corrupt(`its ${kind} record is not one`)
+  checkCrc(head, payload)
+  return payload
+}

@@ -1,0 +1,68 @@
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
+import type { Hasher } from '../reapi/digest-function.js'
+
+export interface BlobCheckOptions {
+  /** Who is to blame: the client that sends the bytes (INVALID_ARGUMENT) or the backend that kept them (DATA_LOSS). */
+  readonly fault: 'client' | 'backend'
+  /** Both are checked unless one is switched off. */
+  readonly checksSize?: boolean
+  readonly checksHash?: boolean
+}
+
+/** Compares bytes that come piece by piece with a digest. Its answers are what is wrong, `undefined` when nothing is. */
+export class BlobCheck {
+  readonly #digest: Digest
+  readonly #fault: BlobCheckOptions['fault']
+  readonly #checksSize: boolean
+  #hasher: Hasher | undefined
+  #sizeBytes = 0
+
+  constructor(digest: Digest, { fault, checksSize = true, checksHash = true }: BlobCheckOptions) {
+    this.#digest = digest
+    this.#fault = fault
+    this.#checksSize = checksSize
+    this.#hasher = checksHash ? digest.function.createHasher() : undefined
+  }
+
+  /** At the first byte too many it fails, and at the last byte of a blob whose hash is wrong. */
+  update(bytes: Buffer): StatusError | undefined {
+    this.#sizeBytes += bytes.length
+    const declared = this.#digest.sizeBytes
+    if (this.#checksSize && this.#sizeBytes > declared) {
+      return this.#failure(`${declared} bytes`, `at least ${this.#sizeBytes}`)
+    }
+    this.#hasher?.update(bytes)
+    return this.#checksSize && this.#sizeBytes === declared ? this.#compareHash() : undefined
+  }
+
+  /** No more bytes follow. */
+  end(): StatusError | undefined {
+    const declared = this.#digest.sizeBytes
+    if (this.#checksSize && this.#sizeBytes < declared) return this.#failure(`${declared} bytes`, `${this.#sizeBytes}`)
+    return this.#compareHash()
+  }
+
+  /** Ends the hash the first time; a blob that passed stays passed. */
+  #compareHash(): StatusError | undefined {
+    const found = this.#hasher?.digest()
+    this.#hasher = undefined
+    if (found === undefined || found === this.#digest.hash) return undefined
+    return this.#failure(`${this.#digest.function.name} ${this.#digest.hash}`, found)
+  }
+
+  #failure(expected: string, found: string): StatusError {
+    return mismatch(this.#digest, expected, found, this.#fault)
+  }
+}
+
+export const mismatch = (
+  digest: Digest,
+  expected: string,
+  found: string,
+  fault: BlobCheckOptions['fault'],
+): StatusError => {
+  const [code, bytes] = fault === 'client' ? (['INVALID_ARGUMENT', 'sent'] as const) : (['DATA_LOSS', 'kept'] as const)
+  const problem = `expected ${expected}, found ${found}`
+  return new StatusError(code, `the bytes ${bytes} for blob ${digest.key} are not that blob: ${problem}`)
+}
