@@ -1,6 +1,7 @@
 import type { Case } from './case.js'
 import { actionResultCases } from './cases/action-result.js'
 import { batchCases } from './cases/batch.js'
+import { durabilityCases } from './cases/durability.js'
 import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
 import { memoryCases } from './cases/memory.js'
@@ -26,4 +27,5 @@ export const allCases = (): readonly Case[] => [
   ...memoryCases(),
   ...startUpCases(),
   ...evictionCases(),
+  ...durabilityCases(),
 ]

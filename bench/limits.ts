@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Limit } from './case.js'
 import type { LoadResult } from './load/request.js'
 import { temporaryFolder } from './server/process.js'
+import { cpuMicrosOf } from './server/usage.js'
 
 const openFile = promisify(open)
 const closeFile = promisify(close)
@@ -100,9 +101,11 @@ export const spawnLimit: Limit = {
       spawner.channel?.unref()
     }
     spawner.channel?.ref()
+    const before = spawner.pid === undefined ? Number.NaN : cpuMicrosOf(spawner.pid)
     spawner.send({ count, lanes: SPAWN_LANES, program: '/bin/true' })
     const [seconds] = (await once(spawner, 'message')) as [number]
     spawner.channel?.unref()
-    return { seconds, requests: count, latenciesMs: [] }
+    const cpuMicros = spawner.pid === undefined ? Number.NaN : cpuMicrosOf(spawner.pid) - before
+    return { seconds, requests: count, latenciesMs: [], cpuMicros }
   },
 }

@@ -101,8 +101,9 @@ const warmUp = async (subject: RateCase, contenders: readonly Contender[], runMs
 
 const clocked = async ({ meter, run }: Contender, subject: RateCase, count: number): Promise<Round> => {
   await meter.begin()
-  const { seconds, requests, latenciesMs } = await run(count)
-  const { cpuMicros, peakResidentBytes, loopDelay } = await meter.end()
+  const { seconds, requests, latenciesMs, cpuMicros: elsewhere } = await run(count)
+  const { cpuMicros: metered, peakResidentBytes, loopDelay } = await meter.end()
+  const cpuMicros = elsewhere ?? metered
   const units = requests * subject.unitsPerRequest
   return { rate: units / seconds, cpuMicros: cpuMicros / units, latenciesMs, peakResidentBytes, loopDelay }
 }

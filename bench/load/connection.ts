@@ -19,6 +19,8 @@ export const prepare = (request: Request): Prepared => ({ request, frames: frame
 
 export interface Answer {
   readonly latencyMs: number
+  /** Of DATA frames, kept or not. */
+  readonly byteCount: number
   /** gRPC frames of the answer, when it was to be kept. */
   readonly bytes: Buffer
 }
@@ -33,6 +35,7 @@ interface Stream {
   sent: number
   windowBytes: number
   unacknowledged: number
+  received: number
 }
 
 /** One HTTP/2 connection that makes gRPC calls at a fraction of what they cost any server. */
@@ -68,8 +71,9 @@ export class Connection {
       socket.once('error', reject)
     })
     const connection = new Connection(address, socket)
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
       connection.#onSettings = resolve
+      socket.once('close', () => reject(new Error(`${address} closed the connection before it told its settings`)))
     })
     return connection
   }
@@ -94,6 +98,7 @@ export class Connection {
         sent: 0,
         windowBytes: this.#initialWindowBytes,
         unacknowledged: 0,
+        received: 0,
       }
       this.#streams.set(id, stream)
       this.#write(frames.frame(FRAME.headers, FLAG.endHeaders, id, this.#blockOf(prepared.request)))
@@ -170,6 +175,7 @@ export class Connection {
     }
     if (stream === undefined) return
     stream.kept?.push(Buffer.from(payload))
+    stream.received += payload.length
     stream.unacknowledged += payload.length
     if (stream.unacknowledged < REFILL_BYTES) return
     this.#write(frames.windowUpdate(stream.id, stream.unacknowledged))
@@ -199,10 +205,13 @@ export class Connection {
 
   #end(stream: Stream, code: number | undefined): void {
     this.#streams.delete(stream.id)
+    // Answered before it had everything: the server need not wait for the rest.
+    if (stream.sent < stream.body.length) this.#write(frames.cancel(stream.id))
     const { path, code: expected = 0 } = stream.prepared.request
     if (code === expected) {
       const bytes = Buffer.concat(stream.kept ?? [])
-      stream.settle(undefined, { latencyMs: performance.now() - stream.startMs, bytes })
+      const { startMs, received: byteCount } = stream
+      stream.settle(undefined, { latencyMs: performance.now() - startMs, byteCount, bytes })
     } else {
       stream.settle(new Error(`${path}: ended with grpc-status ${code}, expected ${expected}`), undefined)
     }

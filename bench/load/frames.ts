@@ -31,6 +31,10 @@ const number32 = (value: number): Buffer => {
 export const windowUpdate = (streamId: number, bytes: number): Buffer =>
   frame(FRAME.windowUpdate, 0, streamId, number32(bytes))
 
+const CANCEL = 8
+
+export const cancel = (streamId: number): Buffer => frame(FRAME.reset, 0, streamId, number32(CANCEL))
+
 const setting = (id: number, value: number): Buffer => {
   const bytes = Buffer.alloc(6)
   bytes.writeUInt16BE(id)

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ export interface RepeatOptions {
 /** False: the calls are made by this process, at two to three times the cost to the machine, and the table says so. */
 export const hasH2load = spawnSync('h2load', ['--version'], { stdio: 'ignore' }).status === 0
 
-/** The same call again and again. Its answer is checked once before by the case itself, and by length here. */
+/** The same call again and again. What its answer says is checked once before by the case itself, its length here. */
 export const repeat = (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> =>
   hasH2load ? h2load(address, request, options) : repeatHere(address, request, options)
 
@@ -35,10 +36,39 @@ const h2load = async (address: string, request: Request, options: RepeatOptions)
     const [, amount, unit] = /finished in ([\d.]+)(us|ms|s|m)/.exec(text) ?? []
     const [, succeeded] = /(\d+) succeeded/.exec(text) ?? []
     if (Number(succeeded) !== requests) throw new Error(`h2load ${request.path}: not every call succeeded\n${text}`)
+    await checkLength(address, request, { text, requests })
     const seconds = Number(amount) * ({ us: 1e-6, ms: 1e-3, s: 1, m: 60 }[unit ?? ''] ?? Number.NaN)
     return { seconds, requests, latenciesMs: latenciesIn(readFileSync(log, 'utf8')) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const answerBytes = new Map<string, number>()
+
+/** h2load sees HTTP's status only: a call that failed in gRPC shows as an answer that is too short. */
+const checkLength = async (
+  address: string,
+  request: Request,
+  { text, requests }: { readonly text: string; readonly requests: number },
+): Promise<void> => {
+  const hash = createHash('sha256')
+  for (const message of request.messages) hash.update(message)
+  const key = `${address}${request.path} ${hash.digest('hex')}`
+  const expected = answerBytes.get(key) ?? (await answerLength(address, request))
+  answerBytes.set(key, expected)
+  const [, data] = /traffic: .*\((\d+)\) data/.exec(text) ?? []
+  // How a server cuts an answer into messages may differ from call to call, by five bytes each.
+  if (Number(data) >= expected * requests * 0.99) return
+  throw new Error(`h2load ${request.path}: ${data} bytes came, expected ${requests} answers of ${expected}\n${text}`)
+}
+
+const answerLength = async (address: string, request: Request): Promise<number> => {
+  const connection = await Connection.open(address)
+  try {
+    return (await connection.call(prepare(request))).byteCount
+  } finally {
+    connection.close()
   }
 }
 

@@ -18,6 +18,8 @@ export interface LoadResult {
   readonly requests: number
   /** From sending a request to the end of its answer, in no particular order. Empty where that is not asked. */
   readonly latenciesMs: readonly number[]
+  /** Of work in a process that is neither a measured server nor the bench. */
+  readonly cpuMicros?: number
 }
 
 /** The gRPC form of a message: flag, length, bytes. */

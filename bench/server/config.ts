@@ -92,6 +92,18 @@ const cacheOnly = (cas: object): object => ({
 
 export const filesystemCache = (dataPath: string): object => cacheOnly(filesystem(dataPath))
 
+export const durableCache =
+  (durability: 'process_exit' | 'power_loss') =>
+  (dataPath: string): object =>
+    cacheOnly({
+      filesystem: {
+        content_path: `${dataPath}/cas/content`,
+        temp_path: `${dataPath}/cas/temp`,
+        eviction_policy: { max_bytes: CAS_BYTES },
+        durability,
+      },
+    })
+
 /** Blobs count in blocks of this on disk. */
 const BLOCK_BYTES = 4096
 
