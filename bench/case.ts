@@ -9,7 +9,7 @@ export interface Limit {
   readonly name: string
   /** Without `bare` the limit runs in this process: SHA-256, file operations, spawns. */
   readonly usesBare: boolean
-  run(bare: Server, requests: number): Promise<LoadResult>
+  run(bare: Server, requests: number, ready: () => Promise<void>): Promise<LoadResult>
 }
 
 /** The same work again and again, as fast as it goes: at remexec, at other servers, and its limits. */
@@ -27,7 +27,8 @@ export interface RateCase {
   readonly isSlow?: boolean
   /** Once for each server, before the rounds: content in place, answers checked. Throws when the server cannot do it. */
   setUp?(server: Server): Promise<void>
-  run(server: Server, requests: number): Promise<LoadResult>
+  /** `ready` is awaited by a case that had the server do something first: what it costs counts from there. */
+  run(server: Server, requests: number, ready: () => Promise<void>): Promise<LoadResult>
   readonly limits: readonly Limit[]
   tearDown?(): Promise<void>
 }

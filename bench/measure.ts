@@ -31,7 +31,7 @@ export interface Contender {
   readonly name: string
   readonly meter: Meter
   readonly setUp: () => Promise<void>
-  readonly run: (requests: number) => Promise<LoadResult>
+  readonly run: (requests: number, ready: () => Promise<void>) => Promise<LoadResult>
 }
 
 interface Round {
@@ -52,14 +52,14 @@ export const serverContender = (name: string, subject: RateCase, server: Server)
       throw new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     }
   },
-  run: (requests) => subject.run(server, requests),
+  run: (requests, ready) => subject.run(server, requests, ready),
 })
 
 export const limitContender = (limit: Limit, bare: Server): Contender => ({
   name: limit.name,
   meter: limit.usesBare ? bare : ownMeter,
   setUp: async () => {},
-  run: (requests) => limit.run(bare, requests),
+  run: (requests, ready) => limit.run(bare, requests, ready),
 })
 
 /**
@@ -84,24 +84,26 @@ export const measure = async (
   return { name: subject.name, unit: subject.unit, requestsPerRound: requests, sides }
 }
 
+const nothing = async (): Promise<void> => {}
+
 /** How many requests make a run of about `runMs` at ours; every other side is warmed up with as many. */
 const warmUp = async (subject: RateCase, contenders: readonly Contender[], runMs: number): Promise<number> => {
   const { least, most } = subject.requests
   const [ours, ...others] = contenders
   let requests = least
   for (let isLongEnough = false; ours !== undefined && !isLongEnough; ) {
-    const { seconds } = await ours.run(requests)
+    const { seconds } = await ours.run(requests, nothing)
     const fitting = Math.round((requests * runMs) / (seconds * 1000))
     isLongEnough = fitting <= 2 * requests || requests >= most
     requests = Math.min(most, Math.max(least, fitting))
   }
-  for (const { run } of others) await run(requests)
+  for (const { run } of others) await run(requests, nothing)
   return requests
 }
 
 const clocked = async ({ meter, run }: Contender, subject: RateCase, count: number): Promise<Round> => {
   await meter.begin()
-  const { seconds, requests, latenciesMs, cpuMicros: elsewhere } = await run(count)
+  const { seconds, requests, latenciesMs, cpuMicros: elsewhere } = await run(count, () => meter.begin())
   const { cpuMicros: metered, peakResidentBytes, loopDelay } = await meter.end()
   const cpuMicros = elsewhere ?? metered
   const units = requests * subject.unitsPerRequest

@@ -28,8 +28,9 @@ const startIdleWorker = (server: Server): Promise<ChildProcess> => {
 /** The way of an action without the action: Execute, the scheduler, the worker API, and a worker that answers at once. */
 const noOp = (): RateCase => {
   const workers: ChildProcess[] = []
-  const run = async (server: Server, requests: number) => {
+  const run: RateCase['run'] = async (server, requests, ready) => {
     const calls = await trueActions(server, requests)
+    await ready()
     return each(server.address, calls, { concurrency: 64, check: checkOperation })
   }
   return {
@@ -50,8 +51,9 @@ const noOp = (): RateCase => {
 
 /** An Execute that finds its result in the action cache. */
 const cached = (): RateCase => {
-  const run = async (server: Server, requests: number) => {
+  const run: RateCase['run'] = async (server, requests, ready) => {
     const call = await trueAction(server, salt)
+    await ready()
     return repeat(server.address, call, { requests, concurrency: 32 })
   }
   const salt = randomBytes(8)

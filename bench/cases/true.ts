@@ -52,8 +52,9 @@ export const trueCases = (): readonly RateCase[] => [
     unit: 'op',
     unitsPerRequest: 1,
     requests: { least: 50, most: 2_000 },
-    run: async (server, requests) => {
+    run: async (server, requests, ready) => {
       const calls = await trueActions(server, requests)
+      await ready()
       return each(server.address, calls, { concurrency: SPAWN_LANES, check: checkOperation })
     },
     limits: [spawnLimit],

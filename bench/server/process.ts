@@ -44,12 +44,14 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Sees what the server writes to its log. */
   readonly onLog?: (text: string) => void
+  /** How many addresses the server tells before it counts as started. Default 1. */
+  readonly addressCount?: number
 }
 
 const SERVING = /serving grpc:\/\/([^\s"]+)(?: server=(\S+))?/g
 
 const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
-  const { profileFolder, env, onLog } = options
+  const { profileFolder, env, onLog, addressCount = 1 } = options
   const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]
   const startedMs = performance.now()
   const child = spawn(process.execPath, [...profiling, '--import', probe, ...args], {
@@ -64,12 +66,12 @@ const start = (args: readonly string[], options: StartOptions): Promise<ServerPr
     child.once('exit', give)
     child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       onLog?.(chunk)
-      if (addresses.size > 0) return
+      if (addresses.size >= addressCount) return
       text += chunk
       if (!text.endsWith('\n')) return
       for (const [, address = '', name = ''] of text.matchAll(SERVING)) addresses.set(name, address)
       const [first] = addresses.values()
-      if (first === undefined) return
+      if (first === undefined || addresses.size < addressCount) return
       child.off('exit', give)
       resolve(new OwnProcess(child, first, addresses, performance.now() - startedMs))
     })
@@ -167,8 +169,10 @@ export const startOn = (
   options: StartOptions = {},
 ): Promise<ServerProcess> => {
   const configPath = `${dataPath}.json`
-  writeFileSync(configPath, JSON.stringify(configure(dataPath)))
-  return start([cliOf(options.cli), configPath], options)
+  const config = configure(dataPath)
+  writeFileSync(configPath, JSON.stringify(config))
+  const addressCount = 'servers' in config && Array.isArray(config.servers) ? config.servers.length : 1
+  return start([cliOf(options.cli), configPath], { ...options, addressCount })
 }
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'remexec-bench-'))
