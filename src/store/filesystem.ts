@@ -65,6 +65,7 @@ const start = async (
     slots: new WriteSlots(options.max_concurrent_writes),
     bufferBytes: options.read_buffer_size,
     syncs: options.durability === 'power_loss' ? new FolderSyncs() : undefined,
+    log,
   })
   let checkpointing = Promise.resolve()
   const checkpoint = (): void => {

@@ -1,6 +1,7 @@
 import { open, stat, unlink } from 'node:fs/promises'
 import type { Call } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
+import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../../stream/path.js'
@@ -26,6 +27,7 @@ export interface FilesystemStoreParts {
   readonly bufferBytes: number
   /** Set where a finished write has to survive a power loss. */
   readonly syncs: FolderSyncs | undefined
+  readonly log: Log
 }
 
 /**
@@ -42,10 +44,11 @@ export class FilesystemStore implements Store {
   readonly #slots: WriteSlots
   readonly #bufferBytes: number
   readonly #syncs: FolderSyncs | undefined
-  readonly #smallWrites = new SmallWrites()
+  readonly #smallWrites: SmallWrites
   #isClosed = false
 
-  constructor(shelf: Shelf, { slots, bufferBytes, syncs }: FilesystemStoreParts) {
+  constructor(shelf: Shelf, { slots, bufferBytes, syncs, log }: FilesystemStoreParts) {
+    this.#smallWrites = new SmallWrites(log)
     this.#shelf = shelf
     this.#slots = slots
     this.#bufferBytes = bufferBytes

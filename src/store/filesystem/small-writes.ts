@@ -1,8 +1,9 @@
+import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import { cancellation } from '../../stream/join.js'
 import { writeFileInPlace } from './place-file.js'
 import type { Written } from './write-thread.js'
-import { BATCH_BYTES, WriteWorker } from './write-worker.js'
+import { BATCH_BYTES, THREAD_FILE, WriteWorker } from './write-worker.js'
 
 export interface SmallWrite {
   readonly tempPath: string
@@ -31,9 +32,17 @@ const WAITING_MAX = 512
  * (70 microseconds a file). Threads start with the first such batch: a store that never gets one has none.
  */
 export class SmallWrites {
+  readonly #log: Log
+  readonly #threadFile: URL
   readonly #threads = new Set<WriteWorker>()
   #waiting: Waiting[] = []
   #isScheduled = false
+  #canThread = true
+
+  constructor(log: Log, threadFile: URL = THREAD_FILE) {
+    this.#log = log
+    this.#threadFile = threadFile
+  }
 
   /** Resolves with the modification time once the file is in its place; rejected, it leaves nothing. */
   write(write: SmallWrite): Promise<number> {
@@ -63,7 +72,7 @@ export class SmallWrites {
     while (this.#waiting.length > 0) {
       const thread = this.#freeThread()
       if (thread !== undefined) void this.#writeBatch(thread)
-      else if (this.#threads.size === 0 || this.#areAllFree()) this.#writeDirectly()
+      else if (this.#threads.size === 0 || this.#areAllFree()) writeDirectly(this.#waiting.splice(0))
       else return
     }
   }
@@ -77,11 +86,14 @@ export class SmallWrites {
 
   /** A thread for what waits now; none where too little waits, or all are busy and more would not help. */
   #freeThread(): WriteWorker | undefined {
-    if (this.#waiting.length < WORTH_A_THREAD) return undefined
+    if (!this.#canThread || this.#waiting.length < WORTH_A_THREAD) return undefined
     for (const thread of this.#threads) if (thread.isFree) return thread
     if (this.#threads.size >= THREADS_MAX || (this.#threads.size > 0 && this.#waiting.length < BATCH_FILES))
       return undefined
-    const thread: WriteWorker = new WriteWorker(() => this.#threads.delete(thread))
+    const thread: WriteWorker = new WriteWorker(this.#threadFile, () => {
+      this.#threads.delete(thread)
+      if (this.#waiting.length > 0) this.#schedule()
+    })
     this.#threads.add(thread)
     return thread
   }
@@ -100,7 +112,8 @@ export class SmallWrites {
       )
       for (const [index, file] of batch.entries()) settle(file, answers[index])
     } catch (error) {
-      for (const { reject } of batch) reject(error)
+      if (thread.hasBegun) for (const { reject } of batch) reject(error)
+      else this.#doWithoutThreads(batch, error)
     }
     this.#schedule()
   }
@@ -115,9 +128,16 @@ export class SmallWrites {
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end)
   }
 
-  #writeDirectly(): void {
-    for (const file of this.#waiting.splice(0)) direct(file).then(file.resolve, file.reject)
+  /** Where threads do not start (no memory, no permission) the thread pool writes everything. */
+  #doWithoutThreads(batch: readonly Waiting[], error: unknown): void {
+    if (this.#canThread) this.#log.warn('could not start a thread for small files, going without', { error })
+    this.#canThread = false
+    writeDirectly(batch)
   }
+}
+
+const writeDirectly = (files: readonly Waiting[]): void => {
+  for (const file of files) direct(file).then(file.resolve, file.reject)
 }
 
 const direct = (write: SmallWrite): Promise<number> => writeFileInPlace(write, undefined)

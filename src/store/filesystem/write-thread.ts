@@ -66,5 +66,9 @@ const moveTo = (path: string, tempPath: string): void => {
 if (parentPort !== null && workerData instanceof SharedArrayBuffer) {
   const port = parentPort
   const memory = new Uint8Array(workerData)
-  port.on('message', (files: readonly FileToWrite[]) => port.postMessage(writeAll(files, memory)))
+  port.on('message', (files: readonly FileToWrite[]) => {
+    // Tells that from here on files may have been written.
+    port.postMessage(null)
+    port.postMessage(writeAll(files, memory))
+  })
 }

@@ -5,6 +5,9 @@ import type { FileToWrite, Written } from './write-thread.js'
 /** What one message to a thread may carry. */
 export const BATCH_BYTES = 256 * 1024
 
+/** What a thread runs, compiled or not. */
+export const THREAD_FILE = new URL(`./write-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+
 type Settle = (outcome: readonly Written[] | StatusError) => void
 
 /** One thread that writes batches of files, one batch at a time. */
@@ -14,18 +17,26 @@ export class WriteWorker {
   readonly #worker: Worker
   #settle: Settle | undefined
   #isOver = false
+  #hasBegun = false
 
   /** `onOver` is called when the thread ended, whatever the reason. */
-  constructor(onOver: () => void) {
-    const file = new URL(`./write-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+  constructor(file: URL, onOver: () => void) {
     this.#worker = new Worker(file, { workerData: this.#memory, name: 'small files', stdin: false })
     this.#worker.unref()
-    this.#worker.on('message', (written: readonly Written[]) => this.#answer(written))
+    this.#worker.on('message', (written: readonly Written[] | null) => {
+      this.#hasBegun = true
+      if (written !== null) this.#answer(written)
+    })
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => {
       this.#fail(undefined)
       onOver()
     })
+  }
+
+  /** False of a thread that has not written anything yet. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   get isFree(): boolean {

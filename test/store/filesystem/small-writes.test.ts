@@ -1,12 +1,13 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { silentLog } from '../../../src/base/log.js'
 import { SmallWrites } from '../../../src/store/filesystem/small-writes.js'
 import { bytesOf } from '../blobs.js'
 
-const opened = async (folder: string) => {
+const opened = async (folder: string, threadFile?: URL, log = silentLog) => {
   for (const name of ['temp', 'content']) await mkdir(join(folder, name))
-  const writes = new SmallWrites()
+  const writes = new SmallWrites(log, threadFile)
   let count = 0
   const write = (name: string, bytes: Buffer, signal = new AbortController().signal): Promise<number> =>
     writes.write({ tempPath: join(folder, 'temp', `${count++}`), path: join(folder, 'content', name), bytes, signal })
@@ -72,5 +73,17 @@ t.test('threads end with the store, and one that ended fails what it had to do',
   }
   await Promise.all(Array.from({ length: 40 }, (_, i) => write(`third-${i}`, bytesOf(10))))
   t.pass('and the next batch starts another')
+  await writes.close()
+})
+
+t.test('where threads do not start every file is written without them', async (t) => {
+  const warnings: string[] = []
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) }
+  const { writes, write, temp } = await opened(t.testdir(), new URL('./no-such-thread.js', import.meta.url), log)
+  for (const round of [1, 2]) {
+    await Promise.all(Array.from({ length: 90 }, (_, i) => write(`${round}-${i}`, bytesOf(100))))
+    t.equal(warnings.length, 1, 'and said once')
+  }
+  t.same(await temp(), [])
   await writes.close()
 })
