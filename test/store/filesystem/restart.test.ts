@@ -1,23 +1,17 @@
-import { execFile, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, rmdir, truncate, unlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { copyFile, mkdir, readdir, readFile, rm, truncate, unlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { blobFilesIn, type OpenFilesystem, openFilesystem } from './open.js'
-
-const run = promisify(execFile)
-
-const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
+import { loader, programOf } from './program.js'
 
 const blob = (number: number): { bytes: Buffer; digest: Digest } => {
   const bytes = bytesOf(1000 + number, `blob ${number}`)
@@ -30,7 +24,7 @@ const until = async (isSo: () => Promise<boolean>): Promise<void> => {
 
 /** Fills a store in another process and kills that with nothing closed or flushed. */
 const crashed = async (folder: string, count: number): Promise<void> => {
-  const child = fork(pathOf('crash.ts'), [folder, String(count)])
+  const child = fork(programOf('crash.ts'), [folder, String(count)], { execArgv: [...loader] })
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve())
     child.once('exit', (code) => reject(new Error(`ended with ${code} before it was killed`)))
@@ -40,69 +34,6 @@ const crashed = async (folder: string, count: number): Promise<void> => {
   child.kill('SIGKILL')
   await ended
 }
-
-t.test('kill -9 amid batches of small blobs keeps what was said to be written, and nothing torn', async (t) => {
-  const folder = t.testdir()
-  const child = fork(pathOf('crash-bytes.ts'), [folder])
-  let written = 0
-  child.on('message', (count) => {
-    written = Number(count)
-    if (written >= 500) child.kill('SIGKILL')
-  })
-  await new Promise((resolve) => child.once('exit', resolve))
-  t.ok(written >= 500, `${written} were written`)
-  const files = await openFilesystem(folder)
-  t.same(await files.tempFiles(), [], 'half-written files are gone')
-  let found = 0
-  for (let number = 0; number < written + 100; number++) {
-    const bytes = bytesOf(4000 + (number % 100), `small ${number}`)
-    const isThere = await isPresent(files.store, digestOf(bytes))
-    if (number < written && !isThere) t.fail(`blob ${number} is lost`)
-    if (isThere && !(await get(files.store, digestOf(bytes))).equals(bytes)) t.fail(`blob ${number} is torn`)
-    if (isThere) found++
-  }
-  t.equal((await files.blobFiles()).length, found)
-  await files.close()
-})
-
-const hasStrace = await run('strace', ['-f', '--seccomp-bpf', '-o', '/dev/null', 'true']).then(
-  () => true,
-  () => false,
-)
-
-t.test('what the disk is asked for is what durability promises', { skip: !hasStrace && 'no strace' }, async (t) => {
-  for (const durability of ['process_exit', 'power_loss'] as const) {
-    const folder = t.testdir()
-    const trace = join(folder, 'trace')
-    const watch = ['-f', '--seccomp-bpf', '-y', '-e', 'trace=fsync,rename', '-o', trace]
-    await run('strace', [...watch, process.execPath, ...process.execArgv, pathOf('durable.ts'), folder, durability])
-    const lines = (await readFile(trace, 'utf8')).split('\n')
-    const syncs = (path: string): number[] =>
-      lines.flatMap((line, at) => (line.includes('fsync(') && line.includes(`<${path}>`) ? [at] : []))
-    // A folder comes into being after the first attempt to move a blob into it: the last attempt counts.
-    const moves = new Map<string, { readonly path: string; readonly at: number }>()
-    for (const [at, line] of lines.entries()) {
-      const [, temp, path] = /rename\("([^"]*\/temp\/[^"]+)", "([^"]+)"/.exec(line) ?? []
-      if (temp !== undefined && path !== undefined) moves.set(temp, { path, at })
-    }
-    t.equal(moves.size, 6, durability)
-    const isSynced = durability === 'power_loss'
-    for (const [temp, { path, at }] of moves) {
-      t.equal(
-        syncs(temp).some((sync) => sync < at),
-        isSynced,
-        'the file, before it gets its name',
-      )
-      t.equal(
-        syncs(dirname(path)).some((sync) => sync > at),
-        isSynced,
-        'its folder, after that',
-      )
-      t.equal(syncs(dirname(dirname(path))).length > 0, isSynced, 'and those above, which came into being')
-    }
-    t.equal(syncs(join(folder, 'content')).length > 0, isSynced)
-  }
-})
 
 t.test('content and recency survive a clean stop', async (t) => {
   const folder = t.testdir()
@@ -250,47 +181,6 @@ t.test(
     await rejects(t, openFilesystem(t.testdir(), { temp_path: temp }), 'FAILED_PRECONDITION')
   },
 )
-
-t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
-  const mounted = await smallDisk(t)
-  if (mounted === undefined) t.pass('a small disk', { skip: 'cannot mount one here' })
-  else {
-    const files = await openFilesystem(mounted)
-    const small = blob(0)
-    await put(files.store, small.digest, small.bytes)
-    const large = bytesOf(4_000_000)
-    const uploads = Array.from({ length: 3 }, () => put(files.store, digestOf(large), large))
-    await Promise.all(uploads.map((upload) => rejects(t, upload, 'RESOURCE_EXHAUSTED')))
-    await until(async () => (await files.tempFiles()).length === 0)
-    t.notOk(await isPresent(files.store, digestOf(large)))
-    t.equal((await files.blobFiles()).length, 1)
-    t.ok((await get(files.store, small.digest)).equals(small.bytes), 'what was there is still served')
-    await put(files.store, blob(1).digest, blob(1).bytes)
-    await files.close()
-  }
-
-  const script = `ulimit -f 100000 && exec "$@"`
-  const args = ['-c', script, 'sh', process.execPath, ...process.execArgv, pathOf('full-disk.ts'), t.testdir()]
-  const report = JSON.parse((await run('sh', args)).stdout)
-  t.match(report.failure, new RegExp(`^${Code.RESOURCE_EXHAUSTED} `), report.failure)
-  t.match(report, { isPresent: false, temp: [], files: [] })
-})
-
-/** A tmpfs of 1 MiB; undefined where mounting is not allowed. */
-const smallDisk = async (t: Test): Promise<string | undefined> => {
-  // Not in a testdir: tap would delete that before the disk is unmounted.
-  const disk = await mkdtemp(join(tmpdir(), 'remexec-disk-'))
-  const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).then(
-    () => true,
-    () => false,
-  )
-  t.teardown(async () => {
-    if (isMounted) await run('umount', ['-l', disk])
-    await rmdir(disk)
-  })
-  if (!isMounted) return undefined
-  return disk
-}
 
 type Step = { readonly kind: 'put' | 'get' | 'remove' | 'lose' | 'restart'; readonly number: number }
 
