@@ -29,6 +29,8 @@ export interface LocalWorkerParts {
   readonly log: Log
   /** How long `close` lets running actions go on. */
   readonly drainMs?: number
+  /** What starts the commands, of whoever gives it and may share it between workers. Absent: one of the worker's own. */
+  readonly launcher?: Launcher
 }
 
 export interface LocalWorker {
@@ -47,7 +49,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
   const workDirectory = await WorkDirectory.open(options.work_directory, log)
   const leftovers = new Leftovers(workDirectory.path, clock, log)
-  const launcher = new Launcher(log)
+  const launcher = parts.launcher ?? new Launcher(log)
   await launcher.prepare()
   const runner = new ActionRunner(actionContext(parts, workDirectory, { launcher, leftovers }))
   const attempts = new Attempts({
@@ -80,7 +82,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       attempts.killAll()
       await within(FAREWELL_MS, attempts.idle({ acknowledged: true }))
       await connection.close()
-      launcher.close()
+      if (parts.launcher === undefined) launcher.close()
       leftovers.close()
       leftovers.sweep()
       await workDirectory.settle()

@@ -20,6 +20,7 @@ import type { Store } from '../../src/store/store.js'
 import { WHOLE } from '../../src/stream/path.js'
 import { collect, deliver } from '../../src/stream/run.js'
 import { Attempts } from '../../src/worker/attempts.js'
+import { Launcher } from '../../src/worker/command/launcher.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
 import { FakeScheduler } from './fake-scheduler.js'
 
@@ -75,10 +76,21 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
   ...parts,
 })
 
+interface SetUpOptions {
+  readonly clock?: Clock
+  readonly drainMs?: number
+  readonly address?: string
+  readonly ownLauncher?: boolean
+}
+
+/** Here a launcher takes seconds to start, because it loads TypeScript: only one test pays for a worker's own. */
+const launcher = new Launcher(silentLog)
+t.teardown(() => launcher.close())
+
 const setUp = async (
   t: Test,
   parts: Partial<LocalWorkerOptions> = {},
-  { clock = systemClock, drainMs = 10_000, address }: { clock?: Clock; drainMs?: number; address?: string } = {},
+  { clock = systemClock, drainMs = 10_000, address, ownLauncher = false }: SetUpOptions = {},
 ) => {
   const directory = t.testdir({})
   const resources = new Resources(silentLog)
@@ -97,6 +109,7 @@ const setUp = async (
     clock,
     log: silentLog,
     drainMs,
+    ...(ownLauncher ? {} : { launcher }),
   })
   resources.add('worker', () => worker.close())
   const put = async (bytes: Buffer): Promise<Digest> => {
@@ -135,11 +148,8 @@ t.test('a worker says what it is and runs what it is given', async (t) => {
     ['cpu_count', { query_cmd: '/bin/sh -c \'echo 2; echo " $FIXED "; echo; echo $HOME\'' }],
   ])
   const additional_environment = new Map([['FIXED', { value: 'three' }]])
-  const { scheduler, start, read, worker, put } = await setUp(t, {
-    platform_properties,
-    additional_environment,
-    max_inflight_tasks: 7,
-  })
+  const parts = { platform_properties, additional_environment, max_inflight_tasks: 7 }
+  const { scheduler, start, read, worker, put } = await setUp(t, parts, { ownLauncher: true })
   const hello = await scheduler.next('hello')
   t.match(hello, { protocolVersion: 1, name: 'w', maxInflightAttempts: 7, workerId: '', attemptIds: [] })
   t.same(

@@ -33,6 +33,7 @@ export class Launcher {
   readonly #pending = new Map<number, Pending>()
   readonly #preparing: { readonly resolve: () => void; readonly reject: (error: StatusError) => void }[] = []
   #process: ChildProcess | undefined
+  #isReady = false
   #launches = 0
   #isClosed = false
 
@@ -41,10 +42,12 @@ export class Launcher {
   }
 
   /** Starts the launcher process before it is needed. Rejects with UNAVAILABLE when that is not possible. */
-  prepare(): Promise<void> {
+  async prepare(): Promise<void> {
+    const launcher = this.#running()
+    if (this.#isReady) return
     return new Promise((resolve, reject) => {
       this.#preparing.push({ resolve, reject })
-      this.#running().ref()
+      launcher.ref()
     })
   }
 
@@ -87,6 +90,7 @@ export class Launcher {
 
   #receive(launcher: ChildProcess, message: FromLauncher): void {
     if (message.kind === 'ready') {
+      this.#isReady = true
       for (const { resolve } of this.#preparing.splice(0)) resolve()
       if (this.#pending.size === 0) idle(launcher)
       return
@@ -106,6 +110,7 @@ export class Launcher {
   #lost(launcher: ChildProcess, cause: Error): void {
     if (this.#process !== launcher) return
     this.#process = undefined
+    this.#isReady = false
     const lost = [...this.#pending.values()]
     this.#pending.clear()
     if (!this.#isClosed)

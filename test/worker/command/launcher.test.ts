@@ -29,11 +29,13 @@ const running = async (
 ) => {
   const watcher = watch(cwd)
   const touched = new Promise<void>((resolve) => watcher.on('change', (_, name) => name === 'here' && resolve()))
-  let pid = 0
-  const launched = launch(script, (group) => {
-    pid = group
+  let tell: (pid: number) => void = () => {}
+  const started = new Promise<number>((resolve) => {
+    tell = resolve
   })
-  await touched
+  const launched = launch(script, tell)
+  // The file may be there before the word of the launcher is.
+  const [pid] = await Promise.all([started, touched])
   watcher.close()
   return { ...launched, pid }
 }
@@ -62,6 +64,13 @@ t.test('programs run side by side, each with its own outcome', async (t) => {
     outcomes,
     codes.map((exitCode) => ({ kind: 'ended', exitCode, wasKilled: false })),
   )
+})
+
+t.test('a launcher that is ready is prepared at once, also for the second who asks', async (t) => {
+  const { launch, launcher } = setUp(t)
+  await launcher.prepare()
+  await launcher.prepare()
+  t.match(await launch('exit 0').outcome, { kind: 'ended' })
 })
 
 t.test('a kill ends the group, and means nothing once the program has ended', async (t) => {
