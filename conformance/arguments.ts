@@ -21,6 +21,7 @@ export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
   --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server
   --server-name NAME            names the server in reports (default: its address)
   --server-version TEXT         its version, commit or build, for reports
+  --patience FACTOR             multiply every deadline, for a server that is slow or far (default: 1)
   --time-limit SECONDS          end the run after that, with what is known by then (default: 600)
   --quiet                       no live progress on stderr
 
@@ -64,6 +65,7 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
       cacheOnlyInstanceName: values['cache-only-instance'],
       properties: pairs(values.property).map(([name, value]) => ({ name, value })),
       headers: Object.fromEntries(pairs(values.header)),
+      patience: factorOf(values.patience),
       tls: { ca: values['tls-ca'], cert: values['tls-cert'], key: values['tls-key'] },
     },
     format: values.format,
@@ -108,6 +110,7 @@ const parsed = (args: readonly string[]) => {
         expectations: { type: 'string' },
         'server-name': { type: 'string' },
         'server-version': { type: 'string', default: '' },
+        patience: { type: 'string', default: '1' },
         'time-limit': { type: 'string', default: '600' },
         quiet: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -121,6 +124,11 @@ const parsed = (args: readonly string[]) => {
 const millisecondsOf = (seconds: string): number => {
   if (!/^[1-9]\d{0,5}$/.test(seconds)) throw new TargetError(`--time-limit ${seconds}: expected seconds, 1 to 999999`)
   return Number(seconds) * 1_000
+}
+
+const factorOf = (factor: string): number => {
+  if (!/^[1-9]\d?$/.test(factor)) throw new TargetError(`--patience ${factor}: expected a factor, 1 to 99`)
+  return Number(factor)
 }
 
 const EXAMINING = [

@@ -6,6 +6,7 @@ import type { Need } from './check.js'
 import { Client, type Outcome } from './client.js'
 import { diagnose } from './diagnose.js'
 import type { Candidate } from './exam.js'
+import { REQUEST_METADATA, requestMetadata } from './identity.js'
 import * as methods from './methods.js'
 import { Patience } from './patience.js'
 import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from './target.js'
@@ -17,6 +18,8 @@ export interface CandidateSettings extends TargetSettings {
   readonly cacheOnlyInstanceName?: string | undefined
   readonly properties: Candidate['properties']
   readonly headers: Readonly<Record<string, string>>
+  /** Multiplies every deadline. Default 1. */
+  readonly patience?: number | undefined
 }
 
 const PATIENCE_MS = 5_000
@@ -29,7 +32,7 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
     ? credentials.createSsl(target.ca, target.key, target.cert)
     : credentials.createInsecure()
   const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
-  const patience = new Patience()
+  const patience = new Patience(settings.patience)
   const connect = (channel: ClientOptions = {}): Client =>
     new Client(target.hostPort, channelCredentials, { headers: settings.headers, identity, patience, channel })
   const client = connect()
@@ -46,6 +49,10 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
     patience,
     connect,
     openSession: () => openSession(target),
+    wireHeaders: (actionId) => ({
+      ...settings.headers,
+      [REQUEST_METADATA]: requestMetadata(identity, actionId).toString('base64'),
+    }),
     instanceName: settings.instanceName,
     secondInstanceName: settings.secondInstanceName,
     readOnlyInstanceName: settings.readOnlyInstanceName,

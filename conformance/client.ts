@@ -10,11 +10,11 @@ import {
 } from '@grpc/grpc-js'
 import { codec } from '../src/proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../src/proto/service-definition.js'
+import { type Identity, REQUEST_METADATA, requestMetadata } from './identity.js'
 import type { Any, Method } from './methods.js'
 import { Patience } from './patience.js'
 
 const statusCodec = codec('google.rpc.Status')
-const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
 /** How one call ended, with everything that came before. */
 export interface Outcome<R> {
@@ -33,15 +33,12 @@ export interface CallSettings {
   /** The check's own deadline for this call. Default 10 s. */
   readonly deadlineMs?: number
   readonly headers?: Readonly<Record<string, string | Buffer>>
+  /** What RequestMetadata says the call belongs to. */
+  readonly actionId?: string
   /** Leave RequestMetadata out, or send these bytes instead of it. */
   readonly requestMetadata?: 'none' | Buffer
   /** Stop reading after so many responses and cancel. */
   readonly maxResponses?: number
-}
-
-export interface Identity {
-  readonly toolName: string
-  readonly invocationId: string
 }
 
 /** A message to send: typed, or raw bytes for what no codec would write. */
@@ -120,15 +117,8 @@ export class Client {
     const metadata = new Metadata()
     for (const [name, value] of Object.entries({ ...this.#headers, ...settings.headers })) metadata.set(name, value)
     if (settings.requestMetadata !== 'none') {
-      const { toolName, invocationId } = this.#identity
-      const bytes =
-        settings.requestMetadata ??
-        requestMetadataCodec.encode({
-          toolDetails: { toolName, toolVersion: '1' },
-          toolInvocationId: invocationId,
-          actionId: 'conformance',
-        })
-      metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', bytes)
+      const bytes = settings.requestMetadata ?? requestMetadata(this.#identity, settings.actionId ?? 'capabilities')
+      metadata.set(REQUEST_METADATA, bytes)
     }
     return metadata
   }

@@ -5,9 +5,12 @@ import { Code, type CodeName, codeName } from '../src/base/status-error.js'
 import { codec, type Input, type Output } from '../src/proto/codec.js'
 import { Divergence, NotApplicable } from './check.js'
 import type { CallSettings, Client, Conversation, Outcome, Outgoing } from './client.js'
+import { Leftovers } from './leftovers.js'
 import type { Method } from './methods.js'
 import * as methods from './methods.js'
 import type { Patience } from './patience.js'
+import { show } from './show.js'
+import { openOnWire } from './wire.js'
 
 export type Digest = { readonly hash: string; readonly sizeBytes: number }
 type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
@@ -23,6 +26,8 @@ export interface Candidate {
   connect(channel?: ClientOptions): Client
   /** A bare HTTP/2 connection, for what a gRPC library would hide. */
   openSession(): Promise<ClientHttp2Session>
+  /** What every call carries, for those on such a connection. */
+  wireHeaders(actionId: string): Readonly<Record<string, string>>
   readonly instanceName: string
   readonly secondInstanceName: string | undefined
   readonly readOnlyInstanceName: string | undefined
@@ -51,8 +56,14 @@ export class Exam {
   readonly #sessions: ClientHttp2Session[] = []
   readonly #conversations = new Set<Conversation<unknown, unknown>>()
 
-  constructor(candidate: Candidate) {
+  readonly #actionId: string
+  readonly #leftovers = new Leftovers()
+  #isClosed = false
+
+  /** `actionId` is what RequestMetadata says of each call: the check it belongs to. */
+  constructor(candidate: Candidate, actionId = 'exam') {
     this.candidate = candidate
+    this.#actionId = actionId
   }
 
   get instanceName(): string {
@@ -82,22 +93,29 @@ export class Exam {
     requests: Outgoing<Q> | readonly Outgoing<Q>[],
     settings: CallSettings & { readonly client?: Client } = {},
   ): Promise<Outcome<R>> {
-    const conversation = (settings.client ?? this.candidate.client).open(method, settings)
-    this.#conversations.add(conversation)
-    const outcome = await conversation.sendAll(requests)
-    this.#conversations.delete(conversation)
     const [first] = Array.isArray(requests) ? requests : [requests]
-    this.#record(method, first, outcome)
-    return outcome
+    return this.#open(method, settings, first).sendAll(requests)
   }
 
   open<Q, R>(method: Method<Q, R>, settings: CallSettings & { readonly client?: Client } = {}): Conversation<Q, R> {
-    const conversation = (settings.client ?? this.candidate.client).open(method, settings)
+    return this.#open(method, settings, '(interactive)')
+  }
+
+  #open<Q, R>(
+    method: Method<Q, R>,
+    settings: CallSettings & { readonly client?: Client },
+    sent: unknown,
+  ): Conversation<Q, R> {
+    const { client = this.candidate.client } = settings
+    const conversation = client.open(method, { actionId: this.#actionId, ...settings })
     this.#conversations.add(conversation)
     conversation.outcome.then((outcome) => {
       this.#conversations.delete(conversation)
-      this.#record(method, '(interactive)', outcome)
+      this.#leftovers.note(method, outcome)
+      this.#record(method, sent, outcome)
     })
+    // The work of a check that was given up goes on until it notices.
+    if (this.#isClosed) conversation.cancel()
     return conversation
   }
 
@@ -115,11 +133,25 @@ export class Exam {
     return session
   }
 
-  /** Ends whatever the check left open: calls, connections. */
-  close(): void {
-    for (const conversation of this.#conversations) conversation.cancel()
+  /** A call in bare HTTP/2 frames, with what every call carries; see `openOnWire`. */
+  openOnWire(
+    session: ClientHttp2Session,
+    method: Method<methods.Any, methods.Any>,
+    headers: Readonly<Record<string, string>> = {},
+  ): ReturnType<typeof openOnWire> {
+    return openOnWire(session, method, { ...this.candidate.wireHeaders(this.#actionId), ...headers })
+  }
+
+  /** Ends whatever the check left open: calls, operations, connections. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const open = [...this.#conversations]
+    for (const conversation of open) conversation.cancel()
+    await Promise.all(open.map(({ outcome }) => outcome))
     for (const session of this.#sessions) session.destroy()
     for (const client of this.#clients) client.close()
+    const { client, patience } = this.candidate
+    if (patience.reason === undefined) await this.#leftovers.cancel(client, this.#actionId)
   }
 
   // Content
@@ -285,22 +317,3 @@ export const digestOf = (bytes: Uint8Array): Digest => ({
 })
 
 export const EMPTY_DIGEST: Digest = digestOf(new Uint8Array())
-
-/** A value as one short line; bytes are told by their length, and long lists by their beginning. */
-export const show = (value: unknown): string => {
-  const text = JSON.stringify(shortened(value)) ?? String(value)
-  return text.length > 600 ? `${text.slice(0, 600)}...` : text
-}
-
-const MOST_ENTRIES = 12
-
-/** A copy small enough to write down, made before JSON.stringify could spell out every byte of a blob. */
-const shortened = (value: unknown): unknown => {
-  if (value instanceof Uint8Array) return `<${value.length} bytes>`
-  if (Array.isArray(value)) {
-    const first = value.slice(0, MOST_ENTRIES).map(shortened)
-    return value.length > MOST_ENTRIES ? [...first, `<${value.length - MOST_ENTRIES} more>`] : first
-  }
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]))
-}

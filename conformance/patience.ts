@@ -26,7 +26,11 @@ export class Patience {
   readonly #silentInARow = new Set<string>()
   readonly #over = new AbortController()
 
-  constructor() {
+  readonly #factor: number
+
+  /** `factor` multiplies every deadline: for a server that is slow, or far, or shares a machine that is loaded. */
+  constructor(factor = 1) {
+    this.#factor = factor
     // Every check that is under way listens: as many as there are lanes, and those that wait beside them.
     setMaxListeners(0, this.#over.signal)
   }
@@ -45,8 +49,14 @@ export class Patience {
     this.#over.abort(reason)
   }
 
+  /** A deadline that is no single call's, on the scale of this run. */
+  scaledMs(ms: number): number {
+    return ms * this.#factor
+  }
+
   deadlineMs(method: string, wantedMs: number): number {
-    return (this.#silences.get(method) ?? 0) < MOST_SILENCES ? wantedMs : Math.min(wantedMs, SHORT_MS)
+    const ms = (this.#silences.get(method) ?? 0) < MOST_SILENCES ? wantedMs : Math.min(wantedMs, SHORT_MS)
+    return this.scaledMs(ms)
   }
 
   /** `deadlineMs` is the client's own: a server that answers DEADLINE_EXCEEDED before it has answered. */

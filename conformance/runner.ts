@@ -37,8 +37,9 @@ const GONE = 'the server stopped answering in mid-run'
 
 /**
  * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
- * once and run beside the others, and those that move many bytes run one after the other. Once the candidate's patience
- * is at its end, what is under way ends as unanswered and the rest is skipped with the reason.
+ * once and run beside the others, those that move many bytes run one after the other, and those that open many calls
+ * run alone at the end. Once the candidate's patience is at its end, what is under way ends as unanswered and the rest is
+ * skipped with the reason.
  */
 export const runChecks = async (
   checks: readonly Check[],
@@ -57,8 +58,10 @@ export const runChecks = async (
   }
   const order = checks.map((check, index) => ({ check, index }))
   const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
-  const bulky = order.filter(({ check }) => check.waitsFor === undefined && check.isBulky === true)
-  const others = order.filter(({ check }) => check.waitsFor === undefined && check.isBulky !== true)
+  const crowds = order.filter(({ check }) => check.isCrowd === true)
+  const rest = order.filter(({ check }) => check.waitsFor === undefined && check.isCrowd !== true)
+  const bulky = rest.filter(({ check }) => check.isBulky === true)
+  const others = rest.filter(({ check }) => check.isBulky !== true)
   const lane = async (queue: typeof order): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next.check, next.index)
   }
@@ -74,6 +77,7 @@ export const runChecks = async (
     bulkyLane(),
     ...Array.from({ length: settings.concurrency }, () => lane(others)),
   ])
+  await lane(crowds)
   return results
 }
 
@@ -90,7 +94,7 @@ class Sitting {
     if (requirement === undefined) throw new Error(`check ${check.id} has no row in the table of requirements`)
     this.#check = check
     this.#requirement = requirement
-    this.#exam = new Exam(candidate)
+    this.#exam = new Exam(candidate, check.id)
   }
 
   result(verdict: Verdict, reason: string): Result {
@@ -113,7 +117,8 @@ class Sitting {
     if (lacking !== undefined) return this.result('skip', lacking)
     try {
       const { patience } = this.#exam.candidate
-      await withDeadline(this.#check.run(this.#exam), this.#check.deadlineMs ?? DEADLINE_MS, patience.signal)
+      const deadlineMs = patience.scaledMs(this.#check.deadlineMs ?? DEADLINE_MS)
+      await withDeadline(this.#check.run(this.#exam), deadlineMs, patience.signal)
       return this.result(level === 'may' ? 'chosen' : 'pass', this.#exam.choices.join('; '))
     } catch (error) {
       if (error instanceof NotApplicable) return this.result('skip', error.message)
@@ -124,7 +129,7 @@ class Sitting {
       // Nothing that the server did: it must neither pass for a finding nor end the run.
       return this.result('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))
     } finally {
-      this.#exam.close()
+      await this.#exam.close()
     }
   }
 }

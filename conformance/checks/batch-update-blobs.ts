@@ -227,6 +227,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
   },
   {
     id: 'BUB-16',
+    isCrowd: true,
     sends: 'The same blob from 50 calls at once; all succeed.',
     needs: ['cas'],
     run: async (exam) => {

@@ -6,7 +6,7 @@ import type { Check, Need } from '../check.js'
 import type { Exam } from '../exam.js'
 import { directory, packed, wideTree } from '../input-tree.js'
 import * as methods from '../methods.js'
-import { frame, openOnWire, shownOnWire } from '../wire.js'
+import { frame, shownOnWire } from '../wire.js'
 
 const needs: readonly Need[] = ['cas', 'bytestream']
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
@@ -22,7 +22,7 @@ const wireChecks: readonly Check[] = [
     id: 'GEN-01',
     sends: 'GetCapabilities in bare HTTP/2 frames with prior knowledge; answered as gRPC with status 0.',
     run: async (exam) => {
-      const { stream, outcome } = openOnWire(await exam.openSession(), methods.getCapabilities)
+      const { stream, outcome } = exam.openOnWire(await exam.openSession(), methods.getCapabilities)
       stream.end(frame(capabilitiesRequest(exam)))
       const answer = await outcome
       exam.expect(answer.grpcStatus === 0, 'grpc-status 0', shownOnWire(answer))
@@ -35,11 +35,15 @@ const wireChecks: readonly Check[] = [
     run: async (exam) => {
       const session = await exam.openSession()
       const { service } = methods.findMissingBlobs
-      const { stream, outcome } = openOnWire(session, { service, name: '' }, { ':path': `/${service}/NoSuchMethod` })
+      const { stream, outcome } = exam.openOnWire(
+        session,
+        { service, name: '' },
+        { ':path': `/${service}/NoSuchMethod` },
+      )
       stream.end(frame(Buffer.alloc(0)))
       const answer = await outcome
       exam.expect(answer.grpcStatus === 12, 'grpc-status 12 (UNIMPLEMENTED)', shownOnWire(answer))
-      const after = openOnWire(session, methods.getCapabilities)
+      const after = exam.openOnWire(session, methods.getCapabilities)
       after.stream.end(frame(capabilitiesRequest(exam)))
       const { grpcStatus } = await after.outcome
       exam.expect(grpcStatus === 0, 'the connection to serve the next call', `grpc-status ${grpcStatus}`)
@@ -51,7 +55,7 @@ const wireChecks: readonly Check[] = [
     needs,
     run: async (exam) => {
       const digest = exam.digest(exam.random(1_000))
-      const { stream, outcome } = openOnWire(await exam.openSession(), methods.write, { 'grpc-timeout': '300m' })
+      const { stream, outcome } = exam.openOnWire(await exam.openSession(), methods.write, { 'grpc-timeout': '300m' })
       const resourceName = exam.uploadName(digest)
       const message = { resourceName, writeOffset: 0, data: exam.random(100) }
       stream.write(frame(exam.message('google.bytestream.WriteRequest', message)))
@@ -74,7 +78,7 @@ const wireChecks: readonly Check[] = [
       session.on('goaway', (code) => {
         goaway = code
       })
-      const { stream } = openOnWire(session, methods.write)
+      const { stream } = exam.openOnWire(session, methods.write)
       const message = { resourceName: exam.uploadName(exam.digest(exam.random(9))), writeOffset: 0 }
       stream.write(frame(exam.message('google.bytestream.WriteRequest', message)))
       for (let sent = 0; sent < 4; sent++) {
@@ -95,12 +99,12 @@ const wireChecks: readonly Check[] = [
     sends: 'A request in grpc-encoding gzip, and one in an encoding that does not exist; read, or UNIMPLEMENTED.',
     run: async (exam) => {
       const session = await exam.openSession()
-      const zipped = openOnWire(session, methods.getCapabilities, { 'grpc-encoding': 'gzip' })
+      const zipped = exam.openOnWire(session, methods.getCapabilities, { 'grpc-encoding': 'gzip' })
       zipped.stream.end(frame(gzipSync(capabilitiesRequest(exam)), true))
       const answer = await zipped.outcome
       exam.expect(answer.grpcStatus === 0 || answer.grpcStatus === 12, 'OK or UNIMPLEMENTED', shownOnWire(answer))
       exam.chose(answer.grpcStatus === 0 ? 'reads gzip' : 'refuses gzip')
-      const unknown = openOnWire(session, methods.getCapabilities, { 'grpc-encoding': 'no-such-encoding' })
+      const unknown = exam.openOnWire(session, methods.getCapabilities, { 'grpc-encoding': 'no-such-encoding' })
       unknown.stream.end(frame(exam.random(20), true))
       const refusal = await unknown.outcome
       exam.expect(refusal.grpcStatus === 12, 'UNIMPLEMENTED for an unknown encoding', shownOnWire(refusal))
@@ -193,6 +197,7 @@ const messageChecks: readonly Check[] = [
   },
   {
     id: 'GEN-08',
+    isCrowd: true,
     sends: '100 Reads at once on one connection; all are served.',
     needs,
     run: async (exam) => {
@@ -221,6 +226,7 @@ const messageChecks: readonly Check[] = [
   },
   {
     id: 'GEN-14',
+    isCrowd: true,
     sends: '300 small uploads at once; whatever is refused is UNAVAILABLE or RESOURCE_EXHAUSTED.',
     needs,
     run: async (exam) => {

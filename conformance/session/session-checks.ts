@@ -59,7 +59,7 @@ const judge = async (session: Session, candidate: Candidate, settings: SessionSe
   const lacking = session.needs.map((need) => settings.missing(need)).find((why) => why !== undefined)
   if (lacking !== undefined) return give('skip', lacking)
   try {
-    await withDeadline(replay)
+    await withDeadline(replay, candidate.patience.scaledMs(DEADLINE_MS))
     return give('pass', '')
   } catch (error) {
     if (error instanceof Divergence) return give(session.level === 'must' ? 'fail' : 'warn', error.message)
@@ -67,13 +67,13 @@ const judge = async (session: Session, candidate: Candidate, settings: SessionSe
   }
 }
 
-const withDeadline = async (replay: Replay): Promise<void> => {
+const withDeadline = async (replay: Replay, deadlineMs: number): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       replay.stop()
-      reject(new Divergence(`an end of the session within ${DEADLINE_MS} ms`, 'none'))
-    }, DEADLINE_MS)
+      reject(new Divergence(`an end of the session within ${deadlineMs} ms`, 'none'))
+    }, deadlineMs)
   })
   const work = replay.run()
   // After the deadline nobody is left to hear of the abandoned run.

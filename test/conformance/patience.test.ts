@@ -50,3 +50,11 @@ t.test('what looks like silence and is none', async (t) => {
   for (let at = 0; at < 3; at++) patience.noteEnd('Read', { ...SILENT, responses: [{}] }, 10_000)
   t.equal(patience.deadlineMs('Read', 10_000), 1_000, 'a download that trickles')
 })
+
+t.test('a factor stretches every deadline, also that of a silent method', async (t) => {
+  const patience = new Patience(3)
+  t.equal(patience.deadlineMs('Write', 10_000), 30_000)
+  t.equal(patience.scaledMs(500), 1_500)
+  for (let at = 0; at < 3; at++) patience.noteEnd('Write', { ...SILENT, elapsedMs: 30_000 }, 30_000)
+  t.equal(patience.deadlineMs('Write', 10_000), 3_000)
+})

@@ -45,6 +45,8 @@ const INSTANCES = [
     'projects/p/instances/i',
   ],
   ...['--property', 'OSFamily=Linux'],
+  // On a machine with other work the server is slow, not wrong.
+  ...['--patience', '4'],
 ]
 
 t.test('no must row fails on this server, and no check breaks', async (t) => {
@@ -122,6 +124,7 @@ t.test('wrong usage is told in one reason', async (t) => {
     [[address, '--only', 'FBM'], /FBM: no check has this id/],
     [[address, '--only', 'BSR-14'], /BSR-14: this row cannot be observed/],
     [[address, '--property', 'x'], /x: expected NAME=VALUE/],
+    [[address, '--patience', '0.5'], /--patience 0.5: expected a factor/],
     [[address, '--time-limit', '0'], /--time-limit 0: expected seconds/],
   ] as const) {
     t.throws(() => settingsOf(args), { name: 'TargetError', message }, args.join(' '))

@@ -222,18 +222,17 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   },
   {
     name: 'write-visible-later',
-    breaks: 'A blob written by Write is missing for 300 ms after the OK.',
+    breaks: 'A blob written by Write is missing when it is asked for the first time after the OK.',
     caughtBy: ['BSW-23'],
     tamper: () => {
-      const writtenMs = new Map<string, number>()
+      const unseen = new Set<string>()
       return [
         onResponse(write, (_, { request }) => {
-          writtenMs.set(sizeIn(request?.resourceName).hash ?? '', performance.now())
+          unseen.add(sizeIn(request?.resourceName).hash ?? '')
         }),
         onResponse(findMissingBlobs, (response, { request }) => {
           for (const { hash = '', sizeBytes = 0 } of request?.blobDigests ?? []) {
-            const isFresh = performance.now() - (writtenMs.get(hash) ?? -1_000) < 300
-            if (isFresh) response.missingBlobDigests.push({ hash, sizeBytes })
+            if (unseen.delete(hash)) response.missingBlobDigests.push({ hash, sizeBytes })
           }
         }),
       ]

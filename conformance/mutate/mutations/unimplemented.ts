@@ -7,7 +7,7 @@ const UNIMPLEMENTED = 12
 const claimed: readonly (readonly [methods.Method<methods.Any, methods.Any>, readonly string[]])[] = [
   [methods.findMissingBlobs, ['FMB-01', 'FMB-02', 'FMB-11', 'CAP-04']],
   [methods.batchUpdateBlobs, ['BUB-01', 'BUB-08']],
-  [methods.batchReadBlobs, ['BRB-01', 'BRB-02', 'BRB-10']],
+  [methods.batchReadBlobs, ['BRB-01']],
   [methods.getTree, ['TRE-01', 'TRE-02', 'TRE-09']],
   [methods.read, ['BSR-01', 'BSR-02', 'BSR-09', 'CMP-10']],
   [methods.write, ['BSW-01', 'BSW-12', 'BSW-18', 'CMP-01']],
