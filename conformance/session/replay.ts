@@ -3,9 +3,10 @@ import { codeName } from '../../src/base/status-error.js'
 import { codec } from '../../src/proto/codec.js'
 import { Divergence } from '../check.js'
 import type { CallSettings, Outcome } from '../client.js'
-import { type Candidate, show, type TranscriptLine } from '../exam.js'
+import type { Candidate, TranscriptLine } from '../exam.js'
 import type { Any, Method } from '../methods.js'
 import * as methods from '../methods.js'
+import { show } from '../show.js'
 import { Answers, isRead, recordedResponses } from './answers.js'
 import { Comparison, fieldsOf } from './compare.js'
 import { Content } from './content.js'
@@ -130,7 +131,7 @@ export class Replay {
 
   #stumble(call: SessionCall, differences: readonly Difference[]): void {
     const [first, ...others] = untolerated(
-      differences.filter(({ expected, found }) => show(expected) !== show(found)),
+      differences.filter(({ expected, found, path }) => show(expected) !== show(found) && this.#matters(path)),
       this.#session.client,
       call.method,
       [...this.#exact, ...(call.exact ?? [])],
@@ -139,6 +140,11 @@ export class Replay {
     const more = others.length === 0 ? '' : `, and ${others.length} more`
     const where = `call ${call.id} ${call.method.replace(/^.*\./, '')}: ${first.path}`
     throw new Divergence(`${where} ${show(first.expected)}`, `${show(first.found)}${more}`)
+  }
+
+  /** A client that only caches does not look at what a server says of execution. */
+  #matters(path: string): boolean {
+    return this.#session.needs.includes('execution') || !path.startsWith('executionCapabilities')
   }
 
   async #findMissing(call: SessionCall): Promise<void> {
