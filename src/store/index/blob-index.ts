@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
-import { Digest } from '../../reapi/digest.js'
-import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
+import { DOUBTFUL, Entries, PINNED, TWIN } from './entries.js'
 import type { IndexImage } from './image.js'
-import { ascending } from './order.js'
-import { FUNCTION_SHIFT, HIGH_MASK, Probe, WORD } from './probe.js'
+import { Probe } from './probe.js'
 import { Recency } from './recency.js'
-import { ACCESSED, CHUNK_SLOTS, EXTRA, NONE, Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED_LOW } from './records.js'
+import { EXTRA, NONE, Records } from './records.js'
+import { restoreRecords, restoreWhole } from './restore.js'
 import { SlotTable } from './slot-table.js'
 
 /** When blobs must go, least recently used first. 0 is no limit. */
@@ -30,10 +30,6 @@ export interface BlobIndexOptions {
 /** No such blob. */
 export const ABSENT = -1
 
-const PINNED = 1 << 24
-const TWIN = 1 << 25
-const DOUBTFUL = 1 << 26
-
 /**
  * Which blobs a store holds, how long they are and in which order they were used, without an object per blob: about 80
  * bytes each (bench/index.ts), no allocation per lookup, no pause when it grows.
@@ -44,8 +40,8 @@ const DOUBTFUL = 1 << 26
 export class BlobIndex {
   readonly #limits: EvictionLimits
   readonly #clock: Clock
-  readonly #blockSizeBytes: number
   readonly #records = new Records()
+  readonly #entries: Entries
   readonly #table = new SlotTable(this.#records, randomInt(2 ** 31))
   readonly #recency = new Recency(this.#records)
   readonly #pinned = new Set<number>()
@@ -57,7 +53,7 @@ export class BlobIndex {
   constructor(options: BlobIndexOptions) {
     this.#limits = options.limits
     this.#clock = options.clock
-    this.#blockSizeBytes = options.blockSizeBytes ?? 1
+    this.#entries = new Entries(this.#records, options.blockSizeBytes ?? 1)
   }
 
   get count(): number {
@@ -110,7 +106,7 @@ export class BlobIndex {
 
   /** Counts as a use at `accessedS`, in whole seconds since the epoch. */
   touch(slot: number, accessedS: number): void {
-    this.#records.set(slot, ACCESSED, accessedS)
+    this.#entries.setAccessed(slot, accessedS)
     if (!this.isPinned(slot)) this.#recency.moveToEnd(slot)
   }
 
@@ -126,7 +122,7 @@ export class BlobIndex {
   }
 
   remove(slot: number): void {
-    this.#bytes -= this.#occupied(slot)
+    this.#bytes -= this.#entries.occupied(slot)
     this.#count--
     if (!this.#pinned.delete(slot)) this.#recency.unlink(slot)
     this.#table.remove(slot)
@@ -149,11 +145,11 @@ export class BlobIndex {
 
   /** Whether a blob of this length may stay when it is alone. */
   fits(storedBytes: number): boolean {
-    return this.#limits.maxBytes === 0 || this.#rounded(storedBytes) <= this.#limits.maxBytes
+    return this.#limits.maxBytes === 0 || this.#entries.rounded(storedBytes) <= this.#limits.maxBytes
   }
 
   isPinned(slot: number): boolean {
-    return this.#hasFlag(slot, PINNED)
+    return this.#entries.has(slot, PINNED)
   }
 
   /** Keeps a blob from becoming a victim. A flag: who pins for several counts himself. */
@@ -161,43 +157,43 @@ export class BlobIndex {
     if (this.isPinned(slot)) return
     this.#recency.unlink(slot)
     this.#pinned.add(slot)
-    this.#setFlag(slot, PINNED, true)
+    this.#entries.set(slot, PINNED, true)
   }
 
   /** Ends a pin, which counts as a use. */
   unpin(slot: number): void {
     if (!this.#pinned.delete(slot)) return
-    this.#setFlag(slot, PINNED, false)
-    this.#records.set(slot, ACCESSED, this.#accessedNow())
+    this.#entries.set(slot, PINNED, false)
+    this.#entries.setAccessed(slot, this.#accessedNow())
     this.#recency.append(slot)
   }
 
   /** Whether the blob is kept twice (a second file of the same length), which doubles what it occupies. */
   hasTwin(slot: number): boolean {
-    return this.#hasFlag(slot, TWIN)
+    return this.#entries.has(slot, TWIN)
   }
 
   setTwin(slot: number, hasTwin: boolean): void {
-    this.#bytes -= this.#occupied(slot)
-    this.#setFlag(slot, TWIN, hasTwin)
-    this.#bytes += this.#occupied(slot)
+    this.#bytes -= this.#entries.occupied(slot)
+    this.#entries.set(slot, TWIN, hasTwin)
+    this.#bytes += this.#entries.occupied(slot)
   }
 
   /** Whether the owner still has to see that the blob is there: set for what came from an image that is not whole. */
   isDoubtful(slot: number): boolean {
-    return this.#hasFlag(slot, DOUBTFUL)
+    return this.#entries.has(slot, DOUBTFUL)
   }
 
   setDoubtful(slot: number, isDoubtful: boolean): void {
-    this.#setFlag(slot, DOUBTFUL, isDoubtful)
+    this.#entries.set(slot, DOUBTFUL, isDoubtful)
   }
 
   storedBytesOf(slot: number): number {
-    return (this.#records.get(slot, STORED_HIGH) & HIGH_MASK) * WORD + (this.#records.get(slot, STORED_LOW) >>> 0)
+    return this.#entries.storedBytesOf(slot)
   }
 
   accessedOf(slot: number): number {
-    return this.#records.get(slot, ACCESSED) >>> 0
+    return this.#entries.accessedOf(slot)
   }
 
   /** A signed 32-bit number of the owner's; 0 for a new blob. */
@@ -210,14 +206,7 @@ export class BlobIndex {
   }
 
   digestOf(slot: number): Digest {
-    const sizeHigh = this.#records.get(slot, SIZE_HIGH)
-    const digestFunction = functionOf(sizeHigh >>> FUNCTION_SHIFT)
-    let hash = ''
-    for (let word = 0; word < wordCountOf(sizeHigh); word++) {
-      hash += (this.#records.hashWord(slot, word) >>> 0).toString(16).padStart(8, '0')
-    }
-    const sizeBytes = (sizeHigh & HIGH_MASK) * WORD + (this.#records.get(slot, SIZE_LOW) >>> 0)
-    return Digest.parse({ hash, sizeBytes }, digestFunction)
+    return this.#entries.digestOf(slot)
   }
 
   /**
@@ -241,48 +230,10 @@ export class BlobIndex {
    * Resolves after pauses, in which nobody may use the index.
    */
   async restore(image: IndexImage, isWhole: boolean): Promise<void> {
-    this.#records.restore(isWhole ? image : { ...image, free: NONE })
-    if (isWhole) {
-      this.#table.restore(image)
-      this.#recency.restore(image)
-    } else {
-      this.#table.reserve(image.slotCount)
-    }
-    const kept = new Uint32Array(isWhole ? 0 : image.slotCount)
-    for (let slot = 0; slot < image.slotCount; slot++) {
-      if (slot % CHUNK_SLOTS === 0) await setImmediate()
-      if (isWhole ? this.#records.isFree(slot) : !this.#readmit(slot)) continue
-      if (!isWhole) kept[this.#count] = slot
-      this.#count++
-      this.#bytes += this.#occupied(slot)
-      // Nobody who pinned it lives.
-      if (!this.isPinned(slot)) continue
-      this.#setFlag(slot, PINNED, false)
-      if (isWhole) this.#recency.append(slot)
-    }
-    if (isWhole) return
-    const accessed = new Uint32Array(this.#count)
-    for (let at = 0; at < accessed.length; at++) accessed[at] = this.accessedOf(kept[at] as number)
-    const order = await ascending(accessed)
-    for (let at = 0; at < order.length; at++) {
-      this.#recency.append(kept[order[at] as number] as number)
-      if (at % CHUNK_SLOTS === 0) await setImmediate()
-    }
-  }
-
-  /** Whether a record of an image that is not whole is a blob, and the first of that digest. */
-  #readmit(slot: number): boolean {
-    const records = this.#records
-    if (!records.isFree(slot)) {
-      records.read(slot, this.#probe, wordCountOf(records.get(slot, SIZE_HIGH)))
-      if (this.#table.find(this.#probe) === NONE) {
-        this.#table.insert(slot)
-        this.#setFlag(slot, DOUBTFUL, true)
-        return true
-      }
-    }
-    records.release(slot)
-    return false
+    const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#recency }
+    const { count, bytes } = await (isWhole ? restoreWhole : restoreRecords)(parts, image)
+    this.#count = count
+    this.#bytes = bytes
   }
 
   #insertProbe(storedBytes: number, accessedS: number): number {
@@ -293,13 +244,10 @@ export class BlobIndex {
       this.#recency.append(slot)
       this.#count++
     } else {
-      this.#bytes -= this.#occupied(slot)
+      this.#bytes -= this.#entries.occupied(slot)
     }
-    const pinned = this.#records.get(slot, STORED_HIGH) & PINNED
-    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned)
-    this.#records.set(slot, STORED_LOW, storedBytes | 0)
-    this.#records.set(slot, EXTRA, 0)
-    this.#bytes += this.#occupied(slot)
+    this.#entries.begin(slot, storedBytes)
+    this.#bytes += this.#entries.occupied(slot)
     this.touch(slot, accessedS)
     return slot
   }
@@ -308,31 +256,4 @@ export class BlobIndex {
   #accessedNow(): number {
     return Math.ceil(this.#clock.now() / 1000)
   }
-
-  #occupied(slot: number): number {
-    return this.#rounded(this.storedBytesOf(slot)) * (this.hasTwin(slot) ? 2 : 1)
-  }
-
-  #rounded(bytes: number): number {
-    return Math.ceil(bytes / this.#blockSizeBytes) * this.#blockSizeBytes
-  }
-
-  #hasFlag(slot: number, flag: number): boolean {
-    return (this.#records.get(slot, STORED_HIGH) & flag) !== 0
-  }
-
-  #setFlag(slot: number, flag: number, isSet: boolean): void {
-    const word = this.#records.get(slot, STORED_HIGH)
-    this.#records.set(slot, STORED_HIGH, isSet ? word | flag : word & ~flag)
-  }
 }
-
-const functionsByValue = new Map(Object.values(digestFunctions).map((served) => [served.value, served]))
-
-const functionOf = (value: number): DigestFunction => {
-  const found = functionsByValue.get(value)
-  if (found === undefined) throw new RangeError(`${value} is not the number of a digest function`)
-  return found
-}
-
-const wordCountOf = (sizeHigh: number): number => functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3

@@ -1,0 +1,80 @@
+import { Digest } from '../../reapi/digest.js'
+import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
+import { FUNCTION_SHIFT, HIGH_MASK, WORD } from './probe.js'
+import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED_LOW } from './records.js'
+
+/** Kept in the free bits of a record's STORED_HIGH. */
+export const PINNED = 1 << 24
+export const TWIN = 1 << 25
+export const DOUBTFUL = 1 << 26
+
+/** What a record says of its blob, besides its place in the table and in the order of use. */
+export class Entries {
+  readonly #records: Records
+  readonly #blockSizeBytes: number
+
+  constructor(records: Records, blockSizeBytes: number) {
+    this.#records = records
+    this.#blockSizeBytes = blockSizeBytes
+  }
+
+  /** A blob of that length, of which nothing else is known but whether it is pinned. */
+  begin(slot: number, storedBytes: number): void {
+    const pinned = this.#records.get(slot, STORED_HIGH) & PINNED
+    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned)
+    this.#records.set(slot, STORED_LOW, storedBytes | 0)
+    this.#records.set(slot, EXTRA, 0)
+  }
+
+  storedBytesOf(slot: number): number {
+    return (this.#records.get(slot, STORED_HIGH) & HIGH_MASK) * WORD + (this.#records.get(slot, STORED_LOW) >>> 0)
+  }
+
+  /** What it takes of the limit: its length rounded up to blocks, twice with a twin. */
+  occupied(slot: number): number {
+    return this.rounded(this.storedBytesOf(slot)) * (this.has(slot, TWIN) ? 2 : 1)
+  }
+
+  rounded(bytes: number): number {
+    return Math.ceil(bytes / this.#blockSizeBytes) * this.#blockSizeBytes
+  }
+
+  /** In seconds since the epoch. */
+  accessedOf(slot: number): number {
+    return this.#records.get(slot, ACCESSED) >>> 0
+  }
+
+  setAccessed(slot: number, accessedS: number): void {
+    this.#records.set(slot, ACCESSED, accessedS)
+  }
+
+  has(slot: number, flag: number): boolean {
+    return (this.#records.get(slot, STORED_HIGH) & flag) !== 0
+  }
+
+  set(slot: number, flag: number, isSet: boolean): void {
+    const word = this.#records.get(slot, STORED_HIGH)
+    this.#records.set(slot, STORED_HIGH, isSet ? word | flag : word & ~flag)
+  }
+
+  digestOf(slot: number): Digest {
+    const sizeHigh = this.#records.get(slot, SIZE_HIGH)
+    let hash = ''
+    for (let word = 0; word < wordCountOf(sizeHigh); word++) {
+      hash += (this.#records.hashWord(slot, word) >>> 0).toString(16).padStart(8, '0')
+    }
+    const sizeBytes = (sizeHigh & HIGH_MASK) * WORD + (this.#records.get(slot, SIZE_LOW) >>> 0)
+    return Digest.parse({ hash, sizeBytes }, functionOf(sizeHigh >>> FUNCTION_SHIFT))
+  }
+}
+
+const functionsByValue = new Map(Object.values(digestFunctions).map((served) => [served.value, served]))
+
+const functionOf = (value: number): DigestFunction => {
+  const found = functionsByValue.get(value)
+  if (found === undefined) throw new RangeError(`${value} is not the number of a digest function`)
+  return found
+}
+
+/** How many words the hash of a record has, by its SIZE_HIGH. */
+export const wordCountOf = (sizeHigh: number): number => functionOf(sizeHigh >>> FUNCTION_SHIFT).hexLength >>> 3
