@@ -15,7 +15,7 @@ import { StatusError } from '../../base/status-error.js'
 // A reader knows the position of a block without decoding what precedes it, and an INDEX record at the end of a larger
 // blob (seek-index.ts) says where blocks are, for those who read from the middle. The last record has the END flag, the
 // blob's length (u64) and where its index is (u64, 0 for none): without it the blob is torn. CRCs find damage before the
-// decoder sees it. Version 1 had no index, and the length alone in its end record.
+// decoder sees it.
 
 export const HEADER_BYTES = 16
 export const RECORD_BYTES = 8
@@ -83,8 +83,8 @@ export const decodeHeader = (header: Buffer): Header => {
   if (!isIntact || header.readUInt32LE(0) !== MAGIC) throw corrupt('it does not start like a compressed blob')
   const version = header.readUInt8(4)
   const algorithm = header.readUInt8(5)
-  const isKnown = version >= 1 && version <= VERSION && (algorithm === ALGORITHMS.lz4 || algorithm === ALGORITHMS.zstd)
-  if (!isKnown) throw corrupt(`it has version ${version} and algorithm ${algorithm}, expected up to ${VERSION} and 2`)
+  const isKnown = version === VERSION && (algorithm === ALGORITHMS.lz4 || algorithm === ALGORITHMS.zstd)
+  if (!isKnown) throw corrupt(`it has version ${version} and algorithm ${algorithm}, expected ${VERSION} and 1 or 2`)
   return { algorithm: algorithm === ALGORITHMS.zstd ? 'zstd' : 'lz4', blockBytes: header.readUInt32LE(8) }
 }
 
@@ -108,7 +108,7 @@ export const decodeRecordHead = (head: Buffer, header: Header): RecordHead => {
   const payloadBytes = word & LENGTH_MASK
   const kind = (word & END) !== 0 ? 'end' : (word & INDEX) !== 0 ? 'index' : (word & RAW) !== 0 ? 'raw' : 'compressed'
   const maxBytes = maxPayloadBytes(kind, header)
-  const isPossible = payloadBytes > 0 && payloadBytes <= maxBytes && (kind !== 'end' || payloadBytes % 8 === 0)
+  const isPossible = payloadBytes > 0 && payloadBytes <= maxBytes && (kind !== 'end' || payloadBytes === maxBytes)
   if (!isPossible) throw corrupt(`a record claims ${payloadBytes} stored bytes, expected 1 to ${maxBytes}`)
   return { kind, payloadBytes, crc: head.readUInt32LE(4) }
 }
@@ -134,7 +134,7 @@ export const encodeEnd = ({ sizeBytes, indexAt }: End): Buffer => {
 
 export const decodeEnd = (payload: Buffer): End => ({
   sizeBytes: Number(payload.readBigUInt64LE(0)),
-  indexAt: payload.length > 8 ? Number(payload.readBigUInt64LE(8)) : 0,
+  indexAt: Number(payload.readBigUInt64LE(8)),
 })
 
 /**
