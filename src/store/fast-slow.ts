@@ -9,9 +9,10 @@ import { discard, isWhole, type Range, type ReadPath, WHOLE, type WritePath } fr
 import { Spill } from '../stream/spill.js'
 import { Tee } from '../stream/tee.js'
 import { Fill, Fills } from './fast-slow/fills.js'
+import { asCompressed, asKept, type Tiers } from './fast-slow/forms.js'
 import { PopulatedFiles } from './fast-slow/populated-files.js'
 import type { StoreKind } from './kind.js'
-import { type BlobFiles, readBytes, type Store, writeBytes } from './store.js'
+import { type BlobFiles, type CompressedBlobs, readBytes, type Store, writeBytes } from './store.js'
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in
@@ -20,6 +21,7 @@ import { type BlobFiles, readBytes, type Store, writeBytes } from './store.js'
  */
 class FastSlowStore implements Store {
   readonly files: BlobFiles | undefined
+  readonly compressed: CompressedBlobs | undefined
   readonly #fast: Store
   readonly #slow: Store
   readonly #slowTakesUploads: boolean
@@ -27,6 +29,7 @@ class FastSlowStore implements Store {
   readonly #fillsFast: boolean
   readonly #bypassBytes: number
   readonly #fills: Fills
+  readonly #kept: Tiers
 
   constructor(fast: Store, slow: Store, options: FastSlowOptions, clock: Clock) {
     this.#fast = fast
@@ -36,7 +39,9 @@ class FastSlowStore implements Store {
     this.#fillsFast = options.fast_direction === 'both' || options.fast_direction === 'get'
     this.#bypassBytes = options.bypass_dedup_threshold_bytes || Number.POSITIVE_INFINITY
     this.#fills = new Fills(clock)
+    this.#kept = { fast: asKept(fast), slow: asKept(slow) }
     this.files = fast.files && new PopulatedFiles(fast.files, (digest, call) => this.#populate(digest, call))
+    this.compressed = this.#compressedBlobs()
   }
 
   async findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
@@ -48,24 +53,13 @@ class FastSlowStore implements Store {
 
   async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {
     if (this.#slow.keepsNothing) return this.#fast.reader(digest, range, call)
+    if (isWhole(range, digest.sizeBytes)) return this.#readWhole(this.#kept, digest, call)
     const near = await this.#fromFast(digest, call, () => this.#fast.reader(digest, range, call))
-    if (near !== undefined) return near
-    if (!isWhole(range, digest.sizeBytes) || !this.#fillsWith(digest)) return this.#slow.reader(digest, range, call)
-    const turn = await this.#fills.turn(digest, call.signal)
-    if (turn instanceof Fill) return this.#readAndFill(digest, turn, call)
-    const filled =
-      turn === 'filled' ? await this.#fromFast(digest, call, () => this.#fast.reader(digest, range, call)) : undefined
-    return filled ?? this.#slow.reader(digest, range, call)
+    return near ?? this.#slow.reader(digest, range, call)
   }
 
-  async writer(digest: Digest, call: Call): Promise<WritePath> {
-    if (!this.#slowTakesUploads) return this.#onlyHolder(digest).writer(digest, call)
-    const required = await this.#slow.writer(digest, call)
-    const cache = this.#fastTakesUploads ? await this.#openCache(digest, call) : undefined
-    const optional = cache === undefined ? [] : [cache]
-    const afterCommit = (dropped: readonly StatusError[]): Promise<void> =>
-      this.#forgetOld(digest, dropped, optional.length, call)
-    return [new Tee({ required: [required], optional, afterCommit })]
+  writer(digest: Digest, call: Call): Promise<WritePath> {
+    return this.#write(this.#kept, digest, call)
   }
 
   async readBytes(digest: Digest, maxBytes: number, call: Call): Promise<Buffer> {
@@ -80,7 +74,10 @@ class FastSlowStore implements Store {
   }
 
   async writeBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {
-    if (!this.#slowTakesUploads) return writeBytes(this.#onlyHolder(digest), digest, bytes, call)
+    if (!this.#slowTakesUploads) {
+      this.#checkHolder(digest)
+      return writeBytes(this.#fast, digest, bytes, call)
+    }
     await writeBytes(this.#slow, digest, bytes, call)
     if (!this.#fastTakesUploads) return this.#forgetOld(digest, [], 0, call)
     const failure = await this.#cacheBytes(digest, bytes, call)
@@ -108,9 +105,61 @@ class FastSlowStore implements Store {
     if (dropped.length === askedCount) await this.#fast.remove(digest, call)
   }
 
-  /** The tier that has to take uploads because slow takes none. */
-  #onlyHolder(digest: Digest): Store {
-    if (this.#fastTakesUploads) return this.#fast
+  /** Blobs are served compressed where the tier that counts keeps them so. */
+  #compressedBlobs(): CompressedBlobs | undefined {
+    const kept = this.#slow.keepsNothing ? this.#fast.compressed : this.#slow.compressed
+    if (kept === undefined) return undefined
+    const { compressor } = kept
+    // What slow checks on its way in need not be checked for fast once more.
+    const fast = asCompressed(this.#fast, compressor, { checksUploads: !this.#slowTakesUploads })
+    const tiers = { fast, slow: kept }
+    const isInBoth = this.#fast.compressed?.compressor === compressor
+    return {
+      compressor,
+      reader: (digest, call) => {
+        if (this.#slow.keepsNothing) return fast.reader(digest, call)
+        return isInBoth ? this.#readWhole(tiers, digest, call) : this.#readCompressed(tiers, digest, call)
+      },
+      writer: (digest, call) => this.#write(tiers, digest, call),
+    }
+  }
+
+  /** Where fast would have to compress, slow is asked first: a file read is cheaper. */
+  async #readCompressed({ fast, slow }: Tiers, digest: Digest, call: Call): Promise<ReadPath> {
+    try {
+      return await slow.reader(digest, call)
+    } catch (error) {
+      if (!isStatus(error, 'NOT_FOUND')) throw error
+      return fast.reader(digest, call)
+    }
+  }
+
+  async #readWhole(tiers: Tiers, digest: Digest, call: Call): Promise<ReadPath> {
+    const fromFast = () => this.#fromFast(digest, call, () => tiers.fast.reader(digest, call))
+    const near = await fromFast()
+    if (near !== undefined) return near
+    if (!this.#fillsWith(digest)) return tiers.slow.reader(digest, call)
+    const turn = await this.#fills.turn(digest, call.signal)
+    if (turn instanceof Fill) return this.#readAndFill(tiers, digest, turn, call)
+    return (turn === 'filled' ? await fromFast() : undefined) ?? tiers.slow.reader(digest, call)
+  }
+
+  async #write({ fast, slow }: Tiers, digest: Digest, call: Call): Promise<WritePath> {
+    if (!this.#slowTakesUploads) {
+      this.#checkHolder(digest)
+      return fast.writer(digest, call)
+    }
+    const required = await slow.writer(digest, call)
+    const cache = this.#fastTakesUploads ? await this.#openCache(fast, digest, call) : undefined
+    const optional = cache === undefined ? [] : [cache]
+    const afterCommit = (dropped: readonly StatusError[]): Promise<void> =>
+      this.#forgetOld(digest, dropped, optional.length, call)
+    return [new Tee({ required: [required], optional, afterCommit })]
+  }
+
+  /** Where slow takes no uploads, fast has to. */
+  #checkHolder(digest: Digest): void {
+    if (this.#fastTakesUploads) return
     throw new StatusError('PERMISSION_DENIED', `blob ${digest.key} cannot be written: neither tier takes uploads`)
   }
 
@@ -133,10 +182,10 @@ class FastSlowStore implements Store {
   }
 
   /** Slow's path with a fill of fast on the way. */
-  async #readAndFill(digest: Digest, fill: Fill, call: Call): Promise<ReadPath> {
+  async #readAndFill({ fast, slow }: Tiers, digest: Digest, fill: Fill, call: Call): Promise<ReadPath> {
     try {
-      const path = await this.#slow.reader(digest, WHOLE, call)
-      const cache = await this.#openCache(digest, call)
+      const path = await slow.reader(digest, call)
+      const cache = await this.#openCache(fast, digest, call)
       if (cache === undefined) {
         fill.end(false)
         return path
@@ -213,9 +262,9 @@ class FastSlowStore implements Store {
     }
   }
 
-  async #openCache(digest: Digest, call: Call): Promise<WritePath | undefined> {
+  async #openCache(fast: Tiers['fast'], digest: Digest, call: Call): Promise<WritePath | undefined> {
     try {
-      return await this.#fast.writer(digest, call)
+      return await fast.writer(digest, call)
     } catch (error) {
       this.#notCached(digest, StatusError.from(error), call)
       return undefined

@@ -5,7 +5,8 @@ import type { Digest } from '../reapi/digest.js'
 import { isWhole, type Range, type ReadPath, type WritePath } from '../stream/path.js'
 import { Verify, verifyBytes } from '../stream/verify.js'
 import type { StoreKind } from './kind.js'
-import { readBytes, type Store, writeBytes } from './store.js'
+import { type CompressedBlobs, readBytes, type Store, writeBytes } from './store.js'
+import { VerifyDecoded } from './verify/verify-decoded.js'
 
 /**
  * Checks blobs against their digest on both ways. What the backend returns wrong is removed there before the reader
@@ -16,6 +17,7 @@ import { readBytes, type Store, writeBytes } from './store.js'
  */
 class VerifyStore implements Store {
   readonly checksUploads: boolean
+  readonly compressed: CompressedBlobs | undefined
   readonly #backend: Store
   readonly #checks: { readonly checksSize: boolean; readonly checksHash: boolean }
 
@@ -23,6 +25,7 @@ class VerifyStore implements Store {
     this.#backend = backend
     this.#checks = { checksSize, checksHash }
     this.checksUploads = checksSize && checksHash
+    this.compressed = backend.compressed && this.#compressedBlobs(backend.compressed)
   }
 
   get files(): Store['files'] {
@@ -62,6 +65,20 @@ class VerifyStore implements Store {
 
   async health(call: Call): Promise<HealthStatus> {
     return { ...(await this.#backend.health(call)), structName: VerifyStore.name }
+  }
+
+  /** What is read is decompressed beside the bytes that pass; what is written, the backend has to decompress and check. */
+  #compressedBlobs(backend: CompressedBlobs): CompressedBlobs {
+    const { compressor } = backend
+    return {
+      compressor,
+      reader: async (digest, call) => {
+        const path = await backend.reader(digest, call)
+        const repair = () => this.remove(digest, call)
+        return [...path, new VerifyDecoded(digest, compressor, { ...this.#checks, fault: 'backend', repair })]
+      },
+      writer: (digest, call) => backend.writer(digest, call),
+    }
   }
 }
 

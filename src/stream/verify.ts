@@ -49,7 +49,7 @@ export const verifyBytes = async (digest: Digest, bytes: Uint8Array, options: Ve
 }
 
 /** What to tell, once the wrong blob was taken away. */
-const repaired = async (error: StatusError, repair: VerifyOptions['repair']): Promise<StatusError> => {
+export const repaired = async (error: StatusError, repair: VerifyOptions['repair']): Promise<StatusError> => {
   try {
     await repair?.()
     return error

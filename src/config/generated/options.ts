@@ -167,7 +167,7 @@ export interface Lz4 {
 }
 
 /**
- * Zstandard in independent frames. A client that reads or uploads zstd (`compressed-blobs/zstd`) gets and gives the bytes as they are stored: nothing is compressed twice.
+ * Zstandard in independent frames. A client that reads or uploads zstd (`compressed-blobs/zstd`) gets and gives the bytes as they are stored: nothing is compressed twice. So it is through `verify`, and through `fast_slow` where the slow store compresses so, or the fast one over `noop`.
  */
 export interface Zstd {
   /**

@@ -1,39 +1,21 @@
 import { Transform } from 'node:stream'
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import binding from 'zstd-napi/binding.js'
 import type { Zstd } from '../../../src/config/config.js'
 import { encodeHeader, encodeRecordHead } from '../../../src/store/compression/container.js'
 import { compression } from '../../../src/store/compression.js'
-import type { CompressedBlobs, Store } from '../../../src/store/store.js'
-import { ZstdDecompress } from '../../../src/stream/compression/zstd.js'
-import { collect, deliver, run } from '../../../src/stream/run.js'
-import { bytesOf, call, cut, digestOf, get, isPresent, put, source } from '../blobs.js'
+import type { Store } from '../../../src/store/store.js'
+import { deliver } from '../../../src/stream/run.js'
+import { bytesOf, call, cut, digestOf, get, isPresent, put } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
 import { rejects } from '../suite.js'
+import { unpack, upload, wire, zstdStore } from './zstd-store.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 const BLOCK = 64 * KIB
-
-const open = (backend: Store, settings: Partial<Zstd> = {}): Promise<Store> => {
-  const zstd = { block_size: BLOCK, level: 1, max_uploaded_frame_size: 8 * MIB, ...settings }
-  return buildStore(compression, { backend: given, compression_algorithm: { zstd } }, { children: { backend } })
-}
-
-const kept = ({ compressed }: Store): CompressedBlobs => {
-  if (compressed === undefined) throw new Error('the store keeps no compressed blobs')
-  return compressed
-}
-
-const wire = async (store: Store, digest: ReturnType<typeof digestOf>): Promise<Buffer> =>
-  collect(await kept(store).reader(digest, call), { maxBytes: 1e9, signal: call.signal })
-
-const unpack = (bytes: Buffer): Promise<Buffer> =>
-  collect([source(cut(bytes)), new ZstdDecompress()], { maxBytes: 1e9, signal: call.signal })
-
-const upload = async (store: Store, digest: ReturnType<typeof digestOf>, bytes: Buffer, sizes = [64 * KIB]) =>
-  run([source(cut(bytes, sizes)), ...(await kept(store).writer(digest, call))], call.signal)
 
 type Context = InstanceType<typeof binding.CCtx>
 
@@ -55,7 +37,7 @@ const skippable = (sizeBytes: number): Buffer => {
 
 t.test('what was written plain is read compressed as it is stored, and the other way round', async (t) => {
   const backend = await memoryStore()
-  const store = await open(backend)
+  const store = await zstdStore(backend)
   for (const sizeBytes of [1, 1000, BLOCK, BLOCK + 1, 3 * MIB + 5]) {
     const bytes = bytesOf(sizeBytes)
     const digest = digestOf(bytes)
@@ -72,13 +54,13 @@ t.test('what was written plain is read compressed as it is stored, and the other
 })
 
 t.test('a frame that a client made comes back byte for byte', async (t) => {
-  const store = await open(await memoryStore())
+  const store = await zstdStore(await memoryStore())
   const bytes = bytesOf(5 * MIB)
   const digest = digestOf(bytes)
   for (const made of [streamed(bytes), frame(bytes), frame(bytes, [binding.CParameter.compressionLevel, 9])]) {
     for (const sizes of [[1, 17, 100_000], [16 * KIB], [4 * MIB]]) {
       await store.remove(digest, call)
-      await upload(store, digest, made, sizes)
+      await upload(store, digest, made, { sizes })
       t.ok((await wire(store, digest)).equals(made), `in chunks of ${sizes}`)
       t.ok((await get(store, digest)).equals(bytes))
       const part = await get(store, digest, { offset: 2 * MIB + 1, limit: 100_000 })
@@ -102,7 +84,7 @@ t.test('frames that would burden those who read them are made anew', async (t) =
     ['skippable frames', bytes, Buffer.concat([skippable(300_000), frame(bytes), skippable(MIB)]), {}],
   ]
   for (const [title, blob, made, settings] of cases) {
-    const store = await open(backend, settings)
+    const store = await zstdStore(backend, settings)
     const digest = digestOf(blob)
     await upload(store, digest, made)
     const sent = await wire(store, digest)
@@ -115,7 +97,7 @@ t.test('frames that would burden those who read them are made anew', async (t) =
 })
 
 t.test('frames of every kind in any order, cut anywhere', async (t) => {
-  const store = await open(await memoryStore(), { max_uploaded_frame_size: 50_000 })
+  const store = await zstdStore(await memoryStore(), { max_uploaded_frame_size: 50_000 })
   const frames = fc.array(
     fc.record({
       sizeBytes: fc.oneof(fc.nat(300), fc.nat(200_000)),
@@ -138,12 +120,8 @@ t.test('frames of every kind in any order, cut anywhere', async (t) => {
       })
       const bytes = Buffer.concat(contents)
       const digest = digestOf(bytes)
-      await upload(
-        store,
-        digest,
-        Buffer.concat(made),
-        sizes.map((size) => size + (bytes.length > 5000 ? 500 : 0)),
-      )
+      const added = bytes.length > 5000 ? 500 : 0
+      await upload(store, digest, Buffer.concat(made), { sizes: sizes.map((size) => size + added) })
       if (!(await unpack(await wire(store, digest))).equals(bytes)) return false
       const offset = Math.floor(from * bytes.length)
       const part = await get(store, digest, { offset, limit: 1000 })
@@ -154,7 +132,7 @@ t.test('frames of every kind in any order, cut anywhere', async (t) => {
 })
 
 t.test('an upload that is not the blob is INVALID_ARGUMENT and leaves nothing', async (t) => {
-  const store = await open(await memoryStore())
+  const store = await zstdStore(await memoryStore())
   const bytes = bytesOf(MIB)
   const digest = digestOf(bytes)
   const whole = frame(bytes)
@@ -175,7 +153,7 @@ t.test('an upload that is not the blob is INVALID_ARGUMENT and leaves nothing', 
   ]
   for (const [title, made] of cases) {
     for (const sizes of [[64 * KIB], [8 * MIB], [1, 100_000]]) {
-      await rejects(t, upload(store, digest, made, sizes), 'INVALID_ARGUMENT')
+      await rejects(t, upload(store, digest, made, { sizes }), 'INVALID_ARGUMENT')
       t.notOk(await isPresent(store, digest), title)
     }
   }
@@ -231,12 +209,12 @@ const readsParts = async (t: Test, wrap: (backend: Store) => Promise<Store>): Pr
   t.equal((await get(store, digest, { offset: 24 * MIB, limit: 1 })).length, 0)
 }
 
-t.test('a part of a blob in zstd is read without what precedes it', (t) => readsParts(t, open))
+t.test('a part of a blob in zstd is read without what precedes it', (t) => readsParts(t, zstdStore))
 t.test('a part of a blob in lz4 is read without what precedes it', (t) => readsParts(t, lz4))
 
 t.test('a blob damaged where a range begins is DATA_LOSS once and then a miss', async (t) => {
   const backend = await memoryStore()
-  const store = await open(backend)
+  const store = await zstdStore(backend)
   const bytes = bytesOf(5 * MIB)
   const digest = digestOf(bytes)
   await put(store, digest, bytes)
@@ -250,17 +228,17 @@ t.test('a blob replaced between its index and its records is not taken for damag
   const backend = await memoryStore()
   const bytes = bytesOf(5 * MIB)
   const digest = digestOf(bytes)
-  await put(await open(backend), digest, bytes)
+  await put(await zstdStore(backend), digest, bytes)
   let turn = 0
   const replacing: Store = {
     ...counted(backend).store,
     reader: async (asked, range, by) => {
       turn += 1
-      if (turn === 2) await put(await open(backend, { block_size: 8 * KIB, level: 9 }), digest, bytes)
+      if (turn === 2) await put(await zstdStore(backend, { block_size: 8 * KIB, level: 9 }), digest, bytes)
       return backend.reader(asked, range, by)
     },
   }
-  const found = await get(await open(replacing), digest, { offset: 3 * MIB, limit: 5 }).catch(() => undefined)
+  const found = await get(await zstdStore(replacing), digest, { offset: 3 * MIB, limit: 5 }).catch(() => undefined)
   t.ok(found === undefined || found.equals(bytes.subarray(3 * MIB, 3 * MIB + 5)), 'never other bytes')
   t.ok(await isPresent(backend, digest))
 })
@@ -270,17 +248,17 @@ t.test('blobs of the other algorithm stay readable, in both forms', async (t) =>
   const bytes = bytesOf(MIB + 1)
   const digest = digestOf(bytes)
   await put(await lz4(backend), digest, bytes)
-  const store = await open(backend)
+  const store = await zstdStore(backend)
   t.ok((await get(store, digest)).equals(bytes))
   t.ok((await unpack(await wire(store, digest))).equals(bytes))
-  await put(await open(backend, { block_size: MIB }), digest, bytes)
+  await put(await zstdStore(backend, { block_size: MIB }), digest, bytes)
   t.ok((await get(await lz4(backend), digest)).equals(bytes))
   t.equal((await lz4(backend)).compressed, undefined)
 })
 
 t.test('a block that decodes to other than it claims is not believed', async (t) => {
   const backend = await memoryStore()
-  const store = await open(backend)
+  const store = await zstdStore(backend)
   const bytes = Buffer.alloc(BLOCK, 'a')
   const digest = digestOf(bytes)
   const forge = (claimedBytes: number, made: Buffer): Buffer => {
@@ -301,5 +279,28 @@ t.test('a block that decodes to other than it claims is not believed', async (t)
     await deliver(forge(claimedBytes, made), await backend.writer(digest, call), call.signal)
     await rejects(t, get(store, digest), 'DATA_LOSS')
     t.notOk(await isPresent(backend, digest), `${claimedBytes}`)
+  }
+})
+
+t.test('a form that is not known is DATA_LOSS and then a miss', async (t) => {
+  const backend = await memoryStore()
+  const store = await zstdStore(backend)
+  const bytes = bytesOf(MIB)
+  const digest = digestOf(bytes)
+  const forms = [
+    ['version', 4, 0],
+    ['version', 4, 1],
+    ['version', 4, 3],
+    ['algorithm', 5, 0],
+    ['algorithm', 5, 3],
+  ] as const
+  for (const [field, at, value] of forms) {
+    await put(store, digest, bytes)
+    const stored = Buffer.from(await get(backend, digest))
+    stored[at] = value
+    stored.writeUInt32LE(crc32(stored.subarray(0, 12)), 12)
+    await deliver(stored, await backend.writer(digest, call), call.signal)
+    await rejects(t, get(store, digest), 'DATA_LOSS')
+    t.notOk(await isPresent(store, digest), `${field} ${value}`)
   }
 })

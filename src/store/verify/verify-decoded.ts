@@ -1,0 +1,59 @@
+import { Transform, type TransformCallback } from 'node:stream'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import type { CompressorName } from '../../reapi/compressor.js'
+import type { Digest } from '../../reapi/digest.js'
+import { Branch } from '../../stream/branch.js'
+import { compressionOf } from '../../stream/compression/compression.js'
+import { STAGE_BYTES } from '../../stream/path.js'
+import { repaired, Verify, type VerifyOptions } from '../../stream/verify.js'
+import { Drain } from '../drain.js'
+
+/**
+ * Passes compressed bytes on and fails as Verify does when what they decompress to is not the blob. The last chunk waits
+ * until everything is known to be right, so that whatever comes after never holds a whole wrong blob.
+ */
+export class VerifyDecoded extends Transform {
+  readonly #digest: Digest
+  readonly #decoding: Branch
+  readonly #repair: VerifyOptions['repair']
+  #held: Buffer | undefined
+
+  constructor(digest: Digest, compressor: CompressorName, { repair, ...checks }: VerifyOptions) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#digest = digest
+    this.#repair = repair
+    const { decompress } = compressionOf({ name: compressor })
+    this.#decoding = new Branch([decompress(), new Verify(digest, checks), new Drain()])
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    const before = this.#held
+    this.#held = chunk
+    const pass = (): void => {
+      if (this.#decoding.isLive) callback(null, before)
+      else void this.#failure().then(callback)
+    }
+    if (this.#decoding.write(chunk)) pass()
+    else this.#decoding.onReady(pass)
+  }
+
+  override _flush(callback: TransformCallback): void {
+    this.#decoding.end()
+    void this.#failure().then((error) => callback(error, this.#held))
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#decoding.destroy(error ?? undefined)
+    void this.#decoding.outcome.then(() => callback(error))
+  }
+
+  /** What is wrong with the blob once its decoding is over, and null when nothing is. */
+  async #failure(): Promise<StatusError | null> {
+    const error = await this.#decoding.outcome
+    if (error === undefined) return null
+    if (isStatus(error, 'DATA_LOSS')) return repaired(error, this.#repair)
+    if (!isStatus(error, 'INVALID_ARGUMENT')) return error
+    const lost = `the bytes kept for blob ${this.#digest.key} cannot be decompressed`
+    return repaired(new StatusError('DATA_LOSS', lost, { cause: error }), this.#repair)
+  }
+}

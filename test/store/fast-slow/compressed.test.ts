@@ -1,0 +1,95 @@
+import t from 'tap'
+import type { FastSlowOptions } from '../../../src/config/config.js'
+import { asCas } from '../../../src/store/cas.js'
+import { fastSlow } from '../../../src/store/fast-slow.js'
+import { noop } from '../../../src/store/noop.js'
+import type { Store } from '../../../src/store/store.js'
+import { zstdCompress } from '../../../src/stream/compression/zstd.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { buildStore, given, memoryStore } from '../build.js'
+import { unpack, upload, wire, zstdStore } from '../compression/zstd-store.js'
+import { rejects } from '../suite.js'
+
+const tiers = (fast: Store, slow: Store, options: Partial<FastSlowOptions> = {}): Promise<Store> => {
+  const both = { fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } as const
+  return buildStore(fastSlow, { fast: given, slow: given, ...both, ...options }, { children: { fast, slow } })
+}
+
+const nothing = (): Promise<Store> => buildStore(noop, {})
+const zstdMemory = async (): Promise<Store> => zstdStore(await memoryStore())
+
+const bytes = bytesOf(3_000_000)
+const digest = digestOf(bytes)
+// Not what the store would make of the blob: one frame, not several.
+const made = zstdCompress(bytes)
+const wrong = zstdCompress(bytesOf(3_000_000, 'wrong'))
+
+const shapes = {
+  'plain over zstd': async () => [await memoryStore(), await zstdMemory(), {}],
+  'zstd over zstd': async () => [await zstdMemory(), await zstdMemory(), {}],
+  'plain that takes nothing over zstd': async () => [
+    await memoryStore(),
+    await zstdMemory(),
+    { fast_direction: 'get' },
+  ],
+  'plain over zstd that takes nothing': async () => [
+    await memoryStore(),
+    await zstdMemory(),
+    { slow_direction: 'get' },
+  ],
+  'zstd over zstd that takes nothing': async () => [await zstdMemory(), await zstdMemory(), { slow_direction: 'get' }],
+  'zstd over nothing': async () => [await zstdMemory(), await nothing(), {}],
+} satisfies Record<string, () => Promise<[Store, Store, Partial<FastSlowOptions>]>>
+
+for (const [name, open] of Object.entries(shapes)) {
+  t.test(`compressed blobs through ${name}`, async (t) => {
+    const [fast, slow, options] = await open()
+    const store = asCas(await tiers(fast, slow, options))
+    await rejects(t, wire(store, digest), 'NOT_FOUND')
+    for (const body of [wrong, made.subarray(0, -1), bytes]) {
+      await rejects(t, upload(store, digest, body), 'INVALID_ARGUMENT')
+      for (const tier of [fast, slow]) t.ok(slow.keepsNothing || !(await isPresent(tier, digest)), 'leaves nothing')
+    }
+    await upload(store, digest, made)
+    t.ok((await get(store, digest)).equals(bytes), 'up compressed, down plain')
+    t.ok((await unpack(await wire(store, digest))).equals(bytes), 'down compressed')
+  })
+}
+
+t.test('a compressed upload and read through tiers are not compressed again', async (t) => {
+  const slow = await zstdMemory()
+  const fast = await memoryStore()
+  const store = await tiers(fast, slow)
+  await upload(store, digest, made)
+  t.ok((await get(fast, digest)).equals(bytes), 'fast has the blob itself')
+  t.ok((await wire(slow, digest)).equals(made), 'slow has it as it came')
+  t.ok((await wire(store, digest)).equals(made))
+})
+
+t.test('a compressed read fills a fast store that keeps the same form', async (t) => {
+  const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+  const store = await tiers(fast, slow)
+  await upload(slow, digest, made)
+  const found = await Promise.all(Array.from({ length: 5 }, () => wire(store, digest)))
+  t.ok(found.every((sent) => sent.equals(made)))
+  t.ok((await wire(fast, digest)).equals(made))
+  await slow.remove(digest, call)
+  t.ok((await wire(store, digest)).equals(made), 'from fast')
+})
+
+t.test('what only fast has can be read compressed', async (t) => {
+  const fast = await memoryStore()
+  const store = await tiers(fast, await zstdMemory())
+  await put(fast, digest, bytes)
+  t.ok((await unpack(await wire(store, digest))).equals(bytes))
+})
+
+t.test('a compressed upload that no tier takes is refused', async (t) => {
+  const store = await tiers(await zstdMemory(), await nothing(), { fast_direction: 'get' })
+  await rejects(t, upload(store, digest, made), 'PERMISSION_DENIED')
+})
+
+t.test('a slow store that keeps blobs plain promises no other form', async (t) => {
+  t.equal((await tiers(await zstdMemory(), await memoryStore())).compressed, undefined)
+  t.equal((await tiers(await memoryStore(), await nothing())).compressed, undefined)
+})

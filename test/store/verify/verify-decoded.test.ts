@@ -1,0 +1,110 @@
+import t from 'tap'
+import { asCas } from '../../../src/store/cas.js'
+import type { CompressedBlobs, Store } from '../../../src/store/store.js'
+import { verify } from '../../../src/store/verify.js'
+import { zstdCompress } from '../../../src/stream/compression/zstd.js'
+import { discard } from '../../../src/stream/path.js'
+import { collect } from '../../../src/stream/run.js'
+import { bytesOf, call, digestOf, get, isPresent, put, source } from '../blobs.js'
+import { buildStore, given, memoryStore } from '../build.js'
+import { kept, unpack, upload, wire, zstdStore } from '../compression/zstd-store.js'
+import { rejects } from '../suite.js'
+
+const verified = (backend: Store, checks: { size?: boolean; hash?: boolean } = {}): Promise<Store> =>
+  buildStore(
+    verify,
+    { backend: given, verify_size: checks.size ?? true, verify_hash: checks.hash ?? true },
+    { children: { backend } },
+  )
+
+const setUp = async (checks: { size?: boolean; hash?: boolean } = {}) => {
+  const backend = await zstdStore(await memoryStore())
+  return { backend, store: asCas(await verified(backend, checks)) }
+}
+
+t.test('right blobs pass compressed, as they are kept', async (t) => {
+  const { backend, store } = await setUp()
+  for (const sizeBytes of [0, 1, 64 * 1024, 3_000_000]) {
+    const bytes = bytesOf(sizeBytes)
+    const digest = digestOf(bytes)
+    const made = zstdCompress(bytes)
+    await upload(store, digest, made)
+    if (sizeBytes > 0) t.ok((await wire(backend, digest)).equals(made), `${sizeBytes} bytes are kept as they came`)
+    t.ok((await unpack(await wire(store, digest))).equals(bytes))
+    t.ok((await get(store, digest)).equals(bytes))
+  }
+})
+
+t.test('a wrong blob is DATA_LOSS once and then a miss, and never read whole', async (t) => {
+  for (const sizeBytes of [2, 1000, 3_000_000]) {
+    const bytes = bytesOf(sizeBytes)
+    const digest = digestOf(bytes)
+    const bodies = {
+      'a wrong byte': Buffer.concat([bytes.subarray(1), Buffer.from('?')]),
+      'a byte less': bytes.subarray(1),
+      'a byte more': Buffer.concat([bytes, Buffer.from('x')]),
+    }
+    for (const [title, body] of Object.entries(bodies)) {
+      const { backend, store } = await setUp()
+      await put(backend, digest, body)
+      const stored = await wire(backend, digest)
+      let passedBytes = 0
+      const path = await kept(store).reader(digest, call)
+      path.at(-1)?.on('data', (chunk: Buffer) => {
+        passedBytes += chunk.length
+      })
+      await rejects(t, collect(path, { maxBytes: 1e9, signal: call.signal }), 'DATA_LOSS')
+      t.ok(passedBytes < stored.length, `${title}: ${passedBytes} of ${stored.length} bytes passed`)
+      t.notOk(await isPresent(backend, digest), 'it is removed')
+      await rejects(t, wire(store, digest), 'NOT_FOUND')
+    }
+  }
+})
+
+t.test('bytes that cannot be decompressed are the fault of who kept them', async (t) => {
+  const bytes = bytesOf(1_000_000)
+  const digest = digestOf(bytes)
+  const memory = await memoryStore()
+  await put(memory, digest, bytes)
+  const writer = memory.writer.bind(memory)
+  const garbled: CompressedBlobs = {
+    compressor: 'ZSTD',
+    reader: async () => [source([Buffer.alloc(500_000, 0xa5)])],
+    writer,
+  }
+  const backend: Store = {
+    compressed: garbled,
+    findMissing: (digests, by) => memory.findMissing(digests, by),
+    reader: (asked, range, by) => memory.reader(asked, range, by),
+    writer: (asked, by) => memory.writer(asked, by),
+    remove: (asked, by) => memory.remove(asked, by),
+    health: (by) => memory.health(by),
+  }
+  const store = await verified(backend)
+  await rejects(t, wire(store, digest), 'DATA_LOSS')
+  t.notOk(await isPresent(memory, digest))
+})
+
+t.test('only what is configured is checked', async (t) => {
+  const bytes = bytesOf(1_000_000)
+  const digest = digestOf(bytes)
+  const other = bytesOf(1_000_000, 'other')
+  const { backend, store } = await setUp({ hash: false })
+  await put(backend, digest, other)
+  t.ok((await unpack(await wire(store, digest))).equals(other), 'the length is right')
+  await put(backend, digest, other.subarray(1))
+  await rejects(t, wire(store, digest), 'DATA_LOSS')
+})
+
+t.test('a read that is given up removes nothing', async (t) => {
+  const { backend, store } = await setUp()
+  const bytes = bytesOf(1_000_000)
+  const digest = digestOf(bytes)
+  await put(backend, digest, bytes)
+  discard(await kept(store).reader(digest, call))
+  t.ok((await unpack(await wire(store, digest))).equals(bytes))
+})
+
+t.test('a store that keeps blobs plain stays one', async (t) => {
+  t.equal((await verified(await memoryStore())).compressed, undefined)
+})
