@@ -43,9 +43,14 @@ export class StatusError extends Error {
   readonly code: Code
   readonly details: readonly ErrorDetail[]
 
+  /** What is asked for and absent, or given up, is an everyday answer: such an error holds no stack. */
   constructor(code: CodeName | Code, message: string, options: StatusErrorOptions = {}) {
+    const number = typeof code === 'number' ? code : Code[code]
+    const depth = Error.stackTraceLimit
+    if (number === Code.NOT_FOUND || number === Code.CANCELLED) Error.stackTraceLimit = 0
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.code = typeof code === 'number' ? code : Code[code]
+    Error.stackTraceLimit = depth
+    this.code = number
     this.details = options.details ?? []
   }
 

@@ -23,6 +23,11 @@ t.test('StatusError', async (t) => {
     t.notMatch(unknown.message, /secret/)
     t.match(unknown.cause, { message: '/secret/path' })
   })
+  t.test('everyday answers hold no stack, everything else does', async (t) => {
+    t.notMatch(new StatusError('NOT_FOUND', 'absent').stack, /\n\s+at /)
+    t.match(new StatusError('NOT_FOUND', 'absent').stack, /absent/)
+    t.match(new StatusError('INTERNAL', 'broken').stack, /\n\s+at .*base\.test/)
+  })
   t.equal(codeName(8), 'RESOURCE_EXHAUSTED')
 })
 
