@@ -26,6 +26,7 @@ export interface RpcCall extends Call {
 // biome-ignore lint/suspicious/noExplicitAny: messages of every type pass here; each service states its own.
 type Message = any
 
+/** Answers with the response message, or with the bytes of one (`EncodedMessage` of `proto/codec`). */
 export type Unary<Q = Message, R = Message> = (request: Q, call: RpcCall) => Promise<R>
 
 /** Resolves once everything was written to `responses`; the listener ends the stream and sends the status. */

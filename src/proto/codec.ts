@@ -6,6 +6,11 @@ import { root } from './root.js'
 
 export type { Encoded }
 
+/** A message that is answered as it was encoded before, in place of an object. */
+export class EncodedMessage {
+  constructor(readonly bytes: Buffer) {}
+}
+
 /** The wire form of one message type. */
 export interface Codec<In, Out> {
   /** Full protobuf name, without a leading dot. */

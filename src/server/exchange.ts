@@ -1,7 +1,7 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { Log, LogFields } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
-import type { Encoded } from '../proto/codec.js'
+import { type Encoded, EncodedMessage } from '../proto/codec.js'
 import type { MethodDefinition } from '../proto/service-definition.js'
 import { boundReadOff, http2StreamOf } from './http2-stream.js'
 import { MessageSender } from './message-sender.js'
@@ -195,6 +195,7 @@ export class Exchange {
   }
 
   #encode(message: unknown): Encoded {
+    if (message instanceof EncodedMessage) return message.bytes
     const { response } = this.#method
     // Where grpc-js sends a message it copies it into a frame, and asks for nothing but `byteLength` and `copy` to do so.
     if (typeof message === 'object' && message !== null) return response.gather?.(message) ?? response.encode(message)
@@ -215,7 +216,9 @@ const finishedWriting = (stream: ResponseStream): Promise<void> =>
     else if (stream.destroyed) reject(stream.errored ?? closedEarly())
     else {
       stream.once('finish', resolve).once('error', reject)
-      stream.once('close', () => reject(closedEarly()))
+      stream.once('close', () => {
+        if (!stream.writableFinished) reject(closedEarly())
+      })
       stream.end()
     }
   })

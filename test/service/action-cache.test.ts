@@ -248,6 +248,26 @@ t.test('ACG-07, ACG-08, ACG-09, ACG-10: outputs inside the result', async (t) =>
   t.same(inlined, [5, 0, 2 * MIB, 0], 'ACG-10: as many as fit into a message')
 })
 
+t.test('ACG-03, ACG-07: an entry that is asked for again is the one that is there, and is checked again', async (t) => {
+  const cas = asCas(await memoryStore())
+  const { client } = await serve(t, { instances: { '': { cas } } })
+  const [first, second] = [randomBlob(100), randomBlob(100)]
+  await put(cas, first, second)
+  const hints = { inlineOutputFiles: ['out'] }
+  const contentsOf = ({ outputFiles: [file] }: Awaited<ReturnType<typeof get>>) => file?.contents
+  for (const blob of [first, second]) {
+    await update(client, key, { outputFiles: [{ path: 'out', digest: wire(blob.digest) }] })
+    for (let round = 0; round < 3; round++) {
+      const plain = await get(client, key)
+      t.match(plain.outputFiles, [{ path: 'out', digest: wire(blob.digest) }])
+      t.equal(contentsOf(plain)?.length, 0, 'what is not asked for is left out')
+      t.same(contentsOf(await get(client, key, hints)), blob.bytes, 'what is asked for comes')
+    }
+  }
+  await forget(cas, second)
+  t.equal((await failure(get(client, key))).code, 'NOT_FOUND', 'an output has left since')
+})
+
 t.test('ACG-11: faults are not misses', async (t) => {
   const { client, cas, faultyCas, faultyAc } = await served(t)
   const file = blobOf('file')

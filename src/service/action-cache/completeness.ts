@@ -22,6 +22,9 @@ export const firstMissing = async (
   cas: Store,
   call: Call,
 ): Promise<Digest | undefined> => {
+  if (trees.length === 0 && rootDirectories.length === 0) {
+    return blobs.length === 0 ? undefined : (await cas.findMissing(blobs, call))[0]
+  }
   const wanted = new Map<string, Digest>()
   const want = (digest: Digest): void => void wanted.set(digest.key, digest)
   for (const digest of [...blobs, ...trees, ...rootDirectories]) want(digest)
