@@ -1,11 +1,15 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Client, type ClientReadableStream, credentials } from '@grpc/grpc-js'
+import { CompressStream, compress, DecompressStream } from 'zstd-napi'
 import { codec } from '../../src/proto/codec.js'
 import type { Builds, EventCase, Observation } from '../case.js'
-import { filesystemCache, lz4Cache } from '../server/config.js'
+import { MIB, text } from '../content.js'
+import { filesystemCache, lz4Cache, zstdCache } from '../server/config.js'
 import { type ServerProcess, startRemexec } from '../server/process.js'
 
-const MIB = 1 << 20
 const writeRequest = codec('google.bytestream.WriteRequest')
 const readRequest = codec('google.bytestream.ReadRequest')
 const readResponse = codec('google.bytestream.ReadResponse')
@@ -13,9 +17,9 @@ const pass = (bytes: Buffer): Buffer => bytes
 
 type Content = { readonly hash: string; readonly sizeBytes: number; chunk(index: number): Buffer }
 
-/** A blob too large to keep: one random MiB, told apart by its index at the start of each repetition. */
+/** A blob too large to keep: one MiB, half text and half random, told apart by its index at the start of each repetition. */
 const repeating = (sizeMib: number): Content => {
-  const base = randomBytes(MIB)
+  const base = Buffer.concat([text(MIB / 2), randomBytes(MIB / 2)])
   const chunk = (index: number): Buffer => {
     const bytes = Buffer.from(base)
     bytes.writeUInt32BE(index)
@@ -29,44 +33,61 @@ const repeating = (sizeMib: number): Content => {
 const connect = (server: ServerProcess): Client =>
   new Client(server.address, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 })
 
-const upload = (client: Client, content: Content): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const call = client.makeClientStreamRequest('/google.bytestream.ByteStream/Write', pass, pass, (error) =>
-      error === null ? resolve() : reject(error),
-    )
-    const resourceName = `uploads/${randomUUID()}/blobs/${content.hash}/${content.sizeBytes}`
-    const count = content.sizeBytes / MIB
-    let index = 0
-    const pump = (): void => {
-      while (index < count) {
-        const writeOffset = index * MIB
-        const data = content.chunk(index++)
-        if (!call.write(writeRequest.encode({ resourceName, writeOffset, data, finishWrite: index === count }))) {
-          call.once('drain', pump)
-          return
-        }
-      }
-      call.end()
-    }
-    pump()
-  })
+function* chunks({ sizeBytes, chunk }: Content): Generator<Buffer> {
+  for (let index = 0; index < sizeBytes / MIB; index++) yield chunk(index)
+}
 
-const openRead = (client: Client, content: Content): ClientReadableStream<Buffer> =>
+function* compressedChunks(content: Content): Generator<Buffer> {
+  for (const chunk of chunks(content)) yield Buffer.from(compress(chunk))
+}
+
+/** How a blob is sent: as it is, or in zstd as clients that compress do it, in one frame or in many. */
+const wires = {
+  identity: chunks,
+  'zstd in one frame': (content: Content) => Readable.from(chunks(content)).pipe(new CompressStream()),
+  'zstd in frames of 1 MiB': compressedChunks,
+} as const
+
+type Wire = keyof typeof wires
+
+const folder = (wire: Wire): string => (wire === 'identity' ? 'blobs' : 'compressed-blobs/zstd')
+
+const upload = async (client: Client, content: Content, wire: Wire = 'identity'): Promise<void> => {
+  let settle: (error: Error | null) => void = () => {}
+  const answered = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error === null ? resolve() : reject(error))
+  })
+  const call = client.makeClientStreamRequest('/google.bytestream.ByteStream/Write', pass, pass, (e) => settle(e))
+  const resourceName = `uploads/${randomUUID()}/${folder(wire)}/${content.hash}/${content.sizeBytes}`
+  const send = async (): Promise<void> => {
+    let writeOffset = 0
+    for await (const data of wires[wire](content)) {
+      const hasRoom = call.write(writeRequest.encode({ resourceName, writeOffset, data }))
+      writeOffset += data.length
+      if (!hasRoom) await once(call, 'drain')
+    }
+    call.write(writeRequest.encode({ resourceName, writeOffset, finishWrite: true }))
+    call.end()
+  }
+  // Refused, it is answered before all is sent.
+  await Promise.race([answered, send().then(() => answered)])
+}
+
+const openRead = (client: Client, content: Content, wire: Wire = 'identity'): ClientReadableStream<Buffer> =>
   client.makeServerStreamRequest(
     '/google.bytestream.ByteStream/Read',
     pass,
     pass,
-    readRequest.encode({ resourceName: `blobs/${content.hash}/${content.sizeBytes}` }),
+    readRequest.encode({ resourceName: `${folder(wire)}/${content.hash}/${content.sizeBytes}` }),
   )
 
-const download = (client: Client, content: Content): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const call = openRead(client, content)
-    const hash = createHash('sha256')
-    call.on('data', (bytes: Buffer) => void hash.update(readResponse.decode(bytes).data))
-    call.once('error', reject)
-    call.once('end', () => (hash.digest('hex') === content.hash ? resolve() : reject(new Error('wrong bytes came'))))
-  })
+const download = async (client: Client, content: Content, wire: Wire): Promise<void> => {
+  const hash = createHash('sha256')
+  const call = openRead(client, content, wire)
+  const data = Readable.from(call.map((message: Buffer) => readResponse.decode(message).data))
+  await (wire === 'identity' ? pipeline(data, hash) : pipeline(data, new DecompressStream(), hash))
+  if (hash.digest('hex') !== content.hash) throw new Error('wrong bytes came')
+}
 
 /** Asks for every blob, reads the first message and stops; holds all of them open for a while. */
 const stall = async (client: Client, content: Content, readers: number): Promise<void> => {
@@ -115,15 +136,15 @@ const grown = async (
   }
 }
 
-const inAndOut = (name: string, configure: (dataPath: string) => object): EventCase => ({
+const inAndOut = (name: string, configure: (dataPath: string) => object, wire: Wire = 'identity'): EventCase => ({
   kind: 'event',
-  name,
+  name: `gigabytes in and out through ${name}`,
   async *observe(builds) {
     const content = repeating(builds.isQuick ? 1024 : 2048)
     yield grown(configure, builds, (client, server) =>
       watched(server, async () => {
-        await upload(client, content)
-        await download(client, content)
+        await upload(client, content, wire)
+        await download(client, content, wire)
       }),
     )
   },
@@ -143,7 +164,10 @@ const stalledReaders = (readers: number, sizeMib: number): EventCase => ({
 
 /** Whether memory stays bounded where bytes could pile up. In and out is 2 GiB, 1 GiB in a quick run. */
 export const memoryCases = (): readonly EventCase[] => [
-  inAndOut('gigabytes in and out through filesystem', filesystemCache),
-  inAndOut('gigabytes in and out through lz4 over filesystem', lz4Cache),
+  inAndOut('filesystem', filesystemCache),
+  inAndOut('lz4 over filesystem', lz4Cache),
+  inAndOut('zstd over filesystem', zstdCache),
+  inAndOut('zstd over filesystem as zstd in one frame', zstdCache, 'zstd in one frame'),
+  inAndOut('zstd over filesystem as zstd in frames of 1 MiB', zstdCache, 'zstd in frames of 1 MiB'),
   stalledReaders(100, 100),
 ]

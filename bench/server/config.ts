@@ -119,5 +119,10 @@ export const evictingCache =
       },
     })
 
-export const lz4Cache = (dataPath: string): object =>
-  cacheOnly({ compression: { compression_algorithm: { lz4: {} }, backend: filesystem(dataPath) } })
+const compressed = (algorithm: 'lz4' | 'zstd', dataPath: string): object => ({
+  compression: { compression_algorithm: { [algorithm]: {} }, backend: filesystem(dataPath) },
+})
+
+export const lz4Cache = (dataPath: string): object => cacheOnly(compressed('lz4', dataPath))
+
+export const zstdCache = (dataPath: string): object => cacheOnly(compressed('zstd', dataPath))
