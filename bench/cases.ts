@@ -12,6 +12,7 @@ import { startUpCases } from './cases/start-up.js'
 import { streamCases } from './cases/streams.js'
 import { trueCases } from './cases/true.js'
 import { writeCases } from './cases/write.js'
+import { zstdAtRestCases } from './cases/zstd-at-rest.js'
 
 /** In the order of the table. A new case is a file in cases/ and a line here. */
 export const allCases = (): readonly Case[] => [
@@ -28,4 +29,5 @@ export const allCases = (): readonly Case[] => [
   ...startUpCases(),
   ...evictionCases(),
   ...durabilityCases(),
+  ...zstdAtRestCases(),
 ]

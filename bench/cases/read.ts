@@ -11,7 +11,7 @@ import { freshBlob, type Size, sizes } from './sizes.js'
 const readRequest = codec('google.bytestream.ReadRequest')
 const ZSTD = 'compressed-blobs/zstd'
 
-const ask = (server: Server, digest: Digest, form: string): Request => ({
+export const readRequestOf = (server: Server, digest: Digest, form: string): Request => ({
   path: `${BYTE_STREAM}/Read`,
   messages: [readRequest.encode({ resourceName: readPath(server, digest, form) })],
 })
@@ -55,7 +55,7 @@ export const readCase = (size: Size, isZstd: boolean): RateCase => {
   const subject = new Subject(size, isZstd)
   const form = isZstd ? ZSTD : 'blobs'
   const drive = (server: Server, digest: Digest, requests: number) =>
-    repeat(server.address, ask(server, digest, form), { requests, concurrency: size.concurrency })
+    repeat(server.address, readRequestOf(server, digest, form), { requests, concurrency: size.concurrency })
   return {
     kind: 'rate',
     name: `ByteStream.Read ${size.name}${isZstd ? ' zstd' : ''}`,
@@ -65,7 +65,7 @@ export const readCase = (size: Size, isZstd: boolean): RateCase => {
     isSlow: size.isSlow,
     setUp: async (server) => {
       await each(server.address, [write(server, subject.blob)], { concurrency: 1 })
-      await each(server.address, [ask(server, subject.digest, form)], { concurrency: 1 })
+      await each(server.address, [readRequestOf(server, subject.digest, form)], { concurrency: 1 })
     },
     run: (server, requests) => drive(server, subject.digest, requests),
     limits: [
