@@ -149,6 +149,7 @@ t.test('an upload that is not the blob is INVALID_ARGUMENT and leaves nothing', 
     ['cut in the header', whole.subarray(0, 3)],
     ['trailing garbage', Buffer.concat([whole, Buffer.from('garbage')])],
     ['a flipped bit', flipped],
+    ['mostly empty blocks', Buffer.concat([whole.subarray(0, 9), Buffer.alloc(6 * MIB), whole.subarray(9)])],
     ['a frame of empty blocks without end', Buffer.concat([whole.subarray(0, 9), Buffer.alloc(6 * MIB)])],
   ]
   for (const [title, made] of cases) {

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { compressors } from '../../src/reapi/compressor.js'
+import { asCas } from '../../src/store/cas.js'
+import type { Store } from '../../src/store/store.js'
+import { compressionOf } from '../../src/stream/compression/compression.js'
+import { deliver } from '../../src/stream/run.js'
+import { call, get as getFrom } from '../store/blobs.js'
+import { zstdStore } from '../store/compression/zstd-store.js'
+import { messagesOf, openWrite, query, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
+import { type Blob, blobOf, failure, get, has, MIB, memoryStore, randomBlob, serve } from './harness.js'
+
+const zstd = compressors.find(({ name }) => name === 'ZSTD')
+if (zstd === undefined) throw new Error('zstd is not served')
+const nameOf = (blob: Blob): string => uploadName(blob.digest, { compressor: zstd })
+const pack = (blob: Blob): Buffer => compressionOf(zstd).compressBytes(blob.bytes)
+
+const mixed = (sizeBytes: number): Blob =>
+  blobOf(Buffer.concat([randomBytes(sizeBytes / 2), Buffer.alloc(sizeBytes / 2, 'some text ')]))
+
+/** A CAS that keeps zstd as clients send it, over `backend`. */
+const serveKept = async (t: Test) => {
+  const backend = await memoryStore()
+  const cas = asCas(await zstdStore(backend))
+  return { ...(await serve(t, { instances: { '': { cas } } })), backend, cas }
+}
+
+t.test('CMP-01, CMP-04, CMP-14: what came compressed goes compressed as it came', async (t) => {
+  const { client, cas } = await serveKept(t)
+  for (const sizeBytes of [10, 50_000, 3 * MIB]) {
+    const blob = mixed(sizeBytes)
+    const packed = pack(blob)
+    t.equal((await write(client, messagesOf(nameOf(blob), packed))).committedSize, packed.length)
+    t.ok((await readBlob(client, blob.digest, zstd)).equals(packed))
+    t.ok((await readBlob(client, blob.digest)).equals(blob.bytes))
+    t.ok((await get(cas, blob.digest)).equals(blob.bytes))
+  }
+})
+
+t.test('CMP-03: a blob that is there is answered at once, however it came', async (t) => {
+  const { client } = await serveKept(t)
+  for (const how of ['plain', 'compressed']) {
+    const blob = mixed(MIB)
+    if (how === 'plain') await uploadWhole(client, blob)
+    else await write(client, messagesOf(nameOf(blob), pack(blob)))
+    const early = openWrite(client)
+    await early.send({ resourceName: nameOf(blob), data: Buffer.from('whatever') })
+    t.equal((await early.response).committedSize, -1, how)
+    const plain = openWrite(client)
+    await plain.send({ resourceName: uploadName(blob.digest), data: blob.bytes.subarray(0, 100) })
+    t.equal((await plain.response).committedSize, MIB, how)
+  }
+})
+
+t.test('CMP-19, BSW-26: a broken compressed upload leaves nothing and begins again', async (t) => {
+  for (const how of ['cancelled', 'half-closed'] as const) {
+    const { client, connect, cas, backend } = await serveKept(t)
+    const blob = mixed(4 * MIB)
+    const packed = pack(blob)
+    const broken = openWrite(connect())
+    for (const message of messagesOf(nameOf(blob), packed).slice(0, 20)) await broken.send(message)
+    if (how === 'cancelled') broken.cancel()
+    else broken.end()
+    await failure(broken.response)
+    t.equal((await failure(query(client, nameOf(blob)))).code, 'NOT_FOUND', `${how}: there is no offset to go on from`)
+    t.notOk(await has(backend, blob.digest))
+    const resumed = messagesOf(nameOf(blob), packed).slice(20)
+    t.equal((await failure(write(client, resumed))).code, 'INVALID_ARGUMENT', 'going on is refused')
+    t.equal((await write(client, messagesOf(nameOf(blob), packed))).committedSize, packed.length)
+    t.match(await query(client, nameOf(blob)), { complete: true })
+    t.ok((await get(cas, blob.digest)).equals(blob.bytes))
+  }
+})
+
+t.test('CMP-20: another client finishes the blob in mid-upload', async (t) => {
+  const { client, connect, cas } = await serveKept(t)
+  for (const how of ['plain', 'compressed']) {
+    const blob = randomBlob(400_000)
+    const slow = openWrite(client)
+    await slow.send({ resourceName: nameOf(blob), data: pack(blob).subarray(0, 200_000) })
+    if (how === 'plain') await uploadWhole(connect(), blob)
+    else await write(connect(), messagesOf(nameOf(blob), pack(blob)))
+    t.equal((await slow.response).committedSize, -1, how)
+    t.ok((await get(cas, blob.digest)).equals(blob.bytes))
+  }
+})
+
+const damage = async (backend: Store, { digest }: Blob): Promise<void> => {
+  const stored = Buffer.from(await getFrom(backend, digest))
+  const at = stored.length >> 1
+  stored[at] = (stored[at] ?? 0) ^ 1
+  await deliver(stored, await backend.writer(digest, call), call.signal)
+}
+
+t.test('a damaged blob is DATA_LOSS once, then missing, and heals by an upload', async (t) => {
+  const { client, backend } = await serveKept(t)
+  for (const [form, compressor] of Object.entries({ compressed: zstd, plain: undefined })) {
+    for (const sizeBytes of [1000, 2 * MIB]) {
+      const blob = mixed(sizeBytes)
+      await write(client, messagesOf(nameOf(blob), pack(blob)))
+      await damage(backend, blob)
+      t.equal((await failure(readBlob(client, blob.digest, compressor))).code, 'DATA_LOSS', `${form}, ${sizeBytes}`)
+      t.equal((await failure(readBlob(client, blob.digest, compressor))).code, 'NOT_FOUND')
+      t.equal((await write(client, messagesOf(nameOf(blob), pack(blob)))).committedSize, pack(blob).length, 'not early')
+      t.ok((await readBlob(client, blob.digest)).equals(blob.bytes))
+    }
+  }
+})
