@@ -221,7 +221,7 @@ class FastSlowStore implements Store {
   }
 
   async #endFill(digest: Digest, fill: Fill, error: StatusError | undefined, call: Call): Promise<void> {
-    if (error !== undefined && !call.signal.aborted) this.#notCached(digest, error, call)
+    if (error !== undefined) this.#notCached(digest, error, call)
     try {
       if (fill.isOutdated) await this.#fast.remove(digest, call)
     } catch (failure) {
@@ -271,8 +271,9 @@ class FastSlowStore implements Store {
     }
   }
 
+  /** A blob nobody wants any more is no fault of the fast store. */
   #notCached(digest: Digest, error: StatusError, call: Call): void {
-    call.log.warn('the fast store did not take a blob', { digest: digest.key, error })
+    if (!call.signal.aborted) call.log.warn('the fast store did not take a blob', { digest: digest.key, error })
   }
 }
 
