@@ -107,7 +107,7 @@ export interface FilesystemOptions {
    */
   readonly durability: 'process_exit' | 'power_loss'
   /**
-   * Memory for blobs of up to 16 KiB that were read lately: above all results of the action cache. 0 keeps none.
+   * Memory for blobs of up to 16 KiB that were read lately, and of up to 1 KiB that were written: above all actions and their results. 0 keeps none.
    */
   readonly small_blob_cache_size: number
 }

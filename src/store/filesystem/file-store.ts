@@ -113,10 +113,11 @@ export class FilesystemStore implements Store {
     if (!index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
     await this.#slots.take(signal)
     try {
-      await this.#commit(digest, bytes.length, (path) => {
+      const place: Place = (path) => {
         const file = { tempPath: layout.nextTempPath(), path, bytes, signal }
         return this.#syncs === undefined ? this.#smallWrites.write(file) : writeFileInPlace(file, this.#syncs)
-      })
+      }
+      await this.#commit(digest, bytes.length, place, bytes)
     } catch (error) {
       throw fileError(error, `write blob ${digest.key}`)
     } finally {
@@ -170,11 +171,12 @@ export class FilesystemStore implements Store {
     await this.#smallWrites.close()
   }
 
-  async #commit(digest: Digest, storedBytes: number, place: Place): Promise<void> {
-    await this.#shelf.commit(digest, storedBytes, async (path) => {
+  async #commit(digest: Digest, storedBytes: number, place: Place, bytes?: Buffer): Promise<void> {
+    const placeUnlessClosed: Place = async (path) => {
       if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
       return place(path)
-    })
+    }
+    await this.#shelf.commit(digest, storedBytes, placeUnlessClosed, bytes)
   }
 }
 

@@ -4,6 +4,8 @@ import type { Digest } from '../../reapi/digest.js'
 const LARGEST_BYTES = 16 * 1024
 /** What an entry takes besides its bytes: buffer, key and place in the map. */
 const OVERHEAD_BYTES = 400
+/** What is written is kept up to here: Actions and results are read soon, most other blobs only by another machine. */
+const LARGEST_WRITTEN_BYTES = 1024
 
 interface Entry {
   /** Undefined while it is being read. */
@@ -11,7 +13,7 @@ interface Entry {
 }
 
 /**
- * Small blobs that were read lately, in memory: reading a file is three turns of the thread pool, which for an action
+ * Small blobs that were read or written lately, in memory: reading a file is three turns of the thread pool, which for an action
  * result is most of the call. Whoever changes or deletes a file calls `forget` first, so that what is here is what a
  * reader of the disk would get, unless somebody else changed the file: that is noticed when it is next opened.
  */
@@ -45,7 +47,18 @@ export class RecentBytes {
   keep(digest: Digest, begun: Entry, bytes: Buffer | undefined): void {
     if (this.#entries.get(digest.key) !== begun) return
     this.#entries.delete(digest.key)
-    if (bytes === undefined || bytes.length > LARGEST_BYTES) return
+    if (bytes !== undefined && bytes.length <= LARGEST_BYTES) this.#add(digest, bytes)
+  }
+
+  /** A blob that has just been written, after `forget` in the same step. Copies it: it may be a part of a message. */
+  keepWritten(digest: Digest, bytes: Buffer): void {
+    if (this.#maxBytes === 0 || bytes.length > LARGEST_WRITTEN_BYTES) return
+    const copy = Buffer.allocUnsafeSlow(bytes.length)
+    bytes.copy(copy)
+    this.#add(digest, copy)
+  }
+
+  #add(digest: Digest, bytes: Buffer): void {
     this.#entries.set(digest.key, { bytes })
     this.#bytes += bytes.length + OVERHEAD_BYTES
     for (const [key, oldest] of this.#entries) {

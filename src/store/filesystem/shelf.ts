@@ -160,10 +160,13 @@ export class Shelf {
     return true
   }
 
-  /** Lets `place` put the whole file where it belongs, and makes it visible. Commits of one digest run in turn. */
-  async commit(digest: Digest, storedBytes: number, place: Place): Promise<void> {
+  /**
+   * Lets `place` put the whole file where it belongs, and makes it visible. Commits of one digest run in turn. `bytes` is
+   * what the file holds, where that is small and in memory anyhow.
+   */
+  async commit(digest: Digest, storedBytes: number, place: Place, bytes?: Buffer): Promise<void> {
     while (this.isCommitting(digest)) await this.#commitSettled(digest)
-    const work = this.#commit(digest, storedBytes, place).finally(() => this.#commits.delete(digest.key))
+    const work = this.#commit(digest, storedBytes, place, bytes).finally(() => this.#commits.delete(digest.key))
     this.#commits.set(digest.key, work)
     await work
     this.evict()
@@ -225,11 +228,12 @@ export class Shelf {
     ])
   }
 
-  async #commit(digest: Digest, storedBytes: number, place: Place): Promise<void> {
+  async #commit(digest: Digest, storedBytes: number, place: Place, bytes: Buffer | undefined): Promise<void> {
     const path = this.layout.blobPath(digest, storedBytes)
     if (this.unlinker.isPending(path)) await this.unlinker.settled(path)
     const mtimeMs = await place(path)
     this.recent.forget(digest)
+    if (bytes !== undefined && this.#scan === undefined) this.recent.keepWritten(digest, bytes)
     const replaced = this.index.find(digest)
     if (replaced !== ABSENT) this.#unlinkReplaced(digest, replaced, storedBytes)
     const slot = this.index.insert(digest, storedBytes)

@@ -13,9 +13,9 @@ const digests = Array.from({ length: 8 }, (_, number) => digestOf(Buffer.from(`b
 t.test('any sequence of reads and changes gives the bytes of the last change or none', async (t) => {
   const steps = fc.array(
     fc.record({
-      kind: fc.constantFrom('begin', 'begin', 'end', 'fail', 'change', 'get'),
+      kind: fc.constantFrom('begin', 'begin', 'end', 'fail', 'change', 'write', 'get'),
       number: fc.nat(digests.length - 1),
-      sizeBytes: fc.constantFrom(10, 3000, 16_384, 16_385),
+      sizeBytes: fc.constantFrom(10, 1024, 3000, 16_384, 16_385),
     }),
     { maxLength: 80 },
   )
@@ -27,9 +27,14 @@ t.test('any sequence of reads and changes gives the bytes of the last change or 
       const digest = digests[number] ?? digestOf(Buffer.alloc(0))
       const version = versions[number] ?? 0
       if (kind === 'begin') underWay[number]?.push({ begun: recent.begin(digest), version })
-      if (kind === 'change') {
+      if (kind === 'change' || kind === 'write') {
         versions[number] = version + 1
         recent.forget(digest)
+      }
+      if (kind === 'write') {
+        const bytes = Buffer.alloc(sizeBytes, version + 1)
+        recent.keepWritten(digest, bytes)
+        bytes.fill(0xff)
       }
       if (kind === 'end' || kind === 'fail') {
         const read = underWay[number]?.shift()
@@ -69,6 +74,19 @@ t.test('a blob read twice comes from memory the second time, and is gone with it
   }
   t.notOk(await isPresent(files.store, digest))
   await rejects(t, readBytes(files.store, digest, 2000, call), 'NOT_FOUND')
+  await files.close()
+})
+
+t.test('a small blob that was just written is read from memory, also when it replaces another', async (t) => {
+  const folder = t.testdir()
+  const files = await openFilesystem(folder, {})
+  const key = digestOf(Buffer.from('an action'))
+  for (const text of ['first', 'second one']) {
+    await writeBytes(files.store, key, Buffer.from(text), call)
+    const [name = ''] = await files.blobFiles()
+    await unlink(join(folder, 'content', 'sha256', key.hash.slice(0, 2), name))
+    t.equal((await readBytes(files.store, key, 100, call)).toString(), text, 'nobody looked at the file')
+  }
   await files.close()
 })
 
