@@ -123,11 +123,13 @@ const feed = async (
 
 /** Waits for a commit, and for the end of the stream, so that a message after finish_write is noticed. */
 const committed = async <T>(messages: Messages, commit: Promise<T>, clock: Clock): Promise<T> => {
+  let hasEnded = false
   const ended = messages.next().then(({ done }) => {
     if (done !== true) throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: a message follows finish_write')
+    hasEnded = true
   })
   const result = await Promise.race([commit, ended.then(() => commit)])
-  await orAfter(clock, HALF_CLOSE_MS, ended)
+  if (!hasEnded) await orAfter(clock, HALF_CLOSE_MS, ended)
   return result
 }
 
