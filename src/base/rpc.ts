@@ -12,6 +12,8 @@ export interface Service {
   /** Full protobuf name, e.g. `build.bazel.remote.execution.v2.ActionCache`. */
   readonly name: string
   readonly unary?: Readonly<Record<string, Unary>>
+  /** Methods whose messages are large enough to be read and written by hand: both as they are on the wire. */
+  readonly unaryBytes?: Readonly<Record<string, Unary<Buffer, Buffer>>>
   readonly serverStreaming?: Readonly<Record<string, ServerStreaming>>
   readonly clientStreaming?: Readonly<Record<string, ClientStreaming>>
   readonly bidirectional?: Readonly<Record<string, Bidirectional>>

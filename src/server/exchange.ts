@@ -62,7 +62,11 @@ export class Exchange {
   }
 
   /** The request of a call that has exactly one. */
-  request(): Promise<unknown> {
+  async request(): Promise<unknown> {
+    return this.#method.request.decode(await this.requestBytes())
+  }
+
+  requestBytes(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let received: Buffer | undefined
       this.#receiver = {
@@ -72,12 +76,8 @@ export class Exchange {
           this.#wire.startRead()
         },
         halfClosed: () => {
-          try {
-            if (received === undefined) throw this.#miscounted('no')
-            resolve(this.#method.request.decode(received))
-          } catch (error) {
-            reject(error)
-          }
+          if (received === undefined) reject(this.#miscounted('no'))
+          else resolve(received)
         },
       }
       this.#failRequest = reject
@@ -107,7 +107,10 @@ export class Exchange {
 
   /** The response of a call that has exactly one, and with it the end of the call. */
   respond(message: unknown): void {
-    const bytes = this.#encode(message)
+    this.respondBytes(this.#encode(message))
+  }
+
+  respondBytes(bytes: Encoded): void {
     this.#wire.sendMessage(bytes, () => {})
     this.#end(OK)
   }

@@ -27,6 +27,7 @@ export const handlersOf = (service: Service): Handler[] => {
     })
   return [
     ...pick('unary', service.unary, unary),
+    ...pick('unary', service.unaryBytes, unaryBytes),
     ...pick('serverStream', service.serverStreaming, serverStreaming),
     ...pick('clientStream', service.clientStreaming, clientStreaming),
     ...pick('bidi', service.bidirectional, bidirectional),
@@ -41,6 +42,10 @@ const kindOf = ({ requestStream, responseStream }: MethodDefinition): Handler['k
 const unary = (handle: Unary) => async (exchange: Exchange) => {
   const request = await exchange.request()
   exchange.respond(await handle(request, exchange.call(request)))
+}
+
+const unaryBytes = (handle: Unary<Buffer, Buffer>) => async (exchange: Exchange) => {
+  exchange.respondBytes(await handle(await exchange.requestBytes(), exchange.call()))
 }
 
 const serverStreaming = (handle: ServerStreaming) => async (exchange: Exchange) => {

@@ -2,12 +2,13 @@ import { Readable } from 'node:stream'
 import type { Call } from '../base/call.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
 import { Verify, verifyBytes } from '../stream/verify.js'
 import { compressedCas } from './cas-compressed.js'
 import { CasFiles, withoutEmpty } from './cas-files.js'
 import { Drain } from './drain.js'
-import { type BlobFiles, type CompressedBlobs, readBytes, type Store, writeBytes } from './store.js'
+import { type BlobFiles, type CompressedBlobs, findMissingIn, readBytes, type Store, writeBytes } from './store.js'
 
 /**
  * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always
@@ -33,6 +34,10 @@ class Cas implements Store {
 
   async findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
     return this.#backend.findMissing(withoutEmpty(digests), call)
+  }
+
+  async findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
+    return findMissingIn(this.#backend, batch.withoutEmpty(), call)
   }
 
   async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {

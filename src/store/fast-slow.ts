@@ -4,6 +4,7 @@ import type { HealthStatus } from '../base/health.js'
 import { isStatus, StatusError } from '../base/status-error.js'
 import type { FastSlowOptions } from '../config/config.js'
 import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
 import { join } from '../stream/join.js'
 import { discard, isWhole, type Range, type ReadPath, WHOLE, type WritePath } from '../stream/path.js'
 import { Spill } from '../stream/spill.js'
@@ -12,7 +13,7 @@ import { Fill, Fills } from './fast-slow/fills.js'
 import { asCompressed, asKept, type Tiers } from './fast-slow/forms.js'
 import { PopulatedFiles } from './fast-slow/populated-files.js'
 import type { StoreKind } from './kind.js'
-import { type BlobFiles, type CompressedBlobs, readBytes, type Store, writeBytes } from './store.js'
+import { type BlobFiles, type CompressedBlobs, findMissingIn, readBytes, type Store, writeBytes } from './store.js'
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in
@@ -49,6 +50,13 @@ class FastSlowStore implements Store {
     const missing = await this.#slow.findMissing(digests, call)
     if (this.#slowTakesUploads || missing.length === 0) return missing
     return this.#fast.findMissing(missing, call)
+  }
+
+  async findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
+    if (this.#slow.keepsNothing) return findMissingIn(this.#fast, batch, call)
+    const missing = await findMissingIn(this.#slow, batch, call)
+    if (this.#slowTakesUploads || missing.count === 0) return missing
+    return findMissingIn(this.#fast, missing, call)
   }
 
   async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {

@@ -3,6 +3,7 @@ import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
 import type { MemoryOptions } from '../config/config.js'
 import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
 import { ABSENT, BlobIndex } from './index/blob-index.js'
 import type { StoreKind } from './kind.js'
@@ -25,6 +26,10 @@ class MemoryStore implements Store {
 
   async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
     return digests.filter((digest) => this.#index.use(digest) === ABSENT)
+  }
+
+  async findMissingIn(batch: DigestBatch): Promise<DigestBatch> {
+    return this.#index.missingIn(batch)
   }
 
   async reader(digest: Digest, { offset, limit }: Range, _call: Call): Promise<ReadPath> {

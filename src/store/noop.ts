@@ -3,6 +3,7 @@ import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
 import type { NoopOptions } from '../config/config.js'
 import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
 import type { Range, ReadPath, WritePath } from '../stream/path.js'
 import { Drain } from './drain.js'
 import type { StoreKind } from './kind.js'
@@ -14,6 +15,10 @@ class NoopStore implements Store {
 
   async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
     return [...digests]
+  }
+
+  async findMissingIn(batch: DigestBatch): Promise<DigestBatch> {
+    return batch
   }
 
   async reader(digest: Digest, _range: Range, _call: Call): Promise<ReadPath> {

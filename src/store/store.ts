@@ -3,6 +3,7 @@ import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
 import type { CompressorName } from '../reapi/compressor.js'
 import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
 import { cancellation } from '../stream/join.js'
 import { type Range, type ReadPath, WHOLE, type WritePath } from '../stream/path.js'
 import { collect, deliver } from '../stream/run.js'
@@ -18,14 +19,18 @@ import { collect, deliver } from '../stream/run.js'
  * 5. Bytes are immutable once pushed: a stage may slice, never overwrite.
  * 6. Lengths and hashes are checked by Verify only. Each uploaded byte is hashed once.
  *
- * 7. A kind may have a shorter way for small blobs, `readBytes` and `writeBytes`; whoever wants whole blobs calls the
- *    functions of that name below, which go by the paths where it has none. Both ways see the same blobs at all times.
+ * 7. A kind may have a shorter way for small blobs, `readBytes` and `writeBytes`, and one for many digests,
+ *    `findMissingIn`; whoever wants them calls the functions of that name below, which go by the others where it has none.
+ *    Both ways see the same blobs at all times.
  *
  * A write under a digest that is present replaces what it held; readers under way finish with the old bytes.
  */
 export interface Store {
   /** The digests that are absent, in the order asked. What is present counts as used. Absence is never an error. */
   findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]>
+
+  /** `findMissing` without an object for each digest. */
+  findMissingIn?(batch: DigestBatch, call: Call): Promise<DigestBatch>
 
   /** Byte streams (never object mode). An offset past the end is OUT_OF_RANGE, a limit past it gives what there is. */
   reader(digest: Digest, range: Range, call: Call): Promise<ReadPath>
@@ -82,6 +87,12 @@ export interface CompressedBlobs {
    */
   writer(digest: Digest, call: Call): Promise<WritePath>
 }
+
+/** Which digests of a batch are absent, in their order; see `Store.findMissing`. */
+export const findMissingIn = async (store: Store, batch: DigestBatch, call: Call): Promise<DigestBatch> =>
+  store.findMissingIn === undefined
+    ? batch.only(await store.findMissing(batch.digests(), call))
+    : store.findMissingIn(batch, call)
 
 /** The whole of a blob that the caller knows to be small; see `Store.readBytes`. */
 export const readBytes = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> =>

@@ -2,10 +2,11 @@ import type { Call } from '../base/call.js'
 import type { HealthStatus } from '../base/health.js'
 import type { VerifyOptions } from '../config/config.js'
 import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
 import { isWhole, type Range, type ReadPath, type WritePath } from '../stream/path.js'
 import { Verify, verifyBytes } from '../stream/verify.js'
 import type { StoreKind } from './kind.js'
-import { type CompressedBlobs, readBytes, type Store, writeBytes } from './store.js'
+import { type CompressedBlobs, findMissingIn, readBytes, type Store, writeBytes } from './store.js'
 import { VerifyDecoded } from './verify/verify-decoded.js'
 
 /**
@@ -34,6 +35,10 @@ class VerifyStore implements Store {
 
   findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
     return this.#backend.findMissing(digests, call)
+  }
+
+  findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
+    return findMissingIn(this.#backend, batch, call)
   }
 
   async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {

@@ -1,8 +1,11 @@
 import { createCipheriv, createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { type Call, internalCall } from '../../src/base/call.js'
+import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
+import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { readPacked } from '../../src/service/cas/find-missing-request.js'
 import type { Store } from '../../src/store/store.js'
 import { type Range, WHOLE } from '../../src/stream/path.js'
 import { collect, run } from '../../src/stream/run.js'
@@ -20,6 +23,16 @@ export const bytesOf = (sizeBytes: number, seed = 'seed'): Buffer => {
 }
 
 export const digestOf = (bytes: Uint8Array): Digest => Digest.of(bytes, digestFunctions.SHA256)
+
+const requestCodec = codec('build.bazel.remote.execution.v2.FindMissingBlobsRequest')
+
+/** Digests of one function, at least one, as they come from a client. */
+export const batchOf = (digests: readonly Digest[]): DigestBatch => {
+  const [first] = digests
+  const packed = readPacked(requestCodec.encode({ blobDigests: digests }))
+  if (first === undefined || packed === undefined) throw new Error('these digests are no batch')
+  return new DigestBatch(first.function, packed.digests)
+}
 
 /** A source of exactly these chunks. */
 export const source = (chunks: Iterable<Buffer>): Readable => Readable.from(chunks, { objectMode: false })

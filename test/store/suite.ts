@@ -6,10 +6,10 @@ import type { Test } from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { readBytes, type Store, writeBytes } from '../../src/store/store.js'
+import { findMissingIn, readBytes, type Store, writeBytes } from '../../src/store/store.js'
 import { discard, WHOLE } from '../../src/stream/path.js'
 import { deliver, run } from '../../src/stream/run.js'
-import { bytesOf, call, cut, digestOf, get, isPresent, put, source } from './blobs.js'
+import { batchOf, bytesOf, call, cut, digestOf, get, isPresent, put, source } from './blobs.js'
 
 export interface OpenStore {
   readonly store: Store
@@ -96,6 +96,11 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     for (const [i, bytes] of blobs.entries()) if (i % 3 === 0) await put(store, digestOf(bytes), bytes)
     const missing = blobs.filter((_, i) => i % 3 !== 0)
     t.same(keys(await store.findMissing(blobs.map(digestOf), call)), keys(missing.map(digestOf)))
+    const asked = [...blobs, ...blobs.slice(0, 5)].map(digestOf)
+    const absent = asked.filter((_, i) => (i % 20) % 3 !== 0)
+    t.same(keys((await findMissingIn(store, batchOf(asked), call)).digests()), keys(absent), 'and so in a batch')
+    const present = blobs.filter((_, i) => i % 3 === 0)
+    t.equal((await findMissingIn(store, batchOf(present.map(digestOf)), call)).count, 0)
   })
 
   withStore('keeps digest functions apart', async (t, { store }) => {

@@ -9,9 +9,9 @@ import type { CasOptions } from './options.js'
 export const casService = (options: CasOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.ContentAddressableStorage',
   unary: {
-    FindMissingBlobs: findMissingBlobs(options),
     BatchUpdateBlobs: batchUpdateBlobs(options),
     BatchReadBlobs: batchReadBlobs(options),
   },
+  unaryBytes: { FindMissingBlobs: findMissingBlobs(options) },
   serverStreaming: { GetTree: getTree(options) },
 })

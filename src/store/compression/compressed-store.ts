@@ -3,9 +3,10 @@ import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Lz4, Zstd } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { compressorsAt } from '../../stream/compression/zstd-context.js'
 import type { Range, ReadPath, WritePath } from '../../stream/path.js'
-import type { CompressedBlobs, Store } from '../store.js'
+import { type CompressedBlobs, findMissingIn, type Store } from '../store.js'
 import { type BlockFormat, lz4Blocks, zstdBlocks } from './blocks.js'
 import { type Header, MAX_BLOCK_BYTES, MIN_BLOCK_BYTES, storedBound } from './container.js'
 import { IdentityExtraction, ZstdExtraction } from './extraction.js'
@@ -45,6 +46,10 @@ export class CompressionStore implements Store {
 
   findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
     return this.#backend.findMissing(digests, call)
+  }
+
+  findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
+    return findMissingIn(this.#backend, batch, call)
   }
 
   async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {

@@ -4,6 +4,7 @@ import type { HealthStatus } from '../../base/health.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../../stream/path.js'
 import { ABSENT } from '../index/blob-index.js'
 import { type Store, tooLarge } from '../store.js'
@@ -58,6 +59,10 @@ export class FilesystemStore implements Store {
 
   findMissing(digests: readonly Digest[], _call: Call): Promise<Digest[]> {
     return this.#shelf.findMissing(digests)
+  }
+
+  findMissingIn(batch: DigestBatch, _call: Call): Promise<DigestBatch> {
+    return this.#shelf.findMissingIn(batch)
   }
 
   async reader(digest: Digest, { offset, limit }: Range, _call: Call): Promise<ReadPath> {

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { ABSENT, BlobIndex, type EvictionLimits } from '../index/blob-index.js'
 import { fileError } from './file-error.js'
 import type { Layout } from './layout.js'
@@ -96,6 +97,11 @@ export class Shelf {
       else this.index.use(digest)
     }
     return missing
+  }
+
+  async findMissingIn(batch: DigestBatch): Promise<DigestBatch> {
+    if (this.#scan === undefined) return this.index.missingIn(batch)
+    return batch.only(await this.findMissing(batch.digests()))
   }
 
   /** Where a blob is, which counts as a use; rejects with NOT_FOUND. */

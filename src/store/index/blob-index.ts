@@ -1,7 +1,9 @@
 import { randomInt } from 'node:crypto'
 import type { Clock } from '../../base/clock.js'
 import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import { BatchLookup } from './batch-lookup.js'
 import { DOUBTFUL, Entries, PINNED, TWIN } from './entries.js'
 import type { IndexImage } from './image.js'
 import { Probe } from './probe.js'
@@ -46,6 +48,7 @@ export class BlobIndex {
   readonly #recency = new Recency(this.#records)
   readonly #pinned = new Set<number>()
   readonly #probe = new Probe()
+  readonly #lookup = new BatchLookup(this.#table)
   #count = 0
   #bytes = 0
   #isDraining = false
@@ -102,6 +105,17 @@ export class BlobIndex {
       else this.touch(slot, accessedS)
     }
     return absent
+  }
+
+  /** `missing` for digests as words. */
+  missingIn(batch: DigestBatch): DigestBatch {
+    const absent: number[] = []
+    const accessedS = this.#accessedNow()
+    this.#lookup.each(batch, (position, slot) => {
+      if (slot === NONE) absent.push(position)
+      else this.touch(slot, accessedS)
+    })
+    return batch.select(absent)
   }
 
   /** Counts as a use at `accessedS`, in whole seconds since the epoch. */

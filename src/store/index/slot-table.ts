@@ -27,7 +27,11 @@ export class SlotTable {
   }
 
   find(probe: Probe): number {
-    const code = this.#code(probe.words[0] as number, probe.words[1] as number)
+    return this.findCode(probe, this.codeOf(probe.words[0] as number, probe.words[1] as number))
+  }
+
+  /** `find` with the code of the probe's first two words. */
+  findCode(probe: Probe, code: number): number {
     const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array
     const mask = entries.length - 1
     for (let at = (code << 1) & mask; ; at = (at + 2) & mask) {
@@ -92,11 +96,18 @@ export class SlotTable {
     return this.#partitions.reduce((total, entries) => total + entries.byteLength, 0)
   }
 
-  #codeOf(slot: number): number {
-    return this.#code(this.#records.get(slot, 0), this.#records.get(slot, 1))
+  /** A slot that may have this code, or NONE: where `findCode` looks first. */
+  guess(code: number): number {
+    const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array
+    return (entries[(code << 1) & (entries.length - 1)] as number) - 1
   }
 
-  #code(first: number, second: number): number {
+  #codeOf(slot: number): number {
+    return this.codeOf(this.#records.get(slot, 0), this.#records.get(slot, 1))
+  }
+
+  /** The hash code of a digest, from the first two words of its hash. */
+  codeOf(first: number, second: number): number {
     let code = Math.imul(first ^ this.#seed, 0x9e37_79b1)
     code = Math.imul(code ^ (code >>> 15) ^ second, 0x85eb_ca77)
     return code ^ (code >>> 13)

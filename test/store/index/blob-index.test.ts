@@ -5,6 +5,7 @@ import { Digest } from '../../../src/reapi/digest.js'
 import { type DigestFunctionName, digestFunctions } from '../../../src/reapi/digest-function.js'
 import { ABSENT, BlobIndex, type EvictionLimits } from '../../../src/store/index/blob-index.js'
 import { RECORD_WORDS } from '../../../src/store/index/records.js'
+import { batchOf } from '../blobs.js'
 
 const NO_LIMITS: EvictionLimits = { maxBytes: 0, evictBytes: 0, maxCount: 0, maxSeconds: 0 }
 
@@ -208,6 +209,31 @@ t.test('any sequence of operations agrees with a Map', async () => {
     }),
     { numRuns: 300 },
   )
+})
+
+t.test('a batch is looked up, and used, as its digests are one by one', async () => {
+  const names: DigestFunctionName[] = ['SHA256', 'SHA1', 'MD5', 'SHA384', 'BLAKE3']
+  const asked = fc.record({
+    name: fc.constantFrom(...names),
+    kept: fc.array(fc.nat(300), { maxLength: 300 }),
+    pinned: fc.array(fc.nat(300), { maxLength: 5 }),
+    asked: fc.array(fc.nat(300), { minLength: 1, maxLength: 300 }),
+  })
+  const agrees = fc.property(asked, ({ name, kept, pinned, asked }) => {
+    const blob = (number: number): Digest => digestOf(`blob ${number}`, name)
+    const [one, other] = [0, 1].map(() => {
+      const index = new BlobIndex({ limits: NO_LIMITS, clock: new ManualClock() })
+      for (const number of kept) index.insert(blob(number), 1)
+      for (const number of pinned) if (kept.includes(number)) index.pin(index.find(blob(number)))
+      return index
+    }) as [BlobIndex, BlobIndex]
+    const digests = asked.map(blob)
+    const expected = one.missing(digests).map(({ key }) => key)
+    const found = other.missingIn(batchOf(digests)).digests()
+    if (expected.join() !== found.map(({ key }) => key).join()) throw new Error('other digests are missing')
+    if (keys(one).join() !== keys(other).join()) throw new Error('the order of use differs')
+  })
+  fc.assert(agrees, { numRuns: 200 })
 })
 
 t.test('a large index finds all, keeps its order and stays small', async (t) => {

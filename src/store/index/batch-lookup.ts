@@ -1,0 +1,52 @@
+import { BATCH_HEAD_WORDS, type DigestBatch } from '../../reapi/digest-batch.js'
+import { FUNCTION_SHIFT, Probe } from './probe.js'
+import { NONE } from './records.js'
+import type { SlotTable } from './slot-table.js'
+
+/** How many lookups wait for their entries of the table together. */
+const TOGETHER = 64
+
+/**
+ * Looks up many digests at once. What a lookup costs is waiting for memory, first for its entry of the table: here the
+ * entries of a whole group are read in a loop so short that the processor has several of these waits under way. Reading
+ * records, or their neighbours in the order of use, ahead in the same way brought nothing.
+ */
+export class BatchLookup {
+  readonly #table: SlotTable
+  readonly #probe = new Probe()
+  readonly #codes = new Int32Array(TOGETHER)
+  readonly #guesses = new Int32Array(TOGETHER)
+
+  constructor(table: SlotTable) {
+    this.#table = table
+  }
+
+  /** Calls `visit` with every position and its slot, or NONE, in their order. `visit` may not insert or remove. */
+  each(batch: DigestBatch, visit: (position: number, slot: number) => void): void {
+    const { words, wordsEach } = batch
+    const probe = this.#probe
+    const functionWord = batch.function.value << FUNCTION_SHIFT
+    const wordCount = wordsEach - BATCH_HEAD_WORDS
+    for (let position = 0, first = 0; position < batch.count; position++, first += wordsEach) {
+      const at = position % TOGETHER
+      if (at === 0) this.#guess(batch, position)
+      // An empty entry says already that the digest is absent.
+      let slot = this.#guesses[at] as number
+      if (slot !== NONE) {
+        const sizeHigh = (words[first] as number) | functionWord
+        probe.loadWords(sizeHigh, words[first + 1] as number, words, first + BATCH_HEAD_WORDS, wordCount)
+        slot = this.#table.findCode(probe, this.#codes[at] as number)
+      }
+      visit(position, slot)
+    }
+  }
+
+  #guess({ words, wordsEach, count }: DigestBatch, from: number): void {
+    const end = Math.min(TOGETHER, count - from)
+    for (let at = 0, first = from * wordsEach + BATCH_HEAD_WORDS; at < end; at++, first += wordsEach) {
+      const code = this.#table.codeOf(words[first] as number, words[first + 1] as number)
+      this.#codes[at] = code
+      this.#guesses[at] = this.#table.guess(code)
+    }
+  }
+}
