@@ -99,7 +99,11 @@ export class Client {
       options,
     )
     const conversation = new Conversation<Q, R>(definition, call, settings.maxResponses ?? Number.POSITIVE_INFINITY)
-    conversation.outcome.then((outcome) => this.#patience.noteEnd(method.name, outcome, deadlineMs))
+    conversation.outcome.then((outcome) => {
+      // What the client broke off before anything came tells neither of an answer nor of silence.
+      const isTelling = !conversation.isCancelled || outcome.responses.length > 0
+      if (isTelling) this.#patience.noteEnd(method.name, outcome, deadlineMs)
+    })
     return conversation
   }
 
@@ -128,6 +132,8 @@ export class Client {
 export class Conversation<Q, R> {
   readonly outcome: Promise<Outcome<R>>
   hasEnded = false
+  /** By this side. */
+  isCancelled = false
   readonly #definition: MethodDefinition
   readonly #call: ClientDuplexStream<Buffer, Buffer>
   readonly #responses: R[] = []
@@ -180,6 +186,7 @@ export class Conversation<Q, R> {
   }
 
   cancel(): void {
+    this.isCancelled = true
     this.#call.cancel()
   }
 

@@ -54,6 +54,9 @@ const main = async (): Promise<number> => {
   const write = WRITERS[settings.format] ?? textReport
   process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
   if (patience.reason !== undefined) throw new TargetError(`${settings.candidate.address}: ${patience.reason}`)
+  for (const method of patience.silentMethods) {
+    process.stderr.write(`${settings.candidate.address}: ${method} keeps silent: its last calls went unanswered\n`)
+  }
   const { fail, surprise, broken } = document.summary
   if (broken > 0) return 2
   return fail + surprise > 0 ? 1 : 0
@@ -72,3 +75,5 @@ try {
 } catch (error) {
   giveUp(error)
 }
+// A server that never reads what a broken-off call still had to send would keep the connection, and with it the process.
+process.stdout.write('', () => process.stderr.write('', () => process.exit()))

@@ -49,6 +49,11 @@ export class Patience {
     this.#over.abort(reason)
   }
 
+  /** Methods that are waited for no longer: they left several calls in a row unanswered, and none was answered since. */
+  get silentMethods(): readonly string[] {
+    return [...this.#silences].flatMap(([method, silences]) => (silences < MOST_SILENCES ? [] : [method]))
+  }
+
   /** A deadline that is no single call's, on the scale of this run. */
   scaledMs(ms: number): number {
     return ms * this.#factor

@@ -62,6 +62,13 @@ export const profiles: readonly Profile[] = [
   {
     id: 'CAP-08',
     fact: 'update enabled',
+    client: 'Siso',
+    accepts: () => true,
+    otherwise: '',
+  },
+  {
+    id: 'CAP-08',
+    fact: 'update enabled',
     client: 'Please',
     accepts: isTrue,
     otherwise: 'cannot store the results it makes up for text files and filegroups',

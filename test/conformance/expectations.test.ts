@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { withExpectations } from '../../conformance/expectations.js'
 import { readingsOf } from '../../conformance/profiles.js'
@@ -7,6 +8,7 @@ import { serverTable } from '../../conformance/report/markdown.js'
 import { textReport } from '../../conformance/report/text.js'
 import { requirements } from '../../conformance/requirements.js'
 import type { Result, Verdict } from '../../conformance/runner.js'
+import { parseXml } from './xml.js'
 
 const result = (id: string, verdict: Verdict, reason = ''): Result => {
   const requirement = requirements.get(id)
@@ -47,6 +49,24 @@ t.test('hostile text stays text', async (t) => {
   const document = documentOf([result('FMB-01', 'fail', '<&">\0\u001b[31m | x')], run('grpc://h:1'), 10)
   t.match(junitReport(document), /<failure type="fail" message="&lt;&amp;&quot;&gt;\?\?\[31m \| x"\/>/)
   t.match(textReport(document), /FAIL FMB-01 {2}\[must\]/)
+})
+
+t.test('whatever a server says, the JUnit report is well-formed XML that says it', async (t) => {
+  const verdicts = ['fail', 'warn', 'chosen', 'skip', 'known', 'surprise', 'broken'] as const
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary' }), fc.constantFrom(...verdicts), async (text, verdict) => {
+      const hostile = `<!--${text}]]></failure>&nope;\0\uFFFE\uD800"'\u{1F600}`
+      const document = documentOf([result('FMB-01', verdict, hostile)], run(hostile), 10)
+      const elements = parseXml(junitReport(document))
+      t.same(
+        elements.slice(0, 3).map(({ name }) => name),
+        ['testsuites', 'testsuite', 'testcase'],
+      )
+      t.equal(elements.length, 4, 'and nothing that the server put there')
+      const [said] = elements.slice(3)
+      t.ok((said?.attributes['message'] ?? said?.text)?.includes(']]></failure>&nope;'))
+    }),
+  )
 })
 
 t.test('the table of servers shows where they differ', async (t) => {

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { lacks, openCandidate, servedServices } from '../../conformance/candidate.js'
 import { checks } from '../../conformance/checks.js'
 import type { Mutation } from '../../conformance/mutate/mutation.js'
@@ -13,6 +11,7 @@ import { mutationTable } from '../../conformance/mutate/table.js'
 import { uncatchable } from '../../conformance/mutate/uncatchable.js'
 import { requirements } from '../../conformance/requirements.js'
 import { type Result, runChecks } from '../../conformance/runner.js'
+import { startServer } from './server.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Why a check is skipped for what the server need not have; the mutations that claim to have it run it all the same. */
@@ -21,32 +20,6 @@ const NOT_HERE = /^the server (does not|announces no|takes)/
 const LANES = 8
 
 const UNCHANGED: Mutation = { name: 'unchanged', breaks: 'Nothing.', caughtBy: [], tamper: () => [] }
-
-/** The built program in a process of its own; gives its address. */
-const startServer = (t: Test): Promise<string> => {
-  const config = join(root, 'test', 'conformance', 'mutations.json5')
-  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), config], {
-    env: { PATH: process.env['PATH'], REMEXEC_DATA: t.testdir(), REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exited = new Promise((resolve) => child.once('close', resolve))
-  t.teardown(() => {
-    child.kill('SIGKILL')
-    return exited
-  })
-  return new Promise((resolve, reject) => {
-    let log = ''
-    child.once('error', reject)
-    child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${log}`)))
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface(stream).on('line', (line) => {
-        log = `${log}${line}\n`.slice(-10_000)
-        const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
-        if (address !== undefined) resolve(address)
-      })
-    }
-  })
-}
 
 /** Runs these checks through a proxy that does what `mutation` says, and gives their results by id. */
 const examine = async (

@@ -1,37 +1,16 @@
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { settingsOf } from '../../conformance/arguments.js'
+import { openCandidate } from '../../conformance/candidate.js'
+import { listOperations } from '../../conformance/methods.js'
+import { mutations } from '../../conformance/mutate/mutations.js'
+import { MutatingProxy } from '../../conformance/mutate/proxy.js'
 import { profiles } from '../../conformance/profiles.js'
 import type { ReportDocument } from '../../conformance/report/document.js'
-import { conformance } from './program.js'
+import { conformance, type Ended } from './program.js'
+import { startServer } from './server.js'
+import { parseXml } from './xml.js'
 
 // The program as a server's author runs it, against the server built from this checkout.
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** The built server in a process of its own; gives its address. */
-const startServer = (t: Test): Promise<string> => {
-  const config = join(root, 'test', 'conformance', 'mutations.json5')
-  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), config], {
-    env: { PATH: process.env['PATH'], REMEXEC_DATA: t.testdir(), REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const exited = new Promise((resolve) => child.once('close', resolve))
-  t.teardown(() => {
-    child.kill('SIGKILL')
-    return exited
-  })
-  return new Promise((resolve, reject) => {
-    child.once('close', (code) => reject(new Error(`the server ended with ${code}`)))
-    createInterface(child.stderr).on('line', (line) => {
-      const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
-      if (address !== undefined) resolve(address)
-    })
-  })
-}
 
 const address = await startServer(t)
 
@@ -66,6 +45,21 @@ t.test('no must row fails on this server, and no check breaks', async (t) => {
   }
 })
 
+t.test('no operation of that run is left running', async (t) => {
+  const { client } = await openCandidate({ address, instanceName: '', properties: [], headers: {}, tls: {} })
+  t.teardown(() => client.close())
+  for (let pageToken = ''; ; ) {
+    const { code, responses } = await client.call(listOperations, { name: '', pageSize: 1_000, pageToken })
+    t.equal(code, 0)
+    t.same(
+      responses[0]?.operations.filter(({ done }) => !done).map(({ name }) => name),
+      [],
+    )
+    pageToken = responses[0]?.nextPageToken ?? ''
+    if (pageToken === '') break
+  }
+})
+
 t.test('the formats', async (t) => {
   const only = ['--only', 'HLT-02,EXE-27,SPL-02', '--quiet']
   const [text, junit, markdown] = await Promise.all([
@@ -76,6 +70,7 @@ t.test('the formats', async (t) => {
   t.match(text.stdout, /3 checks in [\d.]+ s, \d+ MiB at the peak\n/)
   t.match(text.stdout, /Buck2\n {2}EXE-27 message of a timeout is execution timeout exceeded/)
   t.equal(text.stderr, '')
+  t.equal(parseXml(junit.stdout).filter(({ name }) => name === 'testcase').length, 3)
   t.match(junit.stdout, /<testcase classname="Health and reflection.must" name="HLT-02" time="[\d.]+"><\/testcase>/)
   t.match(junit.stdout, /name="SPL-02" [^>]*><skipped message="the server does not announce split-splice"\/>/)
   t.match(markdown.stdout, /^# ours\n/)
@@ -89,6 +84,27 @@ t.test('one answer is right for one client and wrong for another', async (t) => 
   t.match(stdout, /Execution\/Execute\n {4}sent \{/)
   t.match(stdout, /Siso: takes it/)
   t.match(stdout, /Buck2: reports an error in place of a timeout/)
+})
+
+/** What the program says of a server that is wrong in this way. */
+const mutated = async (t: Test, name: string, ...args: readonly string[]): Promise<Ended> => {
+  const proxy = await MutatingProxy.listen(
+    address,
+    mutations.find((mutation) => mutation.name === name),
+  )
+  t.teardown(() => proxy.close())
+  return conformance(proxy.address, '--quiet', ...args)
+}
+
+t.test('what is right for Bazel is wrong for Siso, and the reverse', async (t) => {
+  const [timeout, update] = await Promise.all([
+    mutated(t, 'timeout-message-changed', '--only', 'EXE-27'),
+    mutated(t, 'capabilities-update-not-announced', '--only', 'CAP-08'),
+  ])
+  t.match(timeout.stdout, /\nSiso\n {2}EXE-27 message of a timeout is [^\n]+: runs the action again without end/)
+  t.notMatch(timeout.stdout, /\nBazel\n/, 'Bazel takes any text')
+  t.match(update.stdout, /\nBazel up to 7\n {2}CAP-08 update enabled is false: refuses to start/)
+  t.notMatch(update.stdout, /\nSiso\n/, 'Siso never updates the action cache')
 })
 
 t.test('an expectation that no longer fails fails', async (t) => {

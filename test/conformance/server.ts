@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The built server in a process of its own, with everything that checks can ask for; gives its address. */
+export const startServer = (t: Test): Promise<string> => {
+  const config = join(root, 'test', 'conformance', 'mutations.json5')
+  const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), config], {
+    env: { PATH: process.env['PATH'], REMEXEC_DATA: t.testdir(), REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = new Promise((resolve) => child.once('close', resolve))
+  t.teardown(() => {
+    child.kill('SIGKILL')
+    return exited
+  })
+  return new Promise((resolve, reject) => {
+    let log = ''
+    child.once('error', reject)
+    child.once('close', (code) => reject(new Error(`the server ended with ${code}:\n${log}`)))
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on('line', (line) => {
+        log = `${log}${line}\n`.slice(-10_000)
+        const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
+        if (address !== undefined) resolve(address)
+      })
+    }
+  })
+}
