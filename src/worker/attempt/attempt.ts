@@ -68,7 +68,7 @@ export class Attempt {
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
-    const directory = this.#newDirectory()
+    const directory = await this.#newDirectory()
     const execution = new Execution(settings, processes, { command, timeoutMs, properties, directory })
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
@@ -136,8 +136,8 @@ export class Attempt {
     }
   }
 
-  #newDirectory(): string {
-    const directory = this.#context.workDirectory.create()
+  async #newDirectory(): Promise<string> {
+    const directory = await this.#context.workDirectory.create()
     this.#directories.push(directory)
     return directory
   }

@@ -377,7 +377,7 @@ t.test('the work directory', async (t) => {
   t.ok(existsSync(join(directory, 'foreign/file')))
   for (const path of ['fresh', 'made/below']) {
     const work = await WorkDirectory.open(join(directory, path), silentLog)
-    const run = work.create()
+    const run = await work.create()
     t.ok(lstatSync(join(run, 'root')).isDirectory())
     chmodSync(join(run, 'root'), 0o000)
     const again = await WorkDirectory.open(join(directory, path), silentLog)
