@@ -15,12 +15,14 @@ export class WriteWorker {
   readonly #memory = new SharedArrayBuffer(BATCH_BYTES)
   readonly #bytes = new Uint8Array(this.#memory)
   readonly #worker: Worker
+  readonly #onOver: () => void
   #settle: Settle | undefined
   #isOver = false
   #hasBegun = false
 
   /** `onOver` is called when the thread ended, whatever the reason. */
   constructor(file: URL, onOver: () => void) {
+    this.#onOver = onOver
     this.#worker = new Worker(file, { workerData: this.#memory, name: 'small files', stdin: false })
     this.#worker.unref()
     this.#worker.on('message', (written: readonly Written[] | null) => {
@@ -28,10 +30,7 @@ export class WriteWorker {
       if (written !== null) this.#answer(written)
     })
     this.#worker.on('error', (cause) => this.#fail(cause))
-    this.#worker.on('exit', () => {
-      this.#fail(undefined)
-      onOver()
-    })
+    this.#worker.on('exit', () => this.#fail(undefined))
   }
 
   /** False of a thread that has not written anything yet. */
@@ -52,6 +51,8 @@ export class WriteWorker {
     }
     return new Promise((resolve, reject) => {
       this.#settle = (outcome) => (outcome instanceof StatusError ? reject(outcome) : resolve(outcome))
+      // What is being written keeps the process alive, a thread at rest does not.
+      this.#worker.ref()
       this.#worker.postMessage(files)
     })
   }
@@ -63,11 +64,15 @@ export class WriteWorker {
   #answer(outcome: readonly Written[] | StatusError): void {
     const settle = this.#settle
     this.#settle = undefined
+    this.#worker.unref()
     settle?.(outcome)
   }
 
+  /** An error comes before the end it leads to, which an unreferenced thread may not live to tell. */
   #fail(cause: unknown): void {
+    if (this.#isOver) return
     this.#isOver = true
     this.#answer(new StatusError('INTERNAL', 'the thread that writes small files ended', { cause }))
+    this.#onOver()
   }
 }
