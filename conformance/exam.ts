@@ -3,6 +3,7 @@ import type { ClientHttp2Session } from 'node:http2'
 import type { ClientOptions } from '@grpc/grpc-js'
 import { Code, type CodeName, codeName } from '../src/base/status-error.js'
 import { codec, type Input, type Output } from '../src/proto/codec.js'
+import { batchesOf } from './batches.js'
 import { Divergence, NotApplicable } from './check.js'
 import type { CallSettings, Client, Conversation, Outcome, Outgoing } from './client.js'
 import { Leftovers } from './leftovers.js'
@@ -172,7 +173,7 @@ export class Exam {
   /** Stores blobs (BatchUpdateBlobs, ByteStream for large ones) and gives their digests. Anything but OK diverges. */
   async upload(...blobs: readonly Uint8Array[]): Promise<Digest[]> {
     const digests = blobs.map(digestOf)
-    for (const batch of this.#batches(blobs)) {
+    for (const batch of batchesOf(blobs, this.#batchableBytes)) {
       const requests = batch.map((data) => ({ digest: digestOf(data), data }))
       const outcome = await this.call(methods.batchUpdateBlobs, { instanceName: this.instanceName, requests })
       this.expectCode(outcome, 'OK')
@@ -190,24 +191,6 @@ export class Exam {
   get #batchableBytes(): number {
     const announced = this.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20
     return Math.min(1 << 20, announced / 2)
-  }
-
-  /** Small blobs, at most 1,000 and 2 MiB a batch; each kept digest is told by 100 bytes of message. */
-  #batches(blobs: readonly Uint8Array[]): Uint8Array[][] {
-    const batches: Uint8Array[][] = []
-    const most = this.#batchableBytes * 2 - 4_096
-    let room = 0
-    for (const data of blobs) {
-      if (data.length > this.#batchableBytes) continue
-      room -= data.length + 100
-      const last = batches.at(-1)
-      if (last !== undefined && room >= 0 && last.length < 1_000) last.push(data)
-      else {
-        batches.push([data])
-        room = most - data.length
-      }
-    }
-    return batches
   }
 
   message<N extends Parameters<typeof codec>[0]>(name: N, message: Input<N>): Buffer {
