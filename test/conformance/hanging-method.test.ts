@@ -1,0 +1,35 @@
+import t from 'tap'
+import * as methods from '../../conformance/methods.js'
+import { instead } from '../../conformance/mutate/mutation.js'
+import { MutatingProxy } from '../../conformance/mutate/proxy.js'
+import type { ReportDocument } from '../../conformance/report/document.js'
+import { conformance } from './program.js'
+import { startServer } from './server.js'
+
+// One method that never answers, beside others that work: the run goes on, says so, and ends.
+// Rows of short deadlines: each call that nobody answers is waited for.
+
+t.setTimeout(180_000)
+const address = await startServer(t)
+t.jobs = 2
+
+const HANGING: readonly (readonly [methods.Method<methods.Any, methods.Any>, string])[] = [
+  [methods.write, 'BSW-01,BSW-02,BSW-03,BSW-04,BSW-12,BRB-01,BRB-02,BUB-01,BUB-02,FMB-01,FMB-02,FMB-03,FMB-04'],
+  [methods.execute, 'EXE-19,EXE-31,CAP-01,CAP-04,CAP-07,FMB'],
+]
+
+for (const [method, only] of HANGING) {
+  t.test(`${method.name} hangs`, async (t) => {
+    const tamper = () => instead(method, () => 'silence')
+    const proxy = await MutatingProxy.listen(address, { name: 'hanging', breaks: '', caughtBy: [], tamper })
+    t.teardown(() => proxy.close())
+    const { code, stdout, stderr } = await conformance(proxy.address, '--quiet', '--format', 'json', '--only', only)
+    t.equal(code, 1, 'examined to the end')
+    t.equal(stderr, `${proxy.address}: ${method.name} keeps silent: its last calls went unanswered\n`)
+    const { results, summary } = JSON.parse(stdout) as ReportDocument
+    t.ok(summary.pass >= 8, `the rest is judged: ${summary.pass} pass`)
+    const failed = results.filter(({ verdict }) => verdict === 'fail')
+    t.ok(failed.some(({ rpc, reason }) => rpc.includes(method.name) && /DEADLINE_EXCEEDED|kept silent/.test(reason)))
+    t.equal(summary.broken, 0)
+  })
+}
