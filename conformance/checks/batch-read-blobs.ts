@@ -56,7 +56,7 @@ export const batchReadBlobsChecks: readonly Check[] = [
     sends: 'Three stored digests; an entry with status and data for each.',
     needs: ['cas'],
     run: async (exam) => {
-      const blobs = [1, 100, 5_000].map((size) => exam.random(size))
+      const blobs = [16, 100, 5_000].map((size) => exam.random(size))
       const outcome = await read(exam, await exam.upload(...blobs))
       exam.expectCode(outcome, 'OK')
       exam.expectEqual(entriesOf(outcome).length, 3, 'the number of entries')
@@ -152,7 +152,7 @@ export const batchReadBlobsChecks: readonly Check[] = [
     sends: 'Stored digests with every compressor acceptable; what comes hashes to the digests.',
     needs,
     run: async (exam) => {
-      const blobs = [exam.random(1_000), Buffer.alloc(30_000, 'text '), exam.random(1)]
+      const blobs = [exam.random(1_000), Buffer.alloc(30_000, `text ${exam.uuid()} `), exam.random(16)]
       const all = [Compressor.ZSTD, Compressor.DEFLATE, Compressor.BROTLI]
       const outcome = await read(exam, await exam.upload(...blobs), all)
       exam.expectCode(outcome, 'OK')

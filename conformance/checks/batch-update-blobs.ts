@@ -50,7 +50,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
     sends: 'Three good blobs; an entry with status OK comes back for each, and all are stored.',
     needs: ['cas'],
     run: async (exam) => {
-      const entries = [1, 100, 5_000].map((size) => entryOf(exam, exam.random(size)))
+      const entries = [16, 100, 5_000].map((size) => entryOf(exam, exam.random(size)))
       const outcome = await update(exam, entries)
       exam.expectCode(outcome, 'OK')
       exam.expectEqual(outcome.responses[0]?.responses.length, 3, 'the number of entries')

@@ -45,7 +45,7 @@ const environmentChecks: readonly Check[] = [
         'stdout of /bin/echo',
       )
       exam.expectEqual(await stdoutOf(exam, { arguments: ['echo', 'b'] }), 'b\n', 'stdout of echo, by PATH')
-      const tool = file('#!/bin/sh\necho tool\n', true)
+      const tool = file(`#!/bin/sh\n# ${exam.uuid()}\necho tool\n`, true)
       const inputs = { sub: directory({ tool }) }
       const command = { workingDirectory: 'sub' }
       exam.expectEqual(await stdoutOf(exam, { arguments: ['./tool'], inputs, command }), 'tool\n', 'stdout of ./tool')
@@ -127,7 +127,7 @@ const environmentChecks: readonly Check[] = [
         f: file(exam.uuid()),
         link: symlink('f'),
         dangling: symlink('no/such/target'),
-        sub: directory({ up: symlink('../f') }),
+        sub: directory({ up: symlink('../f'), g: file(exam.uuid()) }),
         empty: directory({}),
       }
       const script = 'readlink link dangling sub/up; ls -A empty || echo gone; cmp -s f sub/up && echo same'

@@ -180,7 +180,7 @@ export class Replay {
     // Some servers never keep the empty blob, and clients send it each time.
     const isLost = wasStored && sizeOf(digest) > 0
     if (isLost || !this.#content.isOwn(recorded)) return this.#stumble(call, [{ ...difference, found: 'missing' }])
-    const refusal = await this.#uploads.send(recorded)
+    const refusal = await this.#uploads.send(recorded, this.#settings(call))
     if (refusal !== undefined) this.#stumble(call, [{ ...difference, found: refusal }])
     this.#uploads.stored.add(digest)
   }

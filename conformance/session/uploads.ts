@@ -1,4 +1,5 @@
 import { compress } from 'zstd-napi'
+import type { CallSettings } from '../client.js'
 import type { Candidate } from '../exam.js'
 import * as methods from '../methods.js'
 import { fieldsOf } from './compare.js'
@@ -121,12 +122,12 @@ export class Uploads {
   }
 
   /** Sends a blob that this server lacks where the recorded one had it. */
-  async send(recorded: DigestText): Promise<string | undefined> {
+  async send(recorded: DigestText, settings: CallSettings): Promise<string | undefined> {
     const { instanceName, client } = this.#candidate
     const digest = this.#content.digest(recorded)
     const resourceName = `${instanceName === '' ? '' : `${instanceName}/`}uploads/${this.#content.freshName(`extra ${recorded}`)}/blobs/${digest}`
     const request = { resourceName, data: this.#content.bytes(recorded), finishWrite: true }
-    const { code, message } = await client.call(methods.write, request)
+    const { code, message } = await client.call(methods.write, request, settings)
     return code === 0 ? undefined : message
   }
 
