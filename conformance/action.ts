@@ -192,6 +192,13 @@ export const expectFailure = (exam: Exam, execution: Execution, ...codes: readon
   return failure
 }
 
+/** Uploads and executes an action that must fail so; the code and where it stands, for the record. */
+export const expectRefusal = async (exam: Exam, plan: ActionPlan, ...codes: readonly number[]): Promise<string> => {
+  const { actionDigest } = await uploadAction(exam, plan)
+  const { code, at } = expectFailure(exam, await execute(exam, actionDigest), ...codes)
+  return `${codeName(code)} in the ${at}`
+}
+
 export const outputText = async (exam: Exam, result: ActionResult, of: 'stdout' | 'stderr'): Promise<string> =>
   (await outputBytes(exam, result, of)).toString('utf8')
 

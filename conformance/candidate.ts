@@ -1,15 +1,38 @@
 import { randomUUID } from 'node:crypto'
+import type { ClientHttp2Session } from 'node:http2'
 import { type ClientOptions, credentials } from '@grpc/grpc-js'
 import { Code, codeName } from '../src/base/status-error.js'
+import type { Output } from '../src/proto/codec.js'
 import { Compressor, DigestFunction } from '../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Need } from './check.js'
 import { Client, type Outcome } from './client.js'
 import { diagnose } from './diagnose.js'
-import type { Candidate } from './exam.js'
 import { REQUEST_METADATA, requestMetadata } from './identity.js'
 import * as methods from './methods.js'
 import { Patience } from './patience.js'
 import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from './target.js'
+
+/** Where and as whom the exam is taken. */
+export interface Candidate {
+  /** As it was given, `grpc://host:port`. */
+  readonly address: string
+  readonly client: Client
+  /** Shared by all connections of a run. */
+  readonly patience: Patience
+  /** Opens a further connection of its own, e.g. to see one client's upload from another. */
+  connect(channel?: ClientOptions): Client
+  /** A bare HTTP/2 connection, for what a gRPC library would hide. */
+  openSession(): Promise<ClientHttp2Session>
+  /** What every call carries, for those on such a connection. */
+  wireHeaders(actionId: string): Readonly<Record<string, string>>
+  readonly instanceName: string
+  readonly secondInstanceName: string | undefined
+  readonly readOnlyInstanceName: string | undefined
+  readonly cacheOnlyInstanceName: string | undefined
+  readonly capabilities: Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
+  /** Platform properties every action carries. */
+  readonly properties: readonly { readonly name: string; readonly value: string }[]
+}
 
 export interface CandidateSettings extends TargetSettings {
   readonly instanceName: string

@@ -21,6 +21,8 @@ import { healthChecks, reflectionChecks } from './checks/health-reflection.js'
 import { instanceNameChecks } from './checks/instance-name.js'
 import { logStreamChecks } from './checks/logstream.js'
 import { missingInputChecks } from './checks/missing-inputs.js'
+import { outputPathChecks } from './checks/output-paths.js'
+import { outputTreeChecks } from './checks/output-trees.js'
 import { outputChecks } from './checks/outputs.js'
 import { platformAndVersionChecks } from './checks/platform.js'
 import { queryWriteStatusChecks } from './checks/query-write-status.js'
@@ -55,7 +57,9 @@ const all: readonly Check[] = [
   ...executionDigestChecks,
   ...executeRefusalChecks,
   ...commandChecks,
+  ...outputPathChecks,
   ...outputChecks,
+  ...outputTreeChecks,
   ...waitExecutionChecks,
   ...operationsChecks,
   ...requestMetadataChecks,

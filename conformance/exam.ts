@@ -4,40 +4,16 @@ import type { ClientOptions } from '@grpc/grpc-js'
 import { Code, type CodeName, codeName } from '../src/base/status-error.js'
 import { codec, type Input, type Output } from '../src/proto/codec.js'
 import { batchesOf } from './batches.js'
+import type { Candidate } from './candidate.js'
 import { Divergence, NotApplicable } from './check.js'
 import type { CallSettings, Client, Conversation, Outcome, Outgoing } from './client.js'
 import { Leftovers } from './leftovers.js'
 import type { Method } from './methods.js'
 import * as methods from './methods.js'
-import type { Patience } from './patience.js'
 import { show } from './show.js'
 import { openOnWire } from './wire.js'
 
 export type Digest = { readonly hash: string; readonly sizeBytes: number }
-type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
-
-/** Where and as whom the exam is taken. */
-export interface Candidate {
-  /** As it was given, `grpc://host:port`. */
-  readonly address: string
-  readonly client: Client
-  /** Shared by all connections of a run. */
-  readonly patience: Patience
-  /** Opens a further connection of its own, e.g. to see one client's upload from another. */
-  connect(channel?: ClientOptions): Client
-  /** A bare HTTP/2 connection, for what a gRPC library would hide. */
-  openSession(): Promise<ClientHttp2Session>
-  /** What every call carries, for those on such a connection. */
-  wireHeaders(actionId: string): Readonly<Record<string, string>>
-  readonly instanceName: string
-  readonly secondInstanceName: string | undefined
-  readonly readOnlyInstanceName: string | undefined
-  readonly cacheOnlyInstanceName: string | undefined
-  readonly capabilities: Capabilities
-  /** Platform properties every action carries. */
-  readonly properties: readonly { readonly name: string; readonly value: string }[]
-}
-
 export type Observed = string | number | boolean
 
 export interface TranscriptLine {
@@ -71,7 +47,7 @@ export class Exam {
     return this.candidate.instanceName
   }
 
-  get capabilities(): Capabilities {
+  get capabilities(): Candidate['capabilities'] {
     return this.candidate.capabilities
   }
 

@@ -1,5 +1,6 @@
+import type { Candidate } from './candidate.js'
 import { type Check, Divergence, type Level, type Need, NotApplicable, type Requirement } from './check.js'
-import { type Candidate, Exam, type Observed, type TranscriptLine } from './exam.js'
+import { Exam, type Observed, type TranscriptLine } from './exam.js'
 import { type Reading, readingsOf } from './profiles.js'
 import { requirements } from './requirements.js'
 

@@ -1,10 +1,7 @@
-import { codeName } from '../../src/base/status-error.js'
-import { codec } from '../../src/proto/codec.js'
 import { SymlinkAbsolutePathStrategy } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import {
   type ActionPlan,
-  execute,
-  failureOf,
+  expectRefusal,
   onWorkers,
   outputFile,
   outputText,
@@ -13,23 +10,11 @@ import {
   readBlob,
   responseOf,
   run,
-  uploadAction,
 } from '../action.js'
 import { get } from '../action-cache.js'
 import type { Check } from '../check.js'
 import { digestOf, type Exam } from '../exam.js'
 import { directory, file, symlink } from '../input-tree.js'
-
-const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
-
-/** Executes and expects one of these codes in the response or of the call. */
-const expectRefusal = async (exam: Exam, plan: ActionPlan, ...codes: readonly number[]): Promise<string> => {
-  const { actionDigest } = await uploadAction(exam, plan)
-  const { code, message, at } = failureOf(await execute(exam, actionDigest))
-  const names = codes.map(codeName).join(' or ')
-  exam.expect(codes.includes(code), names, `${codeName(code)} ${message}`)
-  return `${codeName(code)} in the ${at}`
-}
 
 const stdoutOf = async (exam: Exam, plan: ActionPlan): Promise<string> =>
   outputText(exam, (await run(exam, plan)).result, 'stdout')
@@ -152,6 +137,20 @@ const environmentChecks: readonly Check[] = [
     },
   },
   {
+    id: 'CMD-20',
+    sends: 'An input symlink to /etc where absolute targets are disallowed; INVALID_ARGUMENT.',
+    run: async (exam) => {
+      const inputs = { link: symlink('/etc'), f: file(exam.uuid()) }
+      const strategy = exam.capabilities.cacheCapabilities?.symlinkAbsolutePathStrategy
+      if (strategy === SymlinkAbsolutePathStrategy.ALLOWED) {
+        const target = await stdoutOf(exam, { script: 'readlink link', inputs })
+        exam.expectEqual(target, '/etc\n', 'the target, where absolute ones are allowed')
+        return exam.chose('allows absolute targets, and keeps them')
+      }
+      await expectRefusal(exam, { inputs }, 3)
+    },
+  },
+  {
     id: 'CMD-23',
     sends: 'A Command without arguments; INVALID_ARGUMENT.',
     run: async (exam) => {
@@ -167,120 +166,6 @@ const environmentChecks: readonly Check[] = [
       exam.expectEqual(said.replaceAll(/ /g, ''), '0\nleft\n', 'stdout')
       const elapsedMs = performance.now() - startMs
       exam.expect(elapsedMs < 15_000, 'an end before that of the child', `after ${Math.round(elapsedMs)} ms`)
-    },
-  },
-]
-
-const outputPathChecks: readonly Check[] = [
-  {
-    id: 'CMD-06',
-    needs: ['api:2.1'],
-    sends: 'output_paths beside the legacy fields; only output_paths count.',
-    run: async (exam) => {
-      const command = { outputPaths: ['a'], outputFiles: ['b'], outputDirectories: ['c'] }
-      const { result } = await run(exam, { script: 'echo > a; echo > b; mkdir -p c', command })
-      const paths = [...result.outputFiles, ...result.outputDirectories].map(({ path }) => path)
-      exam.expectEqual(paths, ['a'], 'the paths')
-    },
-  },
-  {
-    id: 'CMD-07',
-    sends: 'Only the legacy output_files and output_directories; both are collected.',
-    run: async (exam) => {
-      const command = { outputFiles: ['b'], outputDirectories: ['c'] }
-      const { result } = await run(exam, { script: 'echo > b; mkdir -p c && echo > c/f', command })
-      exam.expectEqual(
-        result.outputFiles.map(({ path }) => path),
-        ['b'],
-        'the paths of output files',
-      )
-      exam.expectEqual(
-        result.outputDirectories.map(({ path }) => path),
-        ['c'],
-        'the paths of output directories',
-      )
-    },
-  },
-  {
-    id: 'CMD-08',
-    sends: 'output_files that names a directory, and output_directories that names a file; FAILED_PRECONDITION.',
-    run: async (exam) => {
-      await expectRefusal(exam, { script: 'mkdir x', command: { outputFiles: ['x'] } }, 9)
-      await expectRefusal(exam, { script: 'rmdir y 2>/dev/null; echo > y', command: { outputDirectories: ['y'] } }, 9)
-    },
-  },
-  {
-    id: 'CMD-09',
-    sends: 'An output that is not made; OK without it.',
-    run: async (exam) => {
-      const { result } = await run(exam, { script: 'echo > a', command: { outputPaths: ['a', 'never'] } })
-      exam.expectEqual(
-        result.outputFiles.map(({ path }) => path),
-        ['a'],
-        'the paths',
-      )
-    },
-  },
-  {
-    id: 'CMD-10',
-    sends: 'Output paths that are absolute, end in a slash, or leave by ..; INVALID_ARGUMENT.',
-    run: async (exam) => {
-      for (const path of ['/tmp/conformance-output', 'a/', '../../outside']) {
-        await expectRefusal(exam, { command: { outputPaths: [path] } }, 3)
-      }
-    },
-  },
-  {
-    id: 'CMD-11',
-    sends: 'The output path ""; the whole working directory is captured, as a directory with path "".',
-    run: async (exam) => {
-      const inputs = { given: file(exam.uuid()) }
-      const { result } = await run(exam, {
-        script: 'echo > made',
-        inputs,
-        command: { outputPaths: [''] },
-        outputDirectories: [''],
-      })
-      const [output] = result.outputDirectories
-      exam.expectEqual(output?.path, '', 'the path')
-      const tree = treeCodec.decode(await readBlob(exam, exam.present(output?.treeDigest, 'a tree_digest')))
-      const names = (tree.root?.files ?? []).map(({ name }) => name)
-      exam.expect(names.includes('made'), 'the file made', names.join(', '))
-    },
-  },
-  {
-    id: 'CMD-20',
-    sends: 'An input symlink to /etc where absolute targets are disallowed; INVALID_ARGUMENT.',
-    run: async (exam) => {
-      const inputs = { link: symlink('/etc'), f: file(exam.uuid()) }
-      const strategy = exam.capabilities.cacheCapabilities?.symlinkAbsolutePathStrategy
-      if (strategy === SymlinkAbsolutePathStrategy.ALLOWED) {
-        const target = await stdoutOf(exam, { script: 'readlink link', inputs })
-        exam.expectEqual(target, '/etc\n', 'the target, where absolute ones are allowed')
-        return exam.chose('allows absolute targets, and keeps them')
-      }
-      await expectRefusal(exam, { inputs }, 3)
-    },
-  },
-  {
-    id: 'CMD-21',
-    needs: ['api:2.1'],
-    sends: 'An output node property that nobody knows; INVALID_ARGUMENT.',
-    run: async (exam) => {
-      await expectRefusal(exam, { command: { outputNodeProperties: [`nosuch-${exam.uuid()}`] } }, 3)
-    },
-  },
-  {
-    id: 'CMD-22',
-    sends: 'mtime and unix_mode as output node properties; reported where they are announced.',
-    run: async (exam) => {
-      const announced = exam.capabilities.executionCapabilities?.supportedNodeProperties ?? []
-      const outputNodeProperties = ['mtime', 'unix_mode'].filter((name) => announced.includes(name))
-      if (outputNodeProperties.length === 0) exam.notApplicable('the server announces neither')
-      const command = { outputPaths: ['f'], outputNodeProperties }
-      const { result } = await run(exam, { script: 'echo > f; chmod 640 f', command })
-      const properties = result.outputFiles[0]?.nodeProperties
-      exam.chose(`reports mtime ${properties?.mtime != null}, unix_mode ${properties?.unixMode?.value}`)
     },
   },
 ]
@@ -315,4 +200,4 @@ const keyChecks: readonly Check[] = [
   },
 ]
 
-export const commandChecks: readonly Check[] = onWorkers([...environmentChecks, ...outputPathChecks, ...keyChecks])
+export const commandChecks: readonly Check[] = onWorkers([...environmentChecks, ...keyChecks])

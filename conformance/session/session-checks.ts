@@ -1,5 +1,5 @@
+import type { Candidate } from '../candidate.js'
 import { Divergence, type Need, type Requirement } from '../check.js'
-import type { Candidate } from '../exam.js'
 import type { Result, Verdict } from '../runner.js'
 import { Replay } from './replay.js'
 import { readSessions, type Session } from './session.js'

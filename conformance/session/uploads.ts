@@ -1,6 +1,6 @@
 import { compress } from 'zstd-napi'
+import type { Candidate } from '../candidate.js'
 import type { CallSettings } from '../client.js'
-import type { Candidate } from '../exam.js'
 import * as methods from '../methods.js'
 import { fieldsOf } from './compare.js'
 import { type Content, SessionError } from './content.js'
