@@ -109,6 +109,26 @@ t.test('CMP-06: zstd of several frames, without content size, with skippable fra
   t.equal((await decode('ZSTD', Buffer.alloc(0))).length, 0, 'no frame at all is no bytes')
 })
 
+t.test('decoded at once: only what is exactly as long as it should be', async (t) => {
+  const { decompressBytes = () => undefined } = named('ZSTD')
+  const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])
+  const frame = zstdFrame(blob)
+  t.ok(decompressBytes(frame, blob.length)?.equals(blob))
+  t.ok(decompressBytes(Buffer.concat([frame, frame]), 2 * blob.length)?.equals(Buffer.concat([blob, blob])))
+  for (const [title, bytes, sizeBytes] of [
+    ['shorter', frame, blob.length + 1],
+    ['longer', frame, blob.length - 1],
+    ['cut', frame.subarray(0, -1), blob.length],
+    ['followed by garbage', Buffer.concat([frame, Buffer.from('garbage')]), blob.length],
+    ['garbage', blob, blob.length],
+    ['a bomb', zstdFrame(Buffer.alloc(64 * 1024 * 1024)), 1000],
+    ['nothing', Buffer.alloc(0), 1000],
+  ] as const) {
+    t.equal(decompressBytes(bytes, sizeBytes), undefined, title)
+    t.ok(decompressBytes(frame, blob.length)?.equals(blob), `whole after ${title}`)
+  }
+})
+
 t.test('CMP-07, BUB-11: truncated, corrupt, and followed by garbage', async (t) => {
   const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])
   const whole = {

@@ -3,17 +3,17 @@ import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
+import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
-import { readBytes, type Store } from '../../store/store.js'
 import { join } from '../../stream/join.js'
-import { isWhole, type Path, type Range } from '../../stream/path.js'
-import { collect, run } from '../../stream/run.js'
-import { shortened } from '../blob.js'
-import { compressedReader } from '../compressed.js'
+import type { Path, Range } from '../../stream/path.js'
+import { run } from '../../stream/run.js'
+import { readPart, shortened } from '../blob.js'
+import { compressedBytes, compressedReader } from '../compressed.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
-import type { ByteStreamOptions } from './options.js'
+import type { ByteStreamInstance, ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 
 /** Streams a blob, or the part of it asked for. NOT_FOUND comes before any byte. */
@@ -28,16 +28,12 @@ export const read =
     const range = rangeOf(request, name, digest)
     const call = inInstance(rpc, name.instanceName)
     if (compressor !== undefined) {
-      const path = await compressedReader(cas, digest, { offset: range.offset, compressor }, call)
-      const transfer: Path = [...path, new ResponseSink(responses, maxReadChunkBytes)]
-      // What is short does not earn back what pipeline() costs to set up.
-      await (digest.sizeBytes <= maxReadChunkBytes ? join(transfer, call.signal) : run(transfer, call.signal))
+      await readCompressed(instance, digest, { offset: range.offset, compressor }, call, responses)
       return
     }
     const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
     if (expectedBytes <= maxReadChunkBytes) {
-      const data = await readAtOnce(cas, digest, range, expectedBytes, call)
-      if (data.length < expectedBytes) throw shortened(digest, range.offset + data.length)
+      const data = await readPart(cas, digest, range, call)
       if (data.length > 0) await send(responses, { data })
       return
     }
@@ -47,11 +43,25 @@ export const read =
     await run([...path, new ResponseSink(responses, maxReadChunkBytes, onShort)], call.signal)
   }
 
-/** Most blobs are one message: they need neither a pipeline nor, when they are wanted whole, stages. */
-const readAtOnce = async (cas: Store, digest: Digest, range: Range, maxBytes: number, call: Call): Promise<Buffer> =>
-  isWhole(range, digest.sizeBytes)
-    ? readBytes(cas, digest, maxBytes, call)
-    : collect(await cas.reader(digest, range, call), { maxBytes, signal: call.signal })
+const readCompressed = async (
+  { cas, maxReadChunkBytes }: ByteStreamInstance,
+  digest: Digest,
+  asked: { readonly offset: number; readonly compressor: Compressor },
+  call: Call,
+  responses: Writable,
+): Promise<void> => {
+  const bytes = await compressedBytes(cas, digest, asked, call)
+  if (bytes !== undefined) {
+    for (let at = 0; at < bytes.length; at += maxReadChunkBytes) {
+      await send(responses, { data: bytes.subarray(at, at + maxReadChunkBytes) })
+    }
+    return
+  }
+  const path = await compressedReader(cas, digest, asked, call)
+  const transfer: Path = [...path, new ResponseSink(responses, maxReadChunkBytes)]
+  // What is short does not earn back what pipeline() costs to set up.
+  await (digest.sizeBytes <= maxReadChunkBytes ? join(transfer, call.signal) : run(transfer, call.signal))
+}
 
 /** Offsets count bytes of the blob, also where it is sent compressed; a limit then has no meaning (REAPI, Read). */
 const rangeOf = ({ readOffset, readLimit }: ReadRequest, { compressor }: BlobName, { sizeBytes }: Digest): Range => {

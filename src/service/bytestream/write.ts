@@ -4,9 +4,7 @@ import type { Clock } from '../../base/clock.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
-import { writeBytes } from '../../store/store.js'
-import { deliver } from '../../stream/run.js'
-import { uploadWriter } from '../compressed.js'
+import { uploadWriter, writeUpload } from '../compressed.js'
 import { inInstance } from '../instance.js'
 import { checkBlobSize } from '../request-digests.js'
 import type { ByteStreamOptions } from './options.js'
@@ -51,15 +49,11 @@ const earlySize = ({ compressor, digest }: WriteTarget): number => (compressor =
 const writeAtOnce = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
   const { target, messages, call, uploads, cursor } = transfer
   cursor.accept(first)
-  await committed(messages, commitAtOnce(target, first.data, call), uploads.clock)
+  const commit = writeUpload(target.cas, target.digest, { bytes: first.data, compressor: target.compressor }, call)
+  await committed(messages, commit, uploads.clock)
   uploads.finished(target.cas, target.digest)
   return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : first.data.length }
 }
-
-const commitAtOnce = async ({ cas, digest, compressor }: WriteTarget, bytes: Buffer, call: Call): Promise<void> =>
-  compressor === undefined
-    ? writeBytes(cas, digest, bytes, call)
-    : deliver(bytes, await uploadWriter(cas, digest, compressor, call), call.signal)
 
 const writeStreamed = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
   const { target, uploads } = transfer

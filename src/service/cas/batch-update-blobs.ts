@@ -9,10 +9,8 @@ import type {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
-import { writeBytes } from '../../store/store.js'
-import { deliver } from '../../stream/run.js'
 import { BLOB_LANES } from '../blob.js'
-import { uploadWriter } from '../compressed.js'
+import { writeUpload } from '../compressed.js'
 import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { checkBlobSize, requestDigests } from '../request-digests.js'
 import type { CasOptions } from './options.js'
@@ -76,10 +74,7 @@ const update = async (
   try {
     checkBlobSize(digest, instance.maxBlobBytes)
     const compressor = servedCompressor(instance, compressorOfValue(value))
-    if (compressor === undefined) await writeBytes(instance.cas, digest, data, call)
-    else {
-      await deliver(data, await uploadWriter(instance.cas, digest, compressor, call), call.signal)
-    }
+    await writeUpload(instance.cas, digest, { bytes: data, compressor }, call)
     return undefined
   } catch (thrown) {
     if (call.signal.aborted) throw thrown

@@ -136,6 +136,19 @@ export const zstdCompress = (bytes: Uint8Array, contexts = compressors): Buffer 
   return out.subarray(0, sizeBytes)
 }
 
+/** Any number of frames at hand, whose content is `sizeBytes` long. Undefined when it is not, or they are not valid. */
+export const zstdDecompress = (bytes: Uint8Array, sizeBytes: number): Buffer | undefined => {
+  const context = decompressors.take()
+  const out = Buffer.allocUnsafe(sizeBytes)
+  try {
+    return context.decompress(out, bytes) === sizeBytes ? out : undefined
+  } catch {
+    return undefined
+  } finally {
+    decompressors.give(context)
+  }
+}
+
 /** What of an output buffer is left to fill, or a new one. */
 export const remainder = (out: Buffer, produced: number): Buffer =>
   out.length - produced < LEAST_OUT_BYTES ? Buffer.allocUnsafe(OUT_BYTES) : out.subarray(produced)
