@@ -49,6 +49,25 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'src-stands-alone',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(conformance|bench|test)/' },
+    },
+    {
+      name: 'judge-and-bench-stand-apart',
+      severity: 'error',
+      from: { path: '^conformance/' },
+      to: { path: '^(bench|test)/' },
+    },
+    {
+      name: 'judge-shares-no-mistake-with-src',
+      comment: 'names of status codes and the generated messages are all it takes from the server',
+      severity: 'error',
+      from: { path: '^conformance/' },
+      to: { path: '^src/', pathNot: '^src/(base/status-error|proto/)' },
+    },
     ...roomRules,
     ...packageRules,
   ],

@@ -1,3 +1,4 @@
+import type { Need } from './candidate.js'
 import type { Exam } from './exam.js'
 
 /**
@@ -15,36 +16,6 @@ export interface Requirement {
   readonly requirement: string
   readonly expected: string
 }
-
-/** What a server must offer (or the user must have set) for a check to mean anything. */
-export type Need =
-  | 'api:2.1'
-  | 'api:2.3'
-  | 'cas'
-  | 'batch-read'
-  | 'bytestream'
-  | 'query-write-status'
-  | 'action-cache'
-  | 'action-cache-update'
-  | 'execution'
-  | 'operations'
-  | 'compressor:zstd'
-  | 'compressor:deflate'
-  | 'compressor:brotli'
-  | 'batch-compressor:zstd'
-  | 'digest-function:SHA1'
-  | 'digest-function:BLAKE3'
-  | 'split-splice'
-  | 'second-instance'
-  | 'read-only-instance'
-  | 'cache-only-instance'
-  | 'tls'
-  | 'fetch'
-  | 'push'
-  | 'logstream'
-  | 'build-events'
-  | 'health'
-  | 'reflection'
 
 export interface Check {
   /** The requirement it observes. */
@@ -71,22 +42,4 @@ export interface Check {
    * where it is free to.
    */
   run(exam: Exam): Promise<void>
-}
-
-/** The server answered, and not as the requirement says. */
-export class Divergence extends Error {
-  override readonly name = 'Divergence'
-  readonly expected: string
-  readonly found: string
-
-  constructor(expected: string, found: string) {
-    super(`expected ${expected}; found ${found}`)
-    this.expected = expected
-    this.found = found
-  }
-}
-
-/** This server offers too little for the check, found out only while it ran. */
-export class NotApplicable extends Error {
-  override readonly name = 'NotApplicable'
 }

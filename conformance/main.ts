@@ -1,6 +1,6 @@
 import { settingsOf, USAGE } from './arguments.js'
+import type { Need } from './candidate.js'
 import { isAlive, lacks, openCandidate, servedServices } from './candidate.js'
-import type { Need } from './check.js'
 import { checks } from './checks.js'
 import { withExpectations } from './expectations.js'
 import { documentOf, type ReportDocument } from './report/document.js'

@@ -1,6 +1,7 @@
-import type { Candidate } from './candidate.js'
-import { type Check, Divergence, type Level, type Need, NotApplicable, type Requirement } from './check.js'
+import type { Candidate, Need } from './candidate.js'
+import type { Check, Level, Requirement } from './check.js'
 import { Exam, type Observed, type TranscriptLine } from './exam.js'
+import { Divergence, NotApplicable } from './finding.js'
 import { type Reading, readingsOf } from './profiles.js'
 import { requirements } from './requirements.js'
 

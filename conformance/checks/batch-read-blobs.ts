@@ -3,9 +3,11 @@ import { decompress } from 'zstd-napi'
 import { codeName } from '../../src/base/status-error.js'
 import type { Output } from '../../src/proto/codec.js'
 import { Compressor } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import { type Check, Divergence, type Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import type { Outcome } from '../client.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
+import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
 
 type Response = Output<'build.bazel.remote.execution.v2.BatchReadBlobsResponse'>

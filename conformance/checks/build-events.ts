@@ -5,7 +5,8 @@ import {
   StreamIdBuildComponent,
 } from '../../src/proto/generated/google.devtools.build.v1.js'
 import { timestampOf } from '../../src/proto/time.js'
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import type { Exam } from '../exam.js'
 import * as methods from '../methods.js'
 

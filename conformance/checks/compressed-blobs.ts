@@ -1,9 +1,10 @@
 import { brotliDecompressSync, inflateRawSync } from 'node:zlib'
 import { decompress } from 'zstd-napi'
-import type { Check, Need } from '../check.js'
-import { Divergence } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import { brotli, rawDeflate, zstdBomb, zstdFrame, zstdSkippable } from '../content.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
+import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
 
 const needs: readonly Need[] = ['bytestream', 'cas', 'compressor:zstd']

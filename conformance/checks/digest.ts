@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createBLAKE3 } from 'hash-wasm'
 import { DigestFunction } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import * as methods from '../methods.js'
 

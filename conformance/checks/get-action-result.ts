@@ -1,5 +1,6 @@
 import { found, get, storedAction, storedResult, update } from '../action-cache.js'
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import { rawDirectory } from '../input-tree.js'
 
 const needs: readonly Need[] = ['action-cache', 'cas']

@@ -1,4 +1,5 @@
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import type { Digest, Exam } from '../exam.js'
 import { EMPTY_DIGEST } from '../exam.js'
 import { type Directory, directory, file, type InputTree, packed, rawDirectory, wideTree } from '../input-tree.js'

@@ -1,6 +1,7 @@
 import { codeName } from '../../src/base/status-error.js'
 import { storedResult } from '../action-cache.js'
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import { EMPTY_DIGEST, type Exam } from '../exam.js'
 import * as methods from '../methods.js'
 

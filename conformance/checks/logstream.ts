@@ -1,4 +1,5 @@
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import type { Exam } from '../exam.js'
 import * as methods from '../methods.js'
 

@@ -1,6 +1,7 @@
 import { ChunkingFunction } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { readBlob } from '../action.js'
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import * as methods from '../methods.js'
 

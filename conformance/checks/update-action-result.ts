@@ -1,5 +1,6 @@
 import { found, get, storedAction, storedResult, update } from '../action-cache.js'
-import type { Check, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Check } from '../check.js'
 import { EMPTY_DIGEST } from '../exam.js'
 import * as methods from '../methods.js'
 

@@ -1,5 +1,6 @@
-import type { Candidate } from '../candidate.js'
-import { Divergence, type Need, type Requirement } from '../check.js'
+import type { Candidate, Need } from '../candidate.js'
+import type { Requirement } from '../check.js'
+import { Divergence } from '../finding.js'
 import type { Result, Verdict } from '../runner.js'
 import { Replay } from './replay.js'
 import { readSessions, type Session } from './session.js'

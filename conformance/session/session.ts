@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import JSON5 from 'json5'
-import type { Level, Need } from '../check.js'
+import type { Need } from '../candidate.js'
+import type { Level } from '../check.js'
 import type { Json } from './json-form.js'
 
 /**

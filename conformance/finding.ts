@@ -1,0 +1,17 @@
+/** The server answered, and not as the requirement says. */
+export class Divergence extends Error {
+  override readonly name = 'Divergence'
+  readonly expected: string
+  readonly found: string
+
+  constructor(expected: string, found: string) {
+    super(`expected ${expected}; found ${found}`)
+    this.expected = expected
+    this.found = found
+  }
+}
+
+/** This server offers too little for the check, found out only while it ran. */
+export class NotApplicable extends Error {
+  override readonly name = 'NotApplicable'
+}
