@@ -1,11 +1,15 @@
 import { parseArgs } from 'node:util'
+import { type Pace, quickPace, usualPace } from './warm-up.js'
 
 export interface BenchOptions {
   readonly isQuick: boolean
   readonly isJson: boolean
   readonly rounds: number
-  /** How long a run of a case should take, about. */
-  readonly runMs: number
+  readonly pace: Pace
+  /** Clients at a time, of recorded sessions. */
+  readonly clients: number
+  /** Where the figures are written as JSON after each case. */
+  readonly savePath: string | undefined
   readonly only: readonly string[]
   readonly against: string | undefined
   readonly profileFolder: string | undefined
@@ -21,7 +25,10 @@ export const USAGE = `npm run bench -- [options]
   --only TEXT         only cases whose name contains TEXT; may be given several times
   --list              print the names of the cases
   --json              figures for machines in place of the table
+  --save FILE         write them to a file as well, after each case
+  --markdown FILE     print what --save wrote as tables in Markdown; several files are put together
   --rounds N          alternating rounds (default 5)
+  --clients N         clients that replay a recorded session at the same time (default 8)
   --against CLI       dist/cli.js of another build of remexec in place of the limits
   --profile FOLDER    leave CPU profiles of the servers there
   --config FILE       serve this configuration in place of the bench's own
@@ -32,11 +39,15 @@ export const USAGE = `npm run bench -- [options]
 bench/README.md explains every case.
 `
 
-const MIN_ROUNDS = 1
+/** What to do, besides measuring. */
+interface Errand {
+  readonly isHelp: boolean
+  readonly isList: boolean
+  /** Files of figures to print as Markdown in place of measuring. */
+  readonly markdownOf: readonly string[]
+}
 
-export const parseArguments = (
-  args: readonly string[],
-): BenchOptions & { readonly isHelp: boolean; readonly isList: boolean } => {
+export const parseArguments = (args: readonly string[]): BenchOptions & Errand => {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -44,7 +55,10 @@ export const parseArguments = (
       list: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      save: { type: 'string' },
+      markdown: { type: 'string', multiple: true, default: [] },
       rounds: { type: 'string', default: '5' },
+      clients: { type: 'string', default: '8' },
       only: { type: 'string', multiple: true, default: [] },
       against: { type: 'string' },
       profile: { type: 'string' },
@@ -54,15 +68,16 @@ export const parseArguments = (
       'target-pid': { type: 'string' },
     },
   })
-  const rounds = wholeNumber('--rounds', values.rounds)
-  if (rounds < MIN_ROUNDS) throw new Error(`--rounds ${values.rounds}: expected at least ${MIN_ROUNDS}`)
   return {
     isHelp: values.help,
     isList: values.list,
     isQuick: values.quick,
     isJson: values.json,
-    rounds,
-    runMs: values.quick ? 300 : 1500,
+    markdownOf: values.markdown,
+    savePath: values.save,
+    rounds: atLeastOne('--rounds', values.rounds),
+    clients: atLeastOne('--clients', values.clients),
+    pace: values.quick ? quickPace : usualPace,
     only: values.only,
     against: values.against,
     profileFolder: values.profile,
@@ -81,6 +96,12 @@ export const parseArguments = (
 const wholeNumber = (option: string, text: string): number => {
   if (!/^\d+$/.test(text)) throw new Error(`${option} ${text}: expected a whole number`)
   return Number(text)
+}
+
+const atLeastOne = (option: string, text: string): number => {
+  const number = wholeNumber(option, text)
+  if (number < 1) throw new Error(`${option} ${text}: expected at least 1`)
+  return number
 }
 
 const addressOf = (target: string): string => {

@@ -1,4 +1,5 @@
 import type { LoadResult } from './load/request.js'
+import type { Place } from './server/place.js'
 import type { Server } from './server/process.js'
 
 /** What the unit of a rate is: CPU is told per operation, or per GiB. */
@@ -23,6 +24,8 @@ export interface RateCase {
   readonly requests: { readonly least: number; readonly most: number }
   /** A configuration of remexec that this case needs; the one of the run otherwise. Other servers cannot take part then. */
   readonly configure?: (dataPath: string) => object
+  /** Where the data of that configuration lies. Default the temporary folder of the system. */
+  readonly place?: Place
   /** Left out of a quick run. */
   readonly isSlow?: boolean
   /** Once for each server, before the rounds: content in place, answers checked. Throws when the server cannot do it. */

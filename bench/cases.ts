@@ -15,14 +15,14 @@ import { writeCases } from './cases/write.js'
 import { zstdAtRestCases } from './cases/zstd-at-rest.js'
 
 /** In the order of the table. A new case is a file in cases/ and a line here. */
-export const allCases = (): readonly Case[] => [
+export const allCases = ({ clients }: { readonly clients: number }): readonly Case[] => [
   ...findMissingCases(),
   ...actionResultCases(),
   ...batchCases(),
   ...writeCases(),
   ...readCases(),
   ...streamCases(),
-  ...sessionCases(),
+  ...sessionCases(clients),
   ...noOpCases(),
   ...trueCases(),
   ...memoryCases(),

@@ -3,20 +3,29 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { close, closeSync, mkdirSync, open, openSync, rename, renameSync, rmSync, writeSync, writev } from 'node:fs'
 import { promisify } from 'node:util'
+import { Compressor, Decompressor } from 'zstd-napi'
 import type { Limit } from './case.js'
 import type { LoadResult } from './load/request.js'
+import type { Place } from './server/place.js'
 import { temporaryFolder } from './server/process.js'
 import { cpuMicrosOf } from './server/usage.js'
 
 const openFile = promisify(open)
 const closeFile = promisify(close)
 const renameFile = promisify(rename)
-const writeFile = promisify(writev)
+const writeFile = (file: number, parts: readonly Buffer[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    writev(file, parts, (error, written) => (error === null ? resolve(written) : reject(error)))
+  })
 
-const clocked = async (requests: number, work: () => Promise<void>): Promise<LoadResult> => {
+/** What the work took of this process, without what came before and what is cleaned up behind it. */
+const clocked = async (work: () => number | Promise<number>): Promise<LoadResult> => {
+  const before = process.cpuUsage()
   const startMs = performance.now()
-  await work()
-  return { seconds: (performance.now() - startMs) / 1000, requests, latenciesMs: [] }
+  const requests = await work()
+  const seconds = (performance.now() - startMs) / 1000
+  const { user, system } = process.cpuUsage(before)
+  return { seconds, requests, latenciesMs: [], cpuMicros: user + system }
 }
 
 /** So many lanes take the next number until `count` are taken. */
@@ -38,29 +47,58 @@ const chunksOf = (bytes: Buffer): Buffer[] =>
 /** Shorter than this a clock of processes says little. */
 const LEAST_MS = 50
 
-/** One core hashing what a request carries, in chunks of 64 KiB. */
-export const sha256Limit = (blobsOf: () => readonly Buffer[]): Limit => ({
-  name: 'SHA-256 alone',
+/** One core of this process doing again and again what one request needs of it. */
+const coreLimit = (name: string, prepare: () => () => void): Limit => ({
+  name,
   usesBare: false,
-  run: async (_, requests) => {
+  run: (_, requests) => {
+    const work = prepare()
+    return clocked(() => {
+      const startMs = performance.now()
+      let done = 0
+      for (; done < requests || performance.now() - startMs < LEAST_MS; done++) work()
+      return done
+    })
+  },
+})
+
+/** One core hashing what a request carries, in chunks of 64 KiB. */
+export const sha256Limit = (blobsOf: () => readonly Buffer[]): Limit =>
+  coreLimit('SHA-256 alone', () => {
     const blobs = blobsOf().map(chunksOf)
-    const startMs = performance.now()
-    let hashed = 0
-    for (; hashed < requests || performance.now() - startMs < LEAST_MS; hashed++) {
+    return () => {
       for (const chunks of blobs) {
         const hash = createHash('sha256')
         for (const chunk of chunks) hash.update(chunk)
         hash.digest('hex')
       }
     }
-    return { seconds: (performance.now() - startMs) / 1000, requests: hashed, latenciesMs: [] }
-  },
-})
+  })
+
+/** The level that remexec sends at. */
+const SENT_LEVEL = 1
+
+/** One core compressing whole blobs with a context that is there before. */
+export const compressionLimit = (blobOf: () => Buffer): Limit =>
+  coreLimit('zstd compression alone', () => {
+    const blob = blobOf()
+    const compressor = new Compressor()
+    compressor.setParameters({ compressionLevel: SENT_LEVEL })
+    return () => void compressor.compress(blob)
+  })
+
+/** The way back: what has to be done to a compressed upload before its digest can be known. */
+export const decompressionLimit = (wireOf: () => Buffer): Limit =>
+  coreLimit('zstd decompression alone', () => {
+    const wire = wireOf()
+    const decompressor = new Decompressor()
+    return () => void decompressor.decompress(wire)
+  })
 
 const FOLDERS = 256
 
 /** The fastest that Node has for small files, because nothing goes to the thread pool and back. */
-const writeInTurn = async (folder: string, blobs: readonly Buffer[], count: number): Promise<void> => {
+const writeInTurn = (folder: string, blobs: readonly Buffer[], count: number): void => {
   for (let index = 0; index < count; index++) {
     const path = `${folder}/${index}.part`
     const file = openSync(path, 'wx')
@@ -75,7 +113,9 @@ const writeAtOnce = (folder: string, blobs: readonly Buffer[], count: number, co
   return inLanes(count, concurrency, async (index) => {
     const path = `${folder}/${index}.part`
     const file = await openFile(path, 'wx')
-    await writeFile(file, parts[index % blobs.length] ?? [])
+    const { length = 0 } = blobs[index % blobs.length] ?? {}
+    const written = await writeFile(file, parts[index % blobs.length] ?? [])
+    if (written !== length) throw new Error(`${written} of ${length} bytes were written`)
     await closeFile(file)
     await renameFile(path, `${folder}/${index % FOLDERS}/${index}`)
   })
@@ -86,19 +126,21 @@ const writeAtOnce = (folder: string, blobs: readonly Buffer[], count: number, co
  * there before. Blobs of at most 64 KiB one after the other without the thread pool, larger ones as many at a time as the
  * case has.
  */
-export const filesLimit = (blobsOf: () => readonly Buffer[], concurrency: number): Limit => ({
+export const filesLimit = (blobsOf: () => readonly Buffer[], concurrency: number, place?: Place): Limit => ({
   name: 'file writes alone',
   usesBare: false,
   run: async (_, requests) => {
     const blobs = blobsOf()
-    const folder = temporaryFolder()
+    const folder = temporaryFolder(place)
     try {
       for (let name = 0; name < FOLDERS; name++) mkdirSync(`${folder}/${name}`)
       const count = requests * blobs.length
       const isSmall = blobs.every(({ length }) => length <= CHUNK_BYTES)
-      return await clocked(requests, () =>
-        isSmall ? writeInTurn(folder, blobs, count) : writeAtOnce(folder, blobs, count, concurrency),
-      )
+      return await clocked(async () => {
+        if (isSmall) writeInTurn(folder, blobs, count)
+        else await writeAtOnce(folder, blobs, count, concurrency)
+        return requests
+      })
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

@@ -3,20 +3,31 @@ import type { LoadResult } from './load/request.js'
 import type { Server } from './server/process.js'
 import { type Meter, ownMeter } from './server/usage.js'
 import { median, percentile, type Spread, spreadOf } from './statistics.js'
+import { type Pace, warmUp } from './warm-up.js'
 
-/** What one side of a comparison did in all rounds: medians, except for peaks. */
-export interface Side {
-  readonly name: string
+/** What one side did in one run. NaN where something is not known, which is null in JSON. */
+export interface Round {
   /** Units a second. */
-  readonly rate: Spread
-  /** Server CPU microseconds per unit. NaN where it is not known. */
+  readonly rate: number
+  /** Server CPU microseconds per unit. */
   readonly cpuMicros: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly peakResidentBytes: number
   readonly loopDelay: { readonly p99Ms: number; readonly maxMs: number } | undefined
+}
+
+/** What one side of a comparison did in all rounds: medians, except for peaks. */
+export interface Side extends Omit<Round, 'rate'> {
+  readonly name: string
+  readonly rate: Spread
   /** Median over rounds of ours/this one of one round, with the extremes. Undefined for ours. */
   readonly ratio: Spread | undefined
+  /** Of messages with their gRPC frames, for one request. Undefined where nothing goes over a wire. */
+  readonly wireBytes: LoadResult['wireBytes']
+  readonly rounds: readonly Round[]
+  /** CPU microseconds per unit of each run before the rounds, in their order. */
+  readonly warmUpCpuMicros: readonly number[]
 }
 
 export interface Figures {
@@ -24,32 +35,37 @@ export interface Figures {
   readonly unit: Unit
   readonly requestsPerRound: number
   readonly sides: readonly Side[]
+  /** Guests that could not do the work, and why. */
+  readonly failures: readonly { readonly name: string; readonly reason: string }[]
 }
 
 /** Someone to measure: ours first, others beside it. */
 export interface Contender {
   readonly name: string
   readonly meter: Meter
+  /** Another server, whose failure is its own: the rest is measured all the same. */
+  readonly isGuest: boolean
   readonly setUp: () => Promise<void>
   readonly run: (requests: number, ready: () => Promise<void>) => Promise<LoadResult>
 }
 
-interface Round {
-  readonly rate: number
-  readonly cpuMicros: number
-  readonly latenciesMs: readonly number[]
-  readonly peakResidentBytes: number
-  readonly loopDelay: Side['loopDelay']
+interface Entrant {
+  readonly contender: Contender
+  readonly rounds: Round[]
+  warmUpCpuMicros: readonly number[]
+  wireBytes: LoadResult['wireBytes']
+  failure: string | undefined
 }
 
-export const serverContender = (name: string, subject: RateCase, server: Server): Contender => ({
+export const serverContender = (name: string, subject: RateCase, server: Server, isGuest: boolean): Contender => ({
   name,
   meter: server,
+  isGuest,
   setUp: async () => {
     try {
       await subject.setUp?.(server)
     } catch (cause) {
-      throw new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+      throw new Error(`${name}: ${reasonOf(cause)}`, { cause })
     }
   },
   run: (requests, ready) => subject.run(server, requests, ready),
@@ -58,72 +74,107 @@ export const serverContender = (name: string, subject: RateCase, server: Server)
 export const limitContender = (limit: Limit, bare: Server): Contender => ({
   name: limit.name,
   meter: limit.usesBare ? bare : ownMeter,
+  isGuest: false,
   setUp: async () => {},
   run: (requests, ready) => limit.run(bare, requests, ready),
 })
 
-/**
- * Alternates all sides, so that what disturbs the machine disturbs each of them. A first round, not counted, warms them up
- * and tells how many requests make a run of about `runMs`.
- */
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Alternates all sides, each of them warm, so that what disturbs the machine disturbs each of them. */
 export const measure = async (
   subject: RateCase,
   contenders: readonly Contender[],
-  { rounds, runMs }: { readonly rounds: number; readonly runMs: number },
+  { rounds, pace }: { readonly rounds: number; readonly pace: Pace },
 ): Promise<Figures> => {
-  for (const { setUp } of contenders) await setUp()
-  const requests = await warmUp(subject, contenders, runMs)
-  const byContender = contenders.map((): Round[] => [])
+  const entrants = contenders.map(
+    (contender): Entrant => ({
+      contender,
+      rounds: [],
+      warmUpCpuMicros: [],
+      wireBytes: undefined,
+      failure: undefined,
+    }),
+  )
+  for (const entrant of entrants) await attempt(entrant, ({ setUp }) => setUp())
+  let requests = subject.requests.least
+  for (const [index, entrant] of entrants.entries()) {
+    await attempt(entrant, async (contender) => {
+      const { fitting, cpuMicros } = await warmUp((count) => clocked(contender, subject, count), subject.requests, pace)
+      if (index === 0) requests = fitting
+      entrant.warmUpCpuMicros = cpuMicros
+    })
+  }
   for (let round = 0; round < rounds; round++) {
-    for (const [index, contender] of contenders.entries()) {
-      byContender[index]?.push(await clocked(contender, subject, requests))
+    for (const entrant of entrants) {
+      await attempt(entrant, async (contender) => {
+        const { seconds: _, wireBytes, ...one } = await clocked(contender, subject, requests)
+        entrant.rounds.push(one)
+        entrant.wireBytes = wireBytes
+      })
     }
   }
-  const [ours = []] = byContender
-  const sides = contenders.map(({ name }, index) => sideOf(name, byContender[index] ?? [], index === 0 ? [] : ours))
-  return { name: subject.name, unit: subject.unit, requestsPerRound: requests, sides }
-}
-
-const nothing = async (): Promise<void> => {}
-
-/** How many requests make a run of about `runMs` at ours; every other side is warmed up with as many. */
-const warmUp = async (subject: RateCase, contenders: readonly Contender[], runMs: number): Promise<number> => {
-  const { least, most } = subject.requests
-  const [ours, ...others] = contenders
-  let requests = least
-  for (let isLongEnough = false; ours !== undefined && !isLongEnough; ) {
-    const { seconds } = await ours.run(requests, nothing)
-    const fitting = Math.round((requests * runMs) / (seconds * 1000))
-    isLongEnough = fitting <= 2 * requests || requests >= most
-    requests = Math.min(most, Math.max(least, fitting))
+  const [ours] = entrants
+  const whole = entrants.filter(({ failure }) => failure === undefined)
+  return {
+    name: subject.name,
+    unit: subject.unit,
+    requestsPerRound: requests,
+    sides: whole.map((entrant) => sideOf(entrant, entrant === ours ? [] : (ours?.rounds ?? []))),
+    failures: entrants.flatMap(({ contender: { name }, failure }) =>
+      failure === undefined ? [] : [{ name, reason: failure }],
+    ),
   }
-  for (const { run } of others) await run(requests, nothing)
-  return requests
 }
 
-const clocked = async ({ meter, run }: Contender, subject: RateCase, count: number): Promise<Round> => {
+const attempt = async (entrant: Entrant, work: (contender: Contender) => Promise<void>): Promise<void> => {
+  if (entrant.failure !== undefined) return
+  try {
+    await work(entrant.contender)
+  } catch (error) {
+    if (!entrant.contender.isGuest) throw error
+    entrant.failure = reasonOf(error)
+  }
+}
+
+const clocked = async (
+  { meter, run }: Contender,
+  subject: RateCase,
+  count: number,
+): Promise<Round & { readonly seconds: number; readonly wireBytes: LoadResult['wireBytes'] }> => {
   await meter.begin()
-  const { seconds, requests, latenciesMs, cpuMicros: elsewhere } = await run(count, () => meter.begin())
+  const { seconds, requests, latenciesMs, cpuMicros: elsewhere, wireBytes } = await run(count, () => meter.begin())
   const { cpuMicros: metered, peakResidentBytes, loopDelay } = await meter.end()
-  const cpuMicros = elsewhere ?? metered
   const units = requests * subject.unitsPerRequest
-  return { rate: units / seconds, cpuMicros: cpuMicros / units, latenciesMs, peakResidentBytes, loopDelay }
+  return {
+    rate: units / seconds,
+    cpuMicros: (elsewhere ?? metered) / units,
+    p50Ms: percentile(latenciesMs, 50),
+    p99Ms: percentile(latenciesMs, 99),
+    peakResidentBytes,
+    loopDelay,
+    seconds,
+    wireBytes,
+  }
 }
 
-const sideOf = (name: string, rounds: readonly Round[], ours: readonly Round[]): Side => {
+const sideOf = ({ contender, rounds, warmUpCpuMicros, wireBytes }: Entrant, ours: readonly Round[]): Side => {
   const delays = rounds.flatMap(({ loopDelay }) => loopDelay ?? [])
   const ratios = ours.map((round, index) => round.rate / (rounds[index]?.rate ?? Number.NaN))
   return {
-    name,
+    name: contender.name,
     rate: spreadOf(rounds.map(({ rate }) => rate)),
     cpuMicros: median(rounds.map(({ cpuMicros }) => cpuMicros)),
-    p50Ms: median(rounds.map(({ latenciesMs }) => percentile(latenciesMs, 50))),
-    p99Ms: median(rounds.map(({ latenciesMs }) => percentile(latenciesMs, 99))),
+    p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
     peakResidentBytes: Math.max(...rounds.map(({ peakResidentBytes }) => peakResidentBytes)),
     loopDelay:
       delays.length === 0
         ? undefined
         : { p99Ms: median(delays.map(({ p99Ms }) => p99Ms)), maxMs: Math.max(...delays.map(({ maxMs }) => maxMs)) },
     ratio: ratios.length === 0 ? undefined : spreadOf(ratios),
+    wireBytes,
+    rounds,
+    warmUpCpuMicros,
   }
 }

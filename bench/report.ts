@@ -13,34 +13,40 @@ const row = (cells: readonly string[]): string =>
 
 const known = (value: number, show: (value: number) => string): string => (Number.isNaN(value) ? '-' : show(value))
 
-const rate = (value: number, unit: Unit): string =>
+export const rateText = (value: number, unit: Unit): string =>
   `${value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en')} ${unit}/s`
 
-const cpu = (micros: number, unit: Unit): string =>
+export const cpuText = (micros: number, unit: Unit): string =>
   known(micros, (value) => (unit === 'op' ? `${value.toFixed(1)} us/op` : `${((value * 1024) / 1e6).toFixed(2)} s/GiB`))
 
-const milliseconds = (value: number): string => known(value, (ms) => `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`)
+export const milliseconds = (value: number): string =>
+  known(value, (ms) => `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`)
 
-const ratio = ({ median, low, high }: Spread): string => `${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`
+export const ratioText = ({ median, low, high }: Spread): string =>
+  `${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`
 
 export const heading = row(['case', 'rate', 'ours/it (spread)', 'CPU', 'p50', 'p99', 'peak', 'loop p99/max ms'])
 
 const sideRow = (side: Side, unit: Unit): string =>
   row([
     `  ${side.name}`,
-    rate(side.rate.median, unit),
-    side.ratio === undefined ? '' : ratio(side.ratio),
-    cpu(side.cpuMicros, unit),
+    rateText(side.rate.median, unit),
+    side.ratio === undefined ? '' : ratioText(side.ratio),
+    cpuText(side.cpuMicros, unit),
     milliseconds(side.p50Ms),
     milliseconds(side.p99Ms),
     known(side.peakResidentBytes, (bytes) => `${Math.round(bytes / MIB)} MiB`),
     side.loopDelay === undefined ? '' : `${side.loopDelay.p99Ms.toFixed(1)}/${side.loopDelay.maxMs.toFixed(1)}`,
   ])
 
-export const figuresText = ({ name, unit, sides }: Figures): string =>
-  [name, ...sides.map((side) => sideRow(side, unit))].join('\n')
+export const figuresText = ({ name, unit, sides, failures }: Figures): string =>
+  [
+    name,
+    ...sides.map((side) => sideRow(side, unit)),
+    ...failures.map((failure) => `  ${failure.name} could not: ${failure.reason}`),
+  ].join('\n')
 
-const amount = (values: readonly number[], unit: Observation['unit']): string => {
+export const amount = (values: readonly number[], unit: Observation['unit']): string => {
   const { median, low, high } = spreadOf(values)
   const show = (value: number): string => (value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en'))
   return values.length === 1 ? `${show(median)} ${unit}` : `${show(median)} ${unit} (${show(low)}-${show(high)})`

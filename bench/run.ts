@@ -51,12 +51,13 @@ export class Run {
 
   async #contenders(subject: RateCase): Promise<Contender[]> {
     const { against, profileFolder } = this.#options
-    const contenders = [serverContender('remexec', subject, await this.#own(subject, { profileFolder }))]
+    const contenders = [serverContender('remexec', subject, await this.#own(subject, { profileFolder }), false)]
     if (this.#target !== undefined && subject.configure === undefined) {
-      contenders.push(serverContender('target', subject, this.#target))
+      contenders.push(serverContender('target', subject, this.#target, true))
     }
     if (against !== undefined) {
-      return [...contenders, serverContender('baseline', subject, await this.#own(subject, { cli: against }))]
+      const baseline = await this.#own(subject, { cli: against })
+      return [...contenders, serverContender('baseline', subject, baseline, true)]
     }
     for (const limit of subject.limits) {
       const bare = await this.#once('bare', () => startBare(profileFolder))
@@ -65,13 +66,13 @@ export class Run {
     return contenders
   }
 
-  #own({ configure }: RateCase, start: StartOptions): Promise<ServerProcess> {
+  #own({ configure, place }: RateCase, start: StartOptions): Promise<ServerProcess> {
     const { configPath } = this.#options
-    const key = `${start.cli ?? ''} ${configure?.name ?? ''}`
+    const key = `${start.cli ?? ''} ${configure?.name ?? ''} ${place?.name ?? ''}`
     return this.#once(key, () =>
       configure === undefined && configPath !== undefined
         ? startConfigured(configPath, start)
-        : startRemexec(configure ?? benchConfig, start),
+        : startRemexec(configure ?? benchConfig, { ...start, place }),
     )
   }
 

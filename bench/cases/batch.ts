@@ -5,6 +5,8 @@ import { filesLimit, sha256Limit } from '../limits.js'
 import { each } from '../load/each.js'
 import { repeat } from '../load/h2load.js'
 import type { Request } from '../load/request.js'
+import { benchConfig } from '../server/config.js'
+import { memoryPlace, type Place } from '../server/place.js'
 import type { Server } from '../server/process.js'
 
 const readRequest = codec('build.bazel.remote.execution.v2.BatchReadBlobsRequest')
@@ -14,8 +16,8 @@ const BLOBS = 100
 const BLOB_BYTES = 4 * KIB
 const CONCURRENCY = 4
 
-/** Blobs that the server has never seen. */
-const update = (): RateCase => {
+/** Blobs that the server has never seen. With a place, in a server whose files are there. */
+const update = (place?: Place): RateCase => {
   const run = (server: Server, requests: number) => {
     const calls = Array.from({ length: requests }, () => batchUpdate(server, randomBlobs(BLOBS, BLOB_BYTES)))
     return each(server.address, calls, { concurrency: CONCURRENCY, check: checkBatch })
@@ -23,12 +25,17 @@ const update = (): RateCase => {
   const sample = () => randomBlobs(BLOBS, BLOB_BYTES)
   return {
     kind: 'rate',
-    name: 'BatchUpdateBlobs of 4 KiB',
+    name: `BatchUpdateBlobs of 4 KiB${place === undefined ? '' : `, files on ${place.name}`}`,
     unit: 'op',
     unitsPerRequest: BLOBS,
     requests: { least: 8, most: 300 },
+    ...(place === undefined ? {} : { configure: benchConfig, place }),
     run,
-    limits: [{ name: 'bare handler', usesBare: true, run }, sha256Limit(sample), filesLimit(sample, 4 * CONCURRENCY)],
+    limits: [
+      { name: 'bare handler', usesBare: true, run },
+      sha256Limit(sample),
+      filesLimit(sample, 4 * CONCURRENCY, place),
+    ],
   }
 }
 
@@ -61,4 +68,8 @@ const read = (): RateCase => {
 }
 
 /** 100 blobs of 4 KiB a call, the way clients send and fetch small files. A unit is one blob. */
-export const batchCases = (): readonly RateCase[] => [update(), read()]
+export const batchCases = (): readonly RateCase[] => [
+  update(),
+  ...(memoryPlace === undefined ? [] : [update(memoryPlace)]),
+  read(),
+]

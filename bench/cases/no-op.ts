@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { codec } from '../../src/proto/codec.js'
 import type { RateCase } from '../case.js'
@@ -6,24 +6,12 @@ import { digestOf, store } from '../content.js'
 import { each } from '../load/each.js'
 import { repeat } from '../load/h2load.js'
 import { schedulingOnly } from '../server/config.js'
-import type { Server } from '../server/process.js'
+import { startIdleWorker } from '../server/start-idle-worker.js'
 import { checkOperation, trueAction, trueActions } from './true.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const executeRequest = codec(`${REAPI}.ExecuteRequest`)
 const putRequest = codec(`${REAPI}.UpdateActionResultRequest`)
-
-const startIdleWorker = (server: Server): Promise<ChildProcess> => {
-  const address = server.addresses.get('workers')
-  if (address === undefined) throw new Error('the server told no address of a worker API')
-  const worker = spawn(process.execPath, ['--import', 'tsx', 'bench/server/idle-worker.ts', address], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  return new Promise((resolve, reject) => {
-    worker.once('exit', (code) => reject(new Error(`the idle worker ended with ${code}`)))
-    worker.stdout?.once('data', () => resolve(worker))
-  })
-}
 
 /** The way of an action without the action: Execute, the scheduler, the worker API, and a worker that answers at once. */
 const noOp = (): RateCase => {

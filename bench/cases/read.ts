@@ -2,6 +2,7 @@ import { compress } from 'zstd-napi'
 import { codec } from '../../src/proto/codec.js'
 import type { RateCase } from '../case.js'
 import { BYTE_STREAM, type Digest, digestOf, MIB, readPath, write } from '../content.js'
+import { compressionLimit } from '../limits.js'
 import { each } from '../load/each.js'
 import { repeat } from '../load/h2load.js'
 import type { Request } from '../load/request.js'
@@ -70,6 +71,7 @@ export const readCase = (size: Size, isZstd: boolean): RateCase => {
     run: (server, requests) => drive(server, subject.digest, requests),
     limits: [
       { name: 'bare handler', usesBare: true, run: (bare, requests) => drive(bare, subject.bareDigest, requests) },
+      ...(isZstd ? [compressionLimit(() => subject.blob)] : []),
     ],
     tearDown: async () => subject.forget(),
   }

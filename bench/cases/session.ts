@@ -1,23 +1,56 @@
+import type { ChildProcess } from 'node:child_process'
 import type { RateCase } from '../case.js'
+import { schedulingOnly } from '../server/config.js'
 import type { Server } from '../server/process.js'
-import { recordedSession, replay } from '../session-traffic.js'
+import { startIdleWorker } from '../server/start-idle-worker.js'
+import { type ReplayOptions, recordedSession, replay } from '../session-traffic.js'
 
-const SESSION = 'bazel-4.2-cache-only'
-const CLIENTS = 8
+const CACHE_ONLY = 'bazel-4.2-cache-only'
+const EXECUTION = 'bazel-4.2-genrules'
 
-/** What Bazel with a cache really sends, at several clients at once. A unit is one call. */
-export const sessionCases = (): readonly RateCase[] => {
-  const session = recordedSession(SESSION)
-  const run = (server: Server, sessions: number) => replay(session, server, { sessions, clients: CLIENTS })
-  return [
-    {
-      kind: 'rate',
-      name: `session ${SESSION} at ${CLIENTS} clients`,
-      unit: 'op',
-      unitsPerRequest: session.calls.length,
-      requests: { least: 2 * CLIENTS, most: 600 },
-      run,
-      limits: [{ name: 'bare handler', usesBare: true, run }],
-    },
-  ]
+/** A unit is one call. */
+const sessionCase = (
+  name: string,
+  clients: number,
+  { title = `session ${name} at ${clients} clients`, ...options }: Partial<ReplayOptions> & { readonly title?: string },
+): RateCase => {
+  const session = recordedSession(name)
+  const run: RateCase['run'] = (server, sessions, ready) =>
+    replay(session, server, { sessions, clients, ...options }, ready)
+  return {
+    kind: 'rate',
+    name: title,
+    unit: 'op',
+    unitsPerRequest: session.calls.length,
+    requests: { least: 2 * clients, most: 600 },
+    run,
+    limits: [
+      {
+        name: 'bare handler',
+        usesBare: true,
+        run: (bare, sessions, ready) => replay(session, bare, { sessions, clients }, ready),
+      },
+    ],
+  }
 }
+
+/** Beside it the same with a worker that answers at once, so that the commands are not in it. */
+const withIdleWorker = (clients: number): RateCase => {
+  const workers: ChildProcess[] = []
+  const title = `session ${EXECUTION} at ${clients} clients, idle worker`
+  return {
+    ...sessionCase(EXECUTION, clients, { title, storesOutputs: true }),
+    configure: schedulingOnly,
+    setUp: async (server: Server) => void workers.push(await startIdleWorker(server)),
+    tearDown: async () => {
+      for (const worker of workers) worker.kill()
+    },
+  }
+}
+
+/** What Bazel with a cache really sends, and what it sends to have actions run, at several clients at once. */
+export const sessionCases = (clients: number): readonly RateCase[] => [
+  sessionCase(CACHE_ONLY, clients, {}),
+  withIdleWorker(clients),
+  sessionCase(EXECUTION, clients, {}),
+]

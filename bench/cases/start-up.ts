@@ -11,6 +11,9 @@ const RECONCILED = 'looked through the files of a store'
 /** A build that does not log it would be waited for in vain. */
 const MOST_WAIT_MS = 120_000
 
+/** With fewer blobs their memory is lost in what a process takes anyhow. */
+const LEAST_TO_TELL = 100_000
+
 interface Start {
   readonly server: ServerProcess
   /** From the start of the process to the first correct answer. */
@@ -88,6 +91,7 @@ async function* observe(count: number, builds: Builds): AsyncGenerator<Observati
     const startMs = performance.now()
     const known = await fill(server, count)
     const filledRate = (count * 1000) / (performance.now() - startMs)
+    const filledMib = server.residentBytes() / MIB
     await server.stop()
     const rounds: Rounds = {
       ...{ clean: [], killed: [], reconciled: [], loopMaxMs: [] },
@@ -105,6 +109,10 @@ async function* observe(count: number, builds: Builds): AsyncGenerator<Observati
     yield { name: 'longest event-loop delay while reconciling', unit: 'ms', values: rounds.loopMaxMs }
     const beside = { name: 'with an empty store', values: rounds.emptyResident }
     yield { name: 'resident memory after a clean start', unit: 'MiB', values: rounds.resident, beside }
+    yield { name: 'resident memory of the server that was filled', unit: 'MiB', values: [filledMib] }
+    if (count < LEAST_TO_TELL) return
+    const ofBlob = rounds.resident.map((mib, index) => ((mib - (rounds.emptyResident[index] ?? 0)) * MIB) / count)
+    yield { name: 'memory of a blob after a clean start, beyond an empty store', unit: 'B/blob', values: ofBlob }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

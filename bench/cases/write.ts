@@ -1,7 +1,7 @@
-import { compress, decompress } from 'zstd-napi'
-import type { Limit, RateCase } from '../case.js'
+import { compress } from 'zstd-napi'
+import type { RateCase } from '../case.js'
 import { checkWrite, MIB, write } from '../content.js'
-import { filesLimit, sha256Limit } from '../limits.js'
+import { decompressionLimit, filesLimit, sha256Limit } from '../limits.js'
 import { each } from '../load/each.js'
 import type { Request } from '../load/request.js'
 import type { Server } from '../server/process.js'
@@ -37,18 +37,6 @@ export const identityWrite = (size: Size): RateCase => {
   }
 }
 
-/** What a server has to do with a compressed upload before it can know its digest. */
-const decompressLimit = (size: Size): Limit => ({
-  name: 'zstd decompression alone',
-  usesBare: false,
-  run: async (_, requests) => {
-    const wire = compress(freshBlob(size.bytes, true))
-    const startMs = performance.now()
-    for (let request = 0; request < requests; request++) decompress(wire)
-    return { seconds: (performance.now() - startMs) / 1000, requests, latenciesMs: [] }
-  },
-})
-
 /** Text that zstd makes a third of, compressed before the clock starts; the rate counts what it decompresses to. */
 const zstdWrite = (size: Size): RateCase => {
   const drive = run(size, (server) => {
@@ -63,7 +51,8 @@ const zstdWrite = (size: Size): RateCase => {
     limits: [
       { name: 'bare handler', usesBare: true, run: drive },
       sha256Limit(() => [freshBlob(size.bytes, true)]),
-      ...(size.bytes < MIB ? [] : [decompressLimit(size)]),
+      decompressionLimit(() => Buffer.from(compress(freshBlob(size.bytes, true)))),
+      filesLimit(() => [freshBlob(size.bytes, true)], size.concurrency),
     ],
   }
 }

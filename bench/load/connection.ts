@@ -6,6 +6,7 @@ import type { Request } from './request.js'
 const STREAM_WINDOW_BYTES = 4 << 20
 const CONNECTION_WINDOW_BYTES = 2 ** 31 - 1
 const REFILL_BYTES = 1 << 20
+export const IDLE_MS = 60_000
 /** Up to here the bytes of a request are copied for each call; larger ones are sent once only and change in place. */
 const COPY_BYTES = 256 << 10
 
@@ -58,6 +59,7 @@ export class Connection {
     socket.setNoDelay(true)
     socket.on('data', (chunk) => this.#read(chunk))
     socket.on('error', (error) => this.#fail(error))
+    socket.setTimeout(IDLE_MS, () => this.#fall(`${authority} said nothing for ${IDLE_MS / 1000} s`))
     socket.on('close', () => this.#fail(new Error(`${authority} closed the connection`)))
     this.#write(frames.opening(STREAM_WINDOW_BYTES, CONNECTION_WINDOW_BYTES))
   }
@@ -107,6 +109,8 @@ export class Connection {
   }
 
   #blockOf(request: Request): Buffer {
+    // Headers of a request's own are as many as requests: keeping them would be a leak.
+    if (request.headers !== undefined) return frames.headerBlock(this.#authority, request)
     const key = `${request.path} ${request.shape ?? ''}`
     const known = this.#blocks.get(key)
     if (known !== undefined) return known
@@ -220,6 +224,11 @@ export class Connection {
   #reset(stream: Stream, code: number): void {
     this.#streams.delete(stream.id)
     stream.settle(new Error(`${stream.prepared.request.path}: reset with HTTP/2 code ${code}`), undefined)
+  }
+
+  /** A server that stays silent must not hold up the cases after this one. */
+  #fall(reason: string): void {
+    if (this.#streams.size > 0) this.#fail(new Error(reason))
   }
 
   #fail(error: Error): void {

@@ -1,5 +1,5 @@
 import { Connection, type Prepared, prepare } from './connection.js'
-import { type LoadResult, type Request, unframed } from './request.js'
+import { type LoadResult, type Request, sentBytes, unframed } from './request.js'
 
 export interface EachOptions {
   readonly concurrency: number
@@ -18,11 +18,13 @@ export const each = async (
   const queue = requests.map(prepare).reverse()
   const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(address)))
   const latenciesMs: number[] = []
+  let received = 0
   const answers: Buffer[] = []
   const lane = async (connection: Connection): Promise<void> => {
     for (let next: Prepared | undefined = queue.pop(); next !== undefined; next = queue.pop()) {
-      const { latencyMs, bytes } = await connection.call(next, check !== undefined)
+      const { latencyMs, byteCount, bytes } = await connection.call(next, check !== undefined)
       latenciesMs.push(latencyMs)
+      received += byteCount
       if (check !== undefined) answers.push(bytes)
     }
   }
@@ -34,7 +36,8 @@ export const each = async (
     await Promise.all(lanes)
     const seconds = (performance.now() - startMs) / 1000
     if (check !== undefined) for (const bytes of answers) for (const message of unframed(bytes)) check(message)
-    return { seconds, requests: requests.length, latenciesMs }
+    const wireBytes = { sent: sentBytes(requests) / requests.length, received: received / requests.length }
+    return { seconds, requests: requests.length, latenciesMs, wireBytes }
   } finally {
     for (const connection of connections) connection.close()
   }

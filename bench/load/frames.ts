@@ -80,7 +80,7 @@ const literal = (name: number | string, value: string): Buffer =>
 
 const POST_OVER_HTTP = Buffer.of(0x83, 0x86)
 
-export const headerBlock = (authority: string, { path, shape }: Request): Buffer =>
+export const headerBlock = (authority: string, { path, shape, headers = {} }: Request): Buffer =>
   Buffer.concat([
     POST_OVER_HTTP,
     literal(4, path),
@@ -88,6 +88,7 @@ export const headerBlock = (authority: string, { path, shape }: Request): Buffer
     literal('content-type', 'application/grpc'),
     literal('te', 'trailers'),
     ...(shape === undefined ? [] : [literal('x-bench-shape', shape)]),
+    ...Object.entries(headers).map(([name, value]) => literal(name, value)),
   ])
 
 /** The messages as DATA frames, one after the other, whose stream is filled in later; the last one ends the stream. */

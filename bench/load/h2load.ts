@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Connection, prepare } from './connection.js'
-import { framed, type LoadResult, type Request } from './request.js'
+import { Connection, IDLE_MS, prepare } from './connection.js'
+import { framed, type LoadResult, type Request, sentBytes } from './request.js'
 
 export interface RepeatOptions {
   readonly requests: number
@@ -27,18 +27,21 @@ const h2load = async (address: string, request: Request, options: RepeatOptions)
     const { requests, concurrency } = options
     const args = [
       ...['-n', String(requests), '-c', '1', '-m', String(Math.min(concurrency, requests)), '-t', '1'],
+      ...['-T', String(IDLE_MS / 1000)],
       ...['-w', '22', '-W', '24', '--log-file', log, '-d', body],
       ...['-H', 'content-type: application/grpc', '-H', 'te: trailers'],
       ...(request.shape === undefined ? [] : ['-H', `x-bench-shape: ${request.shape}`]),
+      ...Object.entries(request.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
       `http://${address}${request.path}`,
     ]
     const text = await output('h2load', args)
     const [, amount, unit] = /finished in ([\d.]+)(us|ms|s|m)/.exec(text) ?? []
     const [, succeeded] = /(\d+) succeeded/.exec(text) ?? []
     if (Number(succeeded) !== requests) throw new Error(`h2load ${request.path}: not every call succeeded\n${text}`)
-    await checkLength(address, request, { text, requests })
+    const received = await checkLength(address, request, { text, requests })
     const seconds = Number(amount) * ({ us: 1e-6, ms: 1e-3, s: 1, m: 60 }[unit ?? ''] ?? Number.NaN)
-    return { seconds, requests, latenciesMs: latenciesIn(readFileSync(log, 'utf8')) }
+    const wireBytes = { sent: sentBytes([request]), received }
+    return { seconds, requests, latenciesMs: latenciesIn(readFileSync(log, 'utf8')), wireBytes }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -46,12 +49,12 @@ const h2load = async (address: string, request: Request, options: RepeatOptions)
 
 const answerBytes = new Map<string, number>()
 
-/** h2load sees HTTP's status only: a call that failed in gRPC shows as an answer that is too short. */
+/** Bytes of an answer. h2load sees HTTP's status only: a call that failed in gRPC shows as an answer that is too short. */
 const checkLength = async (
   address: string,
   request: Request,
   { text, requests }: { readonly text: string; readonly requests: number },
-): Promise<void> => {
+): Promise<number> => {
   const hash = createHash('sha256')
   for (const message of request.messages) hash.update(message)
   const key = `${address}${request.path} ${hash.digest('hex')}`
@@ -59,7 +62,7 @@ const checkLength = async (
   answerBytes.set(key, expected)
   const [, data] = /traffic: .*\((\d+)\) data/.exec(text) ?? []
   // How a server cuts an answer into messages may differ from call to call, by five bytes each.
-  if (Number(data) >= expected * requests * 0.99) return
+  if (Number(data) >= expected * requests * 0.99) return Number(data) / requests
   throw new Error(`h2load ${request.path}: ${data} bytes came, expected ${requests} answers of ${expected}\n${text}`)
 }
 
@@ -98,13 +101,20 @@ const repeatHere = async (address: string, request: Request, options: RepeatOpti
   const connection = await Connection.open(address)
   const latenciesMs: number[] = []
   let left = options.requests
+  let received = 0
   const lane = async (): Promise<void> => {
-    while (left-- > 0) latenciesMs.push((await connection.call(prepare(request))).latencyMs)
+    while (left-- > 0) {
+      const { latencyMs, byteCount } = await connection.call(prepare(request))
+      latenciesMs.push(latencyMs)
+      received += byteCount
+    }
   }
   try {
     const startMs = performance.now()
     await Promise.all(Array.from({ length: options.concurrency }, lane))
-    return { seconds: (performance.now() - startMs) / 1000, requests: options.requests, latenciesMs }
+    const seconds = (performance.now() - startMs) / 1000
+    const { requests } = options
+    return { seconds, requests, latenciesMs, wireBytes: { sent: sentBytes([request]), received: received / requests } }
   } finally {
     connection.close()
   }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { resolve as absolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Place, usualPlace } from './place.js'
 import {
   blindMeter,
   childrenCpuMicrosOf,
@@ -14,7 +14,8 @@ import {
   type Usage,
 } from './usage.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
+/** Of this checkout: what the bench starts is named from here. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
 const probe = new URL('probe.mjs', import.meta.url).href
 
 /** Where requests go, and what they cost there. */
@@ -44,6 +45,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Sees what the server writes to its log. */
   readonly onLog?: (text: string) => void
+  /** What the temporary folder is made in, when one is made. Default the system's. */
+  readonly place?: Place | undefined
   /** How many addresses the server tells before it counts as started. Default 1. */
   readonly addressCount?: number
 }
@@ -175,10 +178,13 @@ export const startOn = (
   return start([cliOf(options.cli), configPath], { ...options, addressCount })
 }
 
-export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'remexec-bench-'))
+export const temporaryFolder = ({ folder }: Place = usualPlace): string => mkdtempSync(join(folder, 'remexec-bench-'))
 
-const inTemporaryFolder = async (run: (folder: string) => Promise<ServerProcess>): Promise<ServerProcess> => {
-  const folder = temporaryFolder()
+const inTemporaryFolder = async (
+  run: (folder: string) => Promise<ServerProcess>,
+  place?: Place,
+): Promise<ServerProcess> => {
+  const folder = temporaryFolder(place)
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
   try {
     const server = await run(folder)
@@ -198,7 +204,8 @@ const inTemporaryFolder = async (run: (folder: string) => Promise<ServerProcess>
 export const startRemexec = (
   configure: (dataPath: string) => object,
   options: StartOptions = {},
-): Promise<ServerProcess> => inTemporaryFolder((folder) => startOn(join(folder, 'data'), configure, options))
+): Promise<ServerProcess> =>
+  inTemporaryFolder((folder) => startOn(join(folder, 'data'), configure, options), options.place)
 
 /**
  * The built server with a configuration of the user's. Those of fixtures/configs take their folder and ports from the

@@ -1,0 +1,58 @@
+/** How long runs are, and how long one side of a case is driven before it counts as warm. */
+export interface Pace {
+  /** A measured run is about as long. */
+  readonly runMs: number
+  readonly warmUp: {
+    /** One run of the warm-up is about as long. */
+    readonly runMs: number
+    /** Driven at least so long. */
+    readonly leastMs: number
+    /** No further run begins after so long, what is prepared for the runs included. */
+    readonly mostMs: number
+  }
+}
+
+export const quickPace: Pace = { runMs: 300, warmUp: { runMs: 250, leastMs: 500, mostMs: 4_000 } }
+export const usualPace: Pace = { runMs: 1_500, warmUp: { runMs: 500, leastMs: 1_500, mostMs: 12_000 } }
+
+/** A run that costs less by this factor than the best before shows that compiling is still under way. */
+const FALLING = 0.97
+/** Runs in a row that did not fall. */
+const STEADY_RUNS = 2
+
+interface Run {
+  readonly seconds: number
+  readonly cpuMicros: number
+}
+
+/**
+ * Drives a server until the CPU of an operation stops falling: V8 compiles a path after thousands of calls, and figures
+ * from before tell of the compiler. Also finds how many requests make a run of `pace.runMs`.
+ */
+export const warmUp = async (
+  run: (requests: number) => Promise<Run>,
+  { least, most }: { readonly least: number; readonly most: number },
+  pace: Pace,
+): Promise<{ readonly fitting: number; readonly cpuMicros: readonly number[] }> => {
+  const { runMs, leastMs, mostMs } = pace.warmUp
+  const within = (requests: number): number => Math.min(most, Math.max(least, Math.round(requests)))
+  const startMs = performance.now()
+  const cpuMicros: number[] = []
+  let requests = least
+  let drivenMs = 0
+  let best = Number.POSITIVE_INFINITY
+  for (let steady = 0; ; ) {
+    const { seconds, cpuMicros: micros } = await run(requests)
+    cpuMicros.push(micros)
+    drivenMs += seconds * 1000
+    // Of a server whose CPU cannot be seen, time is what is left.
+    const cost = Number.isNaN(micros) ? seconds / requests : micros
+    steady = cost < best * FALLING ? 0 : steady + 1
+    best = Math.min(best, cost)
+    const perMs = requests / (seconds * 1000)
+    const isWarm = steady >= STEADY_RUNS && drivenMs >= leastMs
+    if (isWarm || performance.now() - startMs >= mostMs) return { fitting: within(perMs * pace.runMs), cpuMicros }
+    // A first run, cold, says little about how many will do.
+    requests = Math.min(within(perMs * runMs), requests * 8)
+  }
+}
