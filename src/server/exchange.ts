@@ -3,6 +3,7 @@ import type { Log, LogFields } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import { type Encoded, EncodedMessage } from '../proto/codec.js'
 import type { MethodDefinition } from '../proto/service-definition.js'
+import type { UnderWay } from './calls-under-way.js'
 import { boundReadOff, http2StreamOf } from './http2-stream.js'
 import { MessageSender } from './message-sender.js'
 import { RequestStream } from './request-stream.js'
@@ -25,7 +26,8 @@ export interface ExchangeOptions {
 const serverFaults = new Set<number>([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
 
 /** One RPC between the client and a handler: its messages, its end, its line in the log. */
-export class Exchange {
+export class Exchange implements UnderWay {
+  position = 0
   readonly #method: MethodDefinition
   readonly #wire: ServerInterceptingCallInterface
   readonly #metadata: Metadata

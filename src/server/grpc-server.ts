@@ -2,6 +2,7 @@ import { Server, ServerInterceptingCall, type ServerInterceptor } from '@grpc/gr
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
 import type { Activity } from './activity.js'
+import { CallsUnderWay } from './calls-under-way.js'
 import type { Exchange, ExchangeOptions } from './exchange.js'
 import { type Handler, handlersOf, serve } from './handler.js'
 import { GrpcHealth, HEALTH } from './health.js'
@@ -26,7 +27,7 @@ export interface GrpcServer {
 
 /** A grpc-js server with the services, grpc.health.v1 and reflection. */
 export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
-  const underWay = new Set<Exchange>()
+  const underWay = new CallsUnderWay<Exchange>()
   const handlers = options.services.flatMap(handlersOf)
   const byPath = new Map(handlers.map((handler) => [handler.method.path, handler]))
   const server = new Server({
@@ -51,7 +52,11 @@ export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
  * they need differently (request-stream, response-stream and exchange say how).
  */
 const serveHere =
-  (handlers: ReadonlyMap<string, Handler>, underWay: Set<Exchange>, options: GrpcServerOptions): ServerInterceptor =>
+  (
+    handlers: ReadonlyMap<string, Handler>,
+    underWay: CallsUnderWay<Exchange>,
+    options: GrpcServerOptions,
+  ): ServerInterceptor =>
   (method, wire) => {
     const handler = handlers.get(method.path)
     if (handler === undefined) return new ServerInterceptingCall(wire)

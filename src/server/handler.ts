@@ -1,6 +1,7 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../base/rpc.js'
 import { type MethodDefinition, serviceDefinition } from '../proto/service-definition.js'
+import type { CallsUnderWay } from './calls-under-way.js'
 import { Exchange, type ExchangeOptions } from './exchange.js'
 
 /** One method of a service: what the protocol says about it and what runs for it. */
@@ -88,7 +89,7 @@ export const serve = (
   handler: Handler,
   wire: ServerInterceptingCallInterface,
   options: ExchangeOptions,
-  underWay: Set<Exchange>,
+  underWay: CallsUnderWay<Exchange>,
 ): Promise<void> =>
   new Promise((settled) => {
     let exchange: Exchange | undefined

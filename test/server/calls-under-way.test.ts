@@ -1,0 +1,38 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { CallsUnderWay, type UnderWay } from '../../src/server/calls-under-way.js'
+
+const begun = (calls: CallsUnderWay<UnderWay>): UnderWay => {
+  const call = { position: 0 }
+  calls.add(call)
+  return call
+}
+
+t.test('holds what a Set would hold, whatever comes and goes', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat()), (steps) => {
+      const calls = new CallsUnderWay<UnderWay>()
+      const expected: UnderWay[] = []
+      for (const step of steps) {
+        const [leaving] = step % 3 === 0 ? expected.splice(step % (expected.length + 1), 1) : []
+        if (leaving === undefined) expected.push(begun(calls))
+        else calls.delete(leaving)
+      }
+      const held = [...calls]
+      return held.length === expected.length && new Set([...held, ...expected]).size === held.length
+    }),
+  )
+})
+
+t.test('goes through the calls of the moment while they end', async (t) => {
+  const calls = new CallsUnderWay<UnderWay>()
+  const all = [begun(calls), begun(calls), begun(calls)]
+  const seen: UnderWay[] = []
+  for (const call of calls) {
+    seen.push(call)
+    calls.delete(call)
+  }
+  t.strictSame(new Set(seen), new Set(all))
+  t.equal(seen.length, 3)
+  t.strictSame([...calls], [])
+})
