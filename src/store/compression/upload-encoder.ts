@@ -16,7 +16,7 @@ const MAX_WINDOW_BYTES = 8 * 1024 * 1024
 /** How much longer than their content frames may be before they are not worth keeping. */
 const KEPT_SLACK_BYTES = 64 * 1024
 /** Pieces of a frame are gathered up to here. */
-const LEAST_PIECE_BYTES = 64 * 1024
+const LEAST_PIECE_BYTES = 192 * 1024
 const MOST_ADDED_BYTES = MAX_PIECE_BYTES - LEAST_PIECE_BYTES
 
 export interface UploadEncoderOptions {
