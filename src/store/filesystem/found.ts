@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { ascending } from '../index/order.js'
 import { errnoOf } from './file-error.js'
-import type { Shelf } from './shelf.js'
+import { type Shelf, UNKNOWN_MARK } from './shelf.js'
 
 export const UNKNOWN_MTIME = -1
 
@@ -48,7 +48,7 @@ export class Found {
 /** When the file of a found blob was written, in seconds; 0 when the blob was used, replaced or removed since. */
 const learn = async (shelf: Shelf, slot: number): Promise<number> => {
   const { index, layout } = shelf
-  if (!index.holds(slot) || index.extraOf(slot) !== 0) return 0
+  if (!index.holds(slot) || index.extraOf(slot) !== UNKNOWN_MARK) return 0
   const digest = index.digestOf(slot)
   const storedBytes = index.storedBytesOf(slot)
   const accessedS = index.accessedOf(slot)

@@ -7,7 +7,7 @@ import { ABSENT } from '../index/blob-index.js'
 import { errnoOf, fileError } from './file-error.js'
 import { Found, secondsOf, UNKNOWN_MTIME } from './found.js'
 import type { BlobName } from './layout.js'
-import { markOf, type Shelf } from './shelf.js'
+import { markOf, type Shelf, UNKNOWN_MARK } from './shelf.js'
 
 /** Listings and looks at files share four threads with the calls. */
 const FOLDERS_AT_A_TIME = 2
@@ -67,7 +67,7 @@ export class Scan {
     const stats = statSync(layout.blobPath(digest, storedBytes), { throwIfNoEntry: false })
     if (stats?.size !== storedBytes) return
     if (slot === ABSENT) this.#adopt({ digest, storedBytes, isTwin: false }, stats)
-    else index.setDoubtful(slot, false)
+    else this.#confirm(slot, markOf(stats.mtimeMs))
   }
 
   /** Resolves when everything is reconciled, or soon after `stop`. */
@@ -148,7 +148,7 @@ export class Scan {
     const slot = index.findParts(digestFunction, hash, sizeBytes)
     if (slot !== ABSENT) {
       if (index.storedBytesOf(slot) !== storedBytes || index.hasTwin(slot)) return false
-      index.setDoubtful(slot, false)
+      this.#confirm(slot, UNKNOWN_MARK)
       return true
     }
     const file = fileOf(blob)
@@ -200,11 +200,22 @@ export class Scan {
     const { index } = this.#shelf
     const slot = index.find(blob.digest)
     if (slot !== ABSENT && index.storedBytesOf(slot) === blob.storedBytes) {
-      index.setDoubtful(slot, false)
+      this.#confirm(slot, markOf(stats.mtimeMs))
       index.setTwin(slot, false)
     } else {
       this.#adopt(blob, stats)
     }
+  }
+
+  /**
+   * A blob of the checkpoint has its file. It may have been written again since, so the mark is that of what lies there
+   * now. What was committed since the start is left as it is.
+   */
+  #confirm(slot: number, mark: number): void {
+    const { index } = this.#shelf
+    if (!index.isDoubtful(slot)) return
+    index.setExtra(slot, mark)
+    index.setDoubtful(slot, false)
   }
 
   /** Takes in a file the checkpoint does not know: it was committed later, so it is more recent than all it knows. */

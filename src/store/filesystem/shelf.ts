@@ -17,7 +17,7 @@ export interface Located {
   readonly digest: Digest
   readonly slot: number
   readonly storedBytes: number
-  /** `markOf` its modification time, 0 when that is not known yet. */
+  /** `markOf` its modification time, or UNKNOWN_MARK. */
   readonly mark: number
   readonly path: string
 }
@@ -161,7 +161,7 @@ export class Shelf {
   accepts(located: Located, stats: Stats): boolean {
     if (stats.size !== located.storedBytes) return false
     const mark = markOf(stats.mtimeMs)
-    if (located.mark !== 0) return located.mark === mark
+    if (located.mark !== UNKNOWN_MARK) return located.mark === mark
     if (this.isAsLocated(located)) this.index.setExtra(located.slot, mark)
     return true
   }
@@ -268,8 +268,11 @@ export class Shelf {
   }
 }
 
+/** Of a file that nobody has looked at yet. */
+export const UNKNOWN_MARK = 0
+
 /**
- * A modification time as the index keeps it: its milliseconds as a signed word, never 0, which stands for unknown. Two
+ * A modification time as the index keeps it: its milliseconds as a signed word, never UNKNOWN_MARK. Two
  * times 49 days apart look alike, two that a file system can tell apart do not.
  */
 export const markOf = (mtimeMs: number): number => Math.round(mtimeMs) | 0 || 1

@@ -75,6 +75,22 @@ t.test('after kill -9 every finished blob is there at once, and nothing else', a
   await again.close()
 })
 
+t.test('a blob that was uploaded again after the checkpoint can be read after kill -9', async (t) => {
+  const folder = t.testdir()
+  const first = await openFilesystem(folder)
+  for (let number = 0; number < 40; number++) await put(first.store, blob(number).digest, blob(number).bytes)
+  await first.close()
+  await crashed(folder, 40)
+  const files = await openFilesystem(folder)
+  const half = Array.from({ length: 20 }, (_, number) => blob(number).digest)
+  t.same(files.files.lease(half).missing, [], 'asked for before its folder was listed')
+  for (let number = 0; number < 40; number++) {
+    const bytes = await get(files.store, blob(number).digest)
+    t.ok(bytes.equals(blob(number).bytes), `blob ${number}`)
+  }
+  await files.close()
+})
+
 t.test('what happened to the files behind a crash is found out', async (t) => {
   const folder = t.testdir()
   await crashed(folder, 40)
