@@ -65,6 +65,7 @@ export const serverContender = (name: string, subject: RateCase, server: Server,
     try {
       await subject.setUp?.(server)
     } catch (cause) {
+      if (isGuest) throw cause
       throw new Error(`${name}: ${reasonOf(cause)}`, { cause })
     }
   },

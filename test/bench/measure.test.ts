@@ -1,0 +1,74 @@
+import t from 'tap'
+import type { RateCase } from '../../bench/case.js'
+import { type Contender, measure } from '../../bench/measure.js'
+import { NO_USAGE } from '../../bench/server/usage.js'
+
+const subject: RateCase = {
+  kind: 'rate',
+  name: 'a case',
+  unit: 'op',
+  unitsPerRequest: 2,
+  requests: { least: 10, most: 10 },
+  run: async () => ({ seconds: 1, requests: 10, latenciesMs: [] }),
+  limits: [],
+}
+
+const pace = { runMs: 1, warmUp: { runMs: 1, leastMs: 0, mostMs: 0 } }
+const meter = { begin: async () => {}, end: async () => ({ ...NO_USAGE, cpuMicros: 1000 }) }
+
+/** Takes so many seconds in its warm-up and then in each round. */
+const side = (name: string, seconds: readonly number[], log: string[], isGuest = false): Contender => {
+  let at = 0
+  return {
+    name,
+    isGuest,
+    meter,
+    setUp: async () => void log.push(`${name} is set up`),
+    run: async (requests) => {
+      log.push(name)
+      return { seconds: seconds[at++] ?? Number.NaN, requests, latenciesMs: [1, 2, 30] }
+    },
+  }
+}
+
+t.test('sides alternate, and a ratio is one of the same round', async (t) => {
+  const log: string[] = []
+  const contenders = [side('ours', [9, 1, 2, 4], log), side('it', [9, 2, 2, 1], log)]
+  const { sides, requestsPerRound, failures } = await measure(subject, contenders, { rounds: 3, pace })
+  t.strictSame(log, ['ours is set up', 'it is set up', 'ours', 'it', ...['ours', 'it', 'ours', 'it', 'ours', 'it']])
+  t.equal(requestsPerRound, 10)
+  t.strictSame(failures, [])
+  const [ours, it] = sides
+  t.equal(ours?.ratio, undefined)
+  t.strictSame(ours?.rate, { median: 10, low: 5, high: 20 }, 'two units a request')
+  t.strictSame(it?.ratio, { median: 1, low: 0.25, high: 2 }, '20/10, 10/10, 5/20: not the ratio of the medians')
+  t.equal(it?.cpuMicros, 50)
+  t.equal(it?.p50Ms, 2)
+  t.equal(it?.p99Ms, 30)
+  t.equal(it?.rounds.length, 3, 'the warm-up is no round')
+  t.strictSame(it?.warmUpCpuMicros, [50])
+})
+
+const failing = (contender: Contender, when: 'setUp' | 'run', isGuest: boolean): Contender => ({
+  ...contender,
+  isGuest,
+  [when]: () => Promise.reject(new Error('cannot')),
+})
+
+t.test('a guest that fails is named, and the others are measured', async (t) => {
+  for (const when of ['setUp', 'run'] as const) {
+    const contenders = [side('ours', [1, 1], []), failing(side('guest', [], []), when, true), side('it', [1, 1], [])]
+    const { sides, failures } = await measure(subject, contenders, { rounds: 1, pace })
+    t.strictSame(failures, [{ name: 'guest', reason: 'cannot' }])
+    t.strictSame(
+      sides.map(({ name }) => name),
+      ['ours', 'it'],
+    )
+  }
+})
+
+t.test('a failure of ours or of a limit is one of the case', async (t) => {
+  const ours = side('ours', [1, 1], [])
+  await t.rejects(measure(subject, [failing(ours, 'run', false)], { rounds: 1, pace }), { message: 'cannot' })
+  await t.rejects(measure(subject, [ours, failing(ours, 'run', false)], { rounds: 1, pace }), { message: 'cannot' })
+})
