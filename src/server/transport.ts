@@ -1,5 +1,6 @@
 import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Server } from '@grpc/grpc-js'
+import { useStreamTable } from './stream-table.js'
 
 /**
  * What a client may send on one stream before the server reads, so also what a stalled upload may hold in memory.
@@ -20,7 +21,10 @@ export const tuneTransport = (server: Server): void => {
 
 const tune = (http2Server: Http2Server): void => {
   http2Server.updateSettings({ initialWindowSize: STREAM_WINDOW_BYTES })
-  http2Server.on('session', (session: ServerHttp2Session) => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
+  http2Server.on('session', (session: ServerHttp2Session) => {
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES)
+    useStreamTable(session)
+  })
   http2Server.prependListener('stream', (_: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
     dropFarDeadline(headers),
   )
