@@ -33,6 +33,7 @@ const importedBy = {
   '@humanwhocodes/momoa': ['config/read/'],
   'fastest-levenshtein': ['config/'],
   ajv: ['config/'],
+  koffi: ['worker/command/'],
   'lz4-napi': ['store/compression'],
   'zstd-napi': ['stream/'],
   'hash-wasm': ['reapi/'],

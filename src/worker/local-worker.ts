@@ -12,6 +12,7 @@ import { Attempts } from './attempts.js'
 import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
 import { Connection, type FromScheduler } from './connection.js'
+import { PrintedFilesPool } from './disk/printed-files.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { offeredProperties } from './properties.js'
 
@@ -49,9 +50,10 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
   const workDirectory = await WorkDirectory.open(options.work_directory, log)
   const leftovers = new Leftovers(workDirectory.path, clock, log)
+  const printedFiles = new PrintedFilesPool(workDirectory)
   const launcher = parts.launcher ?? new Launcher(log)
   await launcher.prepare()
-  const runner = new ActionRunner(actionContext(parts, workDirectory, { launcher, leftovers }))
+  const runner = new ActionRunner(actionContext(parts, { launcher, leftovers, workDirectory, printedFiles }))
   const attempts = new Attempts({
     run: (request) => runner.run(request),
     maxInflight: options.max_inflight_tasks,
@@ -85,6 +87,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       if (parts.launcher === undefined) launcher.close()
       leftovers.close()
       leftovers.sweep()
+      printedFiles.close()
       await workDirectory.settle()
     },
   }
@@ -99,14 +102,12 @@ const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: At
 
 const actionContext = (
   { name, options, store, actionCache, clock, log }: LocalWorkerParts,
-  workDirectory: WorkDirectory,
   processes: Processes,
 ): ActionContext => {
   const { upload_action_result: policy, experimental_precondition_script: script } = options
   return {
     workerName: name,
     store,
-    workDirectory,
     processes,
     execution: {
       entrypoint: words(options.entrypoint, 'entrypoint'),

@@ -29,7 +29,7 @@ export class Attempt {
   readonly #request: AttemptRequest
   readonly #call: Call
   readonly #times: AttemptTimes
-  readonly #directories: string[] = []
+  readonly #executions: Execution[] = []
   #release: () => void = () => {}
 
   constructor(context: ActionContext, request: AttemptRequest) {
@@ -58,7 +58,7 @@ export class Attempt {
 
   end(): void {
     this.#release()
-    for (const directory of this.#directories.splice(0)) this.#context.workDirectory.discard(directory)
+    for (const execution of this.#executions.splice(0)) execution.end()
   }
 
   async #execute(
@@ -68,22 +68,22 @@ export class Attempt {
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
-    const directory = await this.#newDirectory()
-    const execution = new Execution(settings, processes, { command, timeoutMs, properties, directory })
+    const execution = await Execution.begin(settings, processes, { command, timeoutMs, properties })
+    this.#executions.push(execution)
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
     this.#release()
     const lease = await leaseInputs(tree, store, this.#call, () => onProgress(ProgressStage.FETCHING_INPUTS))
     this.#release = () => lease.release()
     const sinceMs = Date.now()
-    const links = await makeInputRoot(tree, `${directory}/root`, store, { copies }, this.#call)
+    const links = await makeInputRoot(tree, execution.root, store, { copies }, this.#call)
     execution.prepare()
     this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
     onProgress(ProgressStage.RUNNING)
     const exit = await execution.run(this.#call)
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
-    const changed = await changedInputs(links, `${directory}/root`, sinceMs, store, this.#call)
+    const changed = await changedInputs(links, execution.root, sinceMs, store, this.#call)
     for (const digest of changed) {
       this.#call.log.warn('a command wrote to an input through its link; the file is dropped', { blob: digest.key })
       await store.files?.drop(digest, this.#call)
@@ -134,11 +134,5 @@ export class Attempt {
       if (isStatus(error, 'FAILED_PRECONDITION')) return { failure: error }
       throw error
     }
-  }
-
-  async #newDirectory(): Promise<string> {
-    const directory = await this.#context.workDirectory.create()
-    this.#directories.push(directory)
-    return directory
   }
 }

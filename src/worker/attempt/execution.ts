@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -10,6 +10,8 @@ import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
 import { type CommandExit, runCommand } from '../command/run-command.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
+import type { PrintedFiles, PrintedFilesPool } from '../disk/printed-files.js'
+import type { WorkDirectory } from '../disk/work-directory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { hashFile, type OutputBlob, SmallFileBudget } from '../output/file.js'
 
@@ -25,51 +27,62 @@ export interface ExecutionSettings {
   readonly isTimeoutHandledExternally: boolean
 }
 
-/** What starts the commands of a worker, and what ends the processes they leave behind. */
+/** What starts the commands of a worker, what ends the processes they leave behind, and where they are. */
 export interface Processes {
   readonly launcher: Launcher
   readonly leftovers: Leftovers
+  readonly workDirectory: WorkDirectory
+  readonly printedFiles: PrintedFilesPool
 }
 
 export interface ExecutionRequest {
   readonly command: Command
   readonly timeoutMs: number
   readonly properties: readonly PlatformProperty[]
-  /** The attempt's own directory; `root` in it is the input root. */
-  readonly directory: string
 }
 
-/** One run of a command in an input root that has been made. */
+/** One run of a command in directories of its own, which are there until `end`. */
 export class Execution {
   readonly #settings: ExecutionSettings
   readonly #processes: Processes
   readonly #request: ExecutionRequest
-  readonly #root: string
+  readonly #directory: string
+  /** Empty at first: the input root is to be made here. */
+  readonly root: string
+  #printed: { readonly files: PrintedFiles; readonly areFree: boolean } | undefined
 
-  constructor(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest) {
+  private constructor(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest, directory: string) {
     this.#settings = settings
     this.#processes = processes
     this.#request = request
-    this.#root = `${request.directory}/root`
+    this.#directory = directory
+    this.root = hasMoreThanRoot(settings) ? `${directory}/root` : directory
+  }
+
+  static async begin(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest): Promise<Execution> {
+    const directory = await processes.workDirectory.create()
+    const execution = new Execution(settings, processes, request, directory)
+    if (execution.root !== directory) mkdirSync(execution.root)
+    return execution
   }
 
   /** Makes what has to exist before the run. INVALID_ARGUMENT when the working directory is not among the inputs. */
   prepare(): void {
     const { command } = this.#request
     const cwd = workingDirectory(command)
-    if (statsOf(`${this.#root}/${cwd}`)?.isDirectory() !== true && !isDirectoryInside(cwd, this.#root)) {
+    if (statsOf(`${this.root}/${cwd}`)?.isDirectory() !== true && !isDirectoryInside(cwd, this.root)) {
       const found = JSON.stringify(command.workingDirectory)
       throw new StatusError('INVALID_ARGUMENT', `Command.working_directory: ${found} is not a directory of the inputs`)
     }
-    makeOutputParents(command, this.#root)
+    makeOutputParents(command, this.root)
   }
 
   async run(call: Call): Promise<CommandExit> {
     const { command, timeoutMs } = this.#request
     const { entrypoint, isTimeoutHandledExternally, maxTimeoutMs } = this.#settings
-    const exit = await this.#spawn('command', {
+    const exit = await this.#spawn({
       argv: [...entrypoint, ...command.arguments],
-      cwd: `${this.#root}/${workingDirectory(command)}`,
+      cwd: `${this.root}/${workingDirectory(command)}`,
       declared: command,
       timeoutMs: isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs,
       call,
@@ -82,57 +95,74 @@ export class Execution {
     const { preconditionScript: argv, maxTimeoutMs: timeoutMs } = this.#settings
     if (argv === undefined) return undefined
     const declared = { environmentVariables: [] }
-    const cwd = this.#request.directory
-    const { exitCode } = await this.#spawn('precondition', { argv, cwd, declared, timeoutMs, call })
+    const { exitCode } = await this.#spawn({ argv, cwd: this.#directory, declared, timeoutMs, call })
+    this.#giveBackFiles()
     if (exitCode === 0) return undefined
     return new StatusError('RESOURCE_EXHAUSTED', `the worker's precondition script ended with exit code ${exitCode}`)
   }
 
   /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
   async printed(stream: 'stdout' | 'stderr', digestFunction: DigestFunction): Promise<OutputBlob | undefined> {
-    const path = `${this.#request.directory}/command.${stream}`
+    if (this.#printed === undefined || this.#printed.areFree) return undefined
+    const { stdoutPath, stderrPath } = this.#printed.files
+    const path = stream === 'stdout' ? stdoutPath : stderrPath
     if (statsOf(path)?.size === 0) return undefined
     return hashFile(path, digestFunction, new SmallFileBudget())
   }
 
   collect(digestFunction: DigestFunction): Promise<CollectedOutputs> {
-    return collectOutputs(this.#request.command, this.#root, digestFunction)
+    return collectOutputs(this.#request.command, this.root, digestFunction)
   }
 
-  async #spawn(
-    name: string,
-    run: {
-      readonly argv: readonly string[]
-      readonly cwd: string
-      readonly declared: Pick<Command, 'environmentVariables'>
-      readonly timeoutMs: number
-      readonly call: Call
-    },
-  ): Promise<CommandExit> {
-    const { directory, properties, timeoutMs } = this.#request
-    const facts = { timeoutMs, sideChannelPath: this.#sideChannelPath, actionDirectory: directory, properties }
-    const { launcher, leftovers } = this.#processes
-    leftovers.starting(directory)
+  /** Frees everything. */
+  end(): void {
+    this.#giveBackFiles()
+    this.#processes.workDirectory.discard(this.#directory)
+  }
+
+  async #spawn(run: {
+    readonly argv: readonly string[]
+    readonly cwd: string
+    readonly declared: Pick<Command, 'environmentVariables'>
+    readonly timeoutMs: number
+    readonly call: Call
+  }): Promise<CommandExit> {
+    const { properties, timeoutMs } = this.#request
+    const { launcher, leftovers, printedFiles } = this.#processes
+    const facts = { timeoutMs, sideChannelPath: this.#sideChannelPath, actionDirectory: this.#directory, properties }
+    const files = await printedFiles.take()
+    const { directory, stdoutPath, stderrPath, areMade: reusesFiles } = files
+    this.#printed = { files, areFree: false }
+    const running = leftovers.starting([this.#directory, directory])
     const exit = await runCommand(
       {
         argv: run.argv,
         cwd: run.cwd,
         environment: commandEnvironment(run.declared, this.#settings.additionalEnvironment, facts),
-        stdoutPath: `${directory}/${name}.stdout`,
-        stderrPath: `${directory}/${name}.stderr`,
+        stdoutPath,
+        stderrPath,
+        reusesFiles,
         timeoutMs: run.timeoutMs,
         signal: run.call.signal,
-        onStart: (processGroup) => leftovers.started(directory, processGroup),
+        onStart: (processGroup) => {
+          running.processGroup = processGroup
+        },
       },
       launcher,
-    ).finally(() => leftovers.ended(directory))
+    ).finally(() => leftovers.ended(running))
+    this.#printed = { files, areFree: exit.areFilesFree }
     // A command that had to be stopped is one that may have tried to get away.
     if (exit.end !== 'exited') leftovers.sweep()
     return exit
   }
 
+  #giveBackFiles(): void {
+    if (this.#printed !== undefined) this.#processes.printedFiles.giveBack(this.#printed.files, this.#printed.areFree)
+    this.#printed = undefined
+  }
+
   get #sideChannelPath(): string {
-    return `${this.#request.directory}/side_channel`
+    return `${this.#directory}/side_channel`
   }
 
   /** A wrapper may tell through a JSON file why it ended the command; `{"failure": "timeout"}` is all it can say. */
@@ -145,6 +175,11 @@ export class Execution {
     throw new StatusError('INTERNAL', 'the side channel file of the action does not hold {"failure": "timeout"}')
   }
 }
+
+/** Whether commands are told of the directory around the input root, or something else runs there. */
+const hasMoreThanRoot = ({ preconditionScript, additionalEnvironment }: ExecutionSettings): boolean =>
+  preconditionScript !== undefined ||
+  [...additionalEnvironment.values()].some((source) => source === 'side_channel_file' || source === 'action_directory')
 
 const failureIn = (text: string): unknown => {
   try {

@@ -6,7 +6,6 @@ import type { ResultInput } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type { Store } from '../../store/store.js'
-import type { WorkDirectory } from '../disk/work-directory.js'
 import type { ExecutionSettings, Processes } from './execution.js'
 import type { ResultPolicy } from './report.js'
 
@@ -26,7 +25,6 @@ export interface AttemptRequest {
 export interface ActionContext {
   readonly workerName: string
   readonly store: Store
-  readonly workDirectory: WorkDirectory
   readonly processes: Processes
   readonly execution: ExecutionSettings
   readonly results: ResultPolicy

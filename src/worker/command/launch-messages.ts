@@ -1,4 +1,7 @@
-/** What the worker and its launcher process say to each other, over Node's channel between parent and child. */
+/**
+ * What the worker and its launcher process say to each other, over Node's channel between parent and child. What there is
+ * to say in one turn of the loop goes as one array.
+ */
 
 /** One program to start. `id` is new. */
 export interface LaunchRequest {
@@ -10,6 +13,8 @@ export interface LaunchRequest {
   readonly environment: readonly (readonly [name: string, value: string])[]
   readonly stdoutPath: string
   readonly stderrPath: string
+  /** The two files are those of an earlier program that ended with `areFilesFree`; else they must not exist yet. */
+  readonly reusesFiles: boolean
 }
 
 /** Kills the group of a launched program. Nothing happens when it has ended. */
@@ -23,6 +28,12 @@ export type ToLauncher = LaunchRequest | KillRequest
 /** The launcher listens. Comes once, first. */
 export interface LauncherReady {
   readonly kind: 'ready'
+}
+
+/** Programs are started in the slower way, by fork, and files are used once. Comes at most once. */
+export interface LauncherForks {
+  readonly kind: 'forks'
+  readonly reason: string
 }
 
 export interface LaunchStarted {
@@ -40,6 +51,8 @@ export interface LaunchEnded {
   /** A `kill` came before it ended. */
   readonly wasKilled: boolean
   readonly durationMs: number
+  /** Both files are empty, and the system says that no process has them open: another program may have them. */
+  readonly areFilesFree: boolean
 }
 
 /** Nothing was started: a file for its output could not be made, or the program could not be run. */
@@ -50,4 +63,4 @@ export interface LaunchFailed {
   readonly errno: string | undefined
 }
 
-export type FromLauncher = LauncherReady | LaunchStarted | LaunchEnded | LaunchFailed
+export type FromLauncher = LauncherReady | LauncherForks | LaunchStarted | LaunchEnded | LaunchFailed

@@ -5,6 +5,14 @@ import { errnoOf } from '../disk/errno.js'
 
 const SWEEP_PERIOD_MS = 1000
 
+/** A command that runs or is being started. */
+export interface RunningCommand {
+  /** Each with a slash at its end. */
+  readonly directories: readonly string[]
+  /** To be set once it is known. */
+  processGroup: number | undefined
+}
+
 /**
  * Kills what a command left behind outside of its process group: children that made a group or session of their own.
  * They are known by the session of a command that has ended, or by living in the directory of an action that has ended
@@ -15,8 +23,7 @@ const SWEEP_PERIOD_MS = 1000
 export class Leftovers {
   readonly #workDirectory: string
   readonly #log: Log
-  /** Directories with a command that runs or is being started, and its process group once it is known. */
-  readonly #running = new Map<string, number | undefined>()
+  readonly #running = new Set<RunningCommand>()
   #ended = new Set<number>()
   #killed: ReadonlySet<number> = new Set()
   readonly #stop: () => void
@@ -29,25 +36,22 @@ export class Leftovers {
       : () => {}
   }
 
-  /** From now on processes in the directory belong there. To be said before the command is started. */
-  starting(directory: string): void {
-    this.#running.set(`${directory}/`, undefined)
+  /** From now on processes in the directories belong there. To be said before the command is started. */
+  starting(directories: readonly string[]): RunningCommand {
+    const running = { directories: directories.map((directory) => `${directory}/`), processGroup: undefined }
+    this.#running.add(running)
+    return running
   }
 
-  started(directory: string, processGroup: number): void {
-    this.#running.set(`${directory}/`, processGroup)
-  }
-
-  ended(directory: string): void {
-    const processGroup = this.#running.get(`${directory}/`)
-    this.#running.delete(`${directory}/`)
-    if (processGroup !== undefined) this.#ended.add(processGroup)
+  ended(running: RunningCommand): void {
+    this.#running.delete(running)
+    if (running.processGroup !== undefined) this.#ended.add(running.processGroup)
   }
 
   /** Looks once, now. As long as it finds new ones there is a next sweep: they may have been forking. */
   sweep(): void {
     const ended = this.#ended
-    const running = new Set(this.#running.values())
+    const running = new Set([...this.#running].map(({ processGroup }) => processGroup))
     const killed = new Set<number>()
     for (const name of readdirSync('/proc')) {
       const pid = Number(name)
@@ -75,7 +79,10 @@ export class Leftovers {
   #isInEndedDirectory(link: string): boolean {
     const target = linkTarget(link)
     if (target === undefined || !target.startsWith(this.#workDirectory)) return false
-    return ![...this.#running.keys()].some((directory) => `${target}/`.startsWith(directory))
+    for (const { directories } of this.#running) {
+      if (directories.some((directory) => `${target}/`.startsWith(directory))) return false
+    }
+    return true
   }
 }
 

@@ -10,9 +10,10 @@ export interface CommandRun {
   readonly cwd: string
   /** All of it: nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>
-  /** Files that receive the two streams; they must not exist yet. */
+  /** Files that receive the two streams; they must not exist yet, or be those of an exit with `areFilesFree`. */
   readonly stdoutPath: string
   readonly stderrPath: string
+  readonly reusesFiles: boolean
   /** Counted from the moment the program has started. */
   readonly timeoutMs: number
   /** An abort kills the command. */
@@ -27,6 +28,8 @@ export interface CommandExit {
   /** `timed out` and `killed` say who ended it; both come with exit code 137. */
   readonly end: 'exited' | 'timed out' | 'killed'
   readonly durationMs: number
+  /** Nothing was printed, and no process has the two files open: another run may have them. */
+  readonly areFilesFree: boolean
 }
 
 /**
@@ -35,7 +38,7 @@ export interface CommandExit {
  * worker: the exit code is the one shells give, and the reason stands in stderr.
  */
 export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
-  const { argv, cwd, stdoutPath, stderrPath, signal } = run
+  const { argv, cwd, stdoutPath, stderrPath, reusesFiles, signal } = run
   let timer: NodeJS.Timeout | undefined
   let reason: 'timed out' | 'killed' = 'killed'
   const onStart = (processGroup: number): void => {
@@ -49,15 +52,15 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
     run.onStart?.(processGroup)
   }
   const environment = Object.entries(run.environment)
-  const launch: Launch = launcher.launch({ argv, cwd, environment, stdoutPath, stderrPath }, onStart)
+  const launch: Launch = launcher.launch({ argv, cwd, environment, stdoutPath, stderrPath, reusesFiles }, onStart)
   const onAbort = (): void => launch.kill()
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()
   try {
     const outcome = await launch.outcome
     if (outcome.kind === 'failed') return notStarted(outcome, run)
-    const { exitCode, durationMs, wasKilled } = outcome
-    return { exitCode, end: wasKilled ? reason : 'exited', durationMs }
+    const { exitCode, durationMs, wasKilled, areFilesFree } = outcome
+    return { exitCode, end: wasKilled ? reason : 'exited', durationMs, areFilesFree }
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
@@ -74,7 +77,7 @@ const notStarted = ({ attempted, errno }: LaunchFailed, run: CommandRun): Comman
     throw new StatusError('RESOURCE_EXHAUSTED', message)
   }
   appendFileSync(run.stderrPath, `remexec: cannot run ${JSON.stringify(run.argv[0])}: ${why.reason}\n`)
-  return { exitCode: why.exitCode, end: 'exited', durationMs: 0 }
+  return { exitCode: why.exitCode, end: 'exited', durationMs: 0, areFilesFree: false }
 }
 
 const START_FAILURES: Readonly<Record<string, { readonly exitCode: number; readonly reason: string }>> = {

@@ -4,6 +4,10 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { silentLog } from '../../../src/base/log.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
+import { loadLibc } from '../../../src/worker/command/libc.js'
+
+/** Where there is none nothing is ever free. */
+const canLease = loadLibc() !== undefined
 
 const setUp = (t: Test) => {
   const cwd = t.testdir()
@@ -17,7 +21,7 @@ const setUp = (t: Test) => {
       const name = `run${++launches}`
       const files = { stdoutPath: join(cwd, `${name}.out`), stderrPath: join(cwd, `${name}.err`) }
       const argv = ['/bin/sh', '-c', script]
-      return { ...launcher.launch({ argv, cwd, environment: [], ...files }, onStart), ...files }
+      return { ...launcher.launch({ argv, cwd, environment: [], ...files, reusesFiles: false }, onStart), ...files }
     },
   }
 }
@@ -104,12 +108,42 @@ t.test('a worker that closes or dies takes its programs with it', async (t) => {
   t.throws(() => parts.launch('exit 0'), { code: 14, message: /the worker is closed/ })
 })
 
+t.test('files are free when nothing was printed and nobody has them open', { skip: !canLease }, async (t) => {
+  const { launch, launcher, cwd } = setUp(t)
+  const first = launch('exit 0')
+  t.match(await first.outcome, { areFilesFree: true })
+  const { stdoutPath, stderrPath } = first
+  const again = (script: string) => {
+    const argv = ['/bin/sh', '-c', script]
+    const request = { argv, cwd, environment: [], stdoutPath, stderrPath, reusesFiles: true }
+    return launcher.launch(request, () => {}).outcome
+  }
+  t.match(await again('exit 0'), { areFilesFree: true })
+  t.match(await again('echo x'), { areFilesFree: false })
+  t.equal(readFileSync(stdoutPath, 'utf8'), 'x\n')
+  t.match(await again('printf yyyy >&2; : > /dev/stdout; : > /dev/stderr'), { areFilesFree: true }, 'emptied again')
+  const fled = `setsid sh -c 'echo $$ > pid; exec sleep 1000'`
+  for (const files of ['>/dev/null', '2>/dev/null', '7>&1 >/dev/null 2>/dev/null', '7</dev/stdout >/dev/null 2>&1']) {
+    const kept = launch(`rm -f pid; ${fled} ${files} & until [ -s pid ]; do :; done`)
+    t.match(await kept.outcome, { exitCode: 0, areFilesFree: false }, `a process that fled has ${files}`)
+    process.kill(Number(readFileSync(join(cwd, 'pid'), 'utf8')), 'SIGKILL')
+  }
+})
+
+t.test('a file that was replaced, linked or made accessible is not free', { skip: !canLease }, async (t) => {
+  const { launch } = setUp(t)
+  for (const what of ['rm $f', 'rm $f; mkfifo $f', 'ln -sf other $f; : > other', 'ln $f other', 'chmod 666 $f']) {
+    const { outcome } = launch(`rm -f other; f=$(readlink /proc/$$/fd/1); ${what}`)
+    t.match(await outcome, { exitCode: 0, areFilesFree: false }, what)
+  }
+})
+
 t.test('what is not started says at which step', async (t) => {
   const { launch, launcher, cwd } = setUp(t)
   const first = launch('exit 0')
   await first.outcome
   const { stdoutPath, stderrPath } = first
-  const again = { argv: ['/bin/true'], cwd, environment: [], stdoutPath, stderrPath }
+  const again = { argv: ['/bin/true'], cwd, environment: [], stdoutPath, stderrPath, reusesFiles: false }
   t.match(await launcher.launch(again, () => t.fail()).outcome, { kind: 'failed', attempted: 'open', errno: 'EEXIST' })
   const absent = { ...again, argv: ['/nosuch'], stdoutPath: join(cwd, 'o'), stderrPath: join(cwd, 'e') }
   t.match(await launcher.launch(absent, () => t.fail()).outcome, {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -23,7 +23,7 @@ const setUp = (t: Test) => {
       const { signal } = new AbortController()
       const files = { stdoutPath, stderrPath }
       const exit = await runCommand(
-        { argv, cwd, environment: {}, ...files, timeoutMs: 60_000, signal, ...parts },
+        { argv, cwd, environment: {}, ...files, reusesFiles: false, timeoutMs: 60_000, signal, ...parts },
         launcher,
       )
       return { ...exit, stdout: readFileSync(stdoutPath, 'utf8'), stderr: readFileSync(stderrPath, 'utf8') }
@@ -101,6 +101,23 @@ t.test('CMD-02 declared variables win over configured ones', async (t) => {
   )
 })
 
+t.test('a command starts with nothing of the launcher', { skip: !existsSync('/proc/self/stat') }, async (t) => {
+  const { run, cwd } = setUp(t)
+  const status = (await run(['/bin/cat', '/proc/self/status'])).stdout
+  for (const field of ['SigIgn', 'SigBlk']) t.match(status, new RegExp(`^${field}:\\s+0+$`, 'm'))
+  const [pid, , , , group, session] = (await run(['/bin/cat', '/proc/self/stat'])).stdout.split(' ')
+  t.same([group, session], [pid, pid], 'it leads a session of its own')
+  t.equal((await run(['/bin/readlink', '/proc/self/fd/0'])).stdout, '/dev/null\n')
+  // Node looks after what it inherited itself up to 15, whoever started the tests may have left it more.
+  const open = (await run(['/bin/ls', '/proc/self/fd'])).stdout.trim().split('\n').map(Number)
+  t.same(
+    open.filter((fd) => fd <= 15),
+    [0, 1, 2, 3],
+    'the three and the directory that is listed',
+  )
+  t.equal((await run(['/bin/pwd', '-P'])).stdout, `${realpathSync(cwd)}\n`)
+})
+
 t.test('EXE-23 the exit code is that of the command', async (t) => {
   const { run } = setUp(t)
   t.match(await run(sh('echo out; echo err >&2; exit 3')), { exitCode: 3, stdout: 'out\n', stderr: 'err\n' })
@@ -111,6 +128,22 @@ t.test('EXE-24 killed by signal n gives 128+n', async (t) => {
   t.match(await run(sh('kill -9 $$')), { exitCode: 137, end: 'exited' })
   t.match(await run(sh('kill -TERM $$')), { exitCode: 143, end: 'exited' })
   t.match(await run(sh('kill -SEGV $$')), { exitCode: 139, end: 'exited' })
+})
+
+t.test('a script without an interpreter is run by the shell', async (t) => {
+  const { run, cwd } = setUp(t)
+  script(join(cwd, 'bare'), 'echo "$0 $*"\n')
+  t.match(await run(['./bare', 'a', 'b c']), { exitCode: 0, stdout: './bare a b c\n' })
+  t.match(await run(['bare', 'x'], { environment: { PATH: `/nosuch:${cwd}` } }), { stdout: `${cwd}/bare x\n` })
+})
+
+t.test('a file of PATH that cannot be executed is passed over', async (t) => {
+  const { run, cwd } = setUp(t)
+  for (const folder of ['a', 'b']) mkdirSync(join(cwd, folder))
+  writeFileSync(join(cwd, 'a/tool'), 'text')
+  t.match(await run(['tool'], { environment: { PATH: 'a:b' } }), { exitCode: 126 })
+  script(join(cwd, 'b/tool'), '#!/bin/sh\necho found\n')
+  t.match(await run(['tool'], { environment: { PATH: 'a:b' } }), { exitCode: 0, stdout: 'found\n' })
 })
 
 t.test('EXE-25 a program that cannot be started is a result', async (t) => {

@@ -1,0 +1,37 @@
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { forkStarter } from '../../../src/worker/command/fork-starter.js'
+
+// What launchers fall back to: run-command.test.ts shows what a command may expect, on whichever starter is there.
+
+const run = (t: Test, argv: readonly string[], cwd = t.testdir()): Promise<readonly unknown[]> => {
+  const stdoutPath = join(cwd, 'stdout')
+  const stdout = openSync(stdoutPath, 'wx')
+  const events: unknown[] = []
+  return new Promise((resolve) => {
+    const program = { argv, cwd, environment: [['A', 'b']] as const, stdout, stderr: stdout }
+    forkStarter(program, {
+      onStart: (pid) => events.push(typeof pid),
+      onExit: (exitCode) => resolve([...events, exitCode, readFileSync(stdoutPath, 'utf8')]),
+      onFailure: (errno) => resolve([...events, errno]),
+    })
+    closeSync(stdout)
+  })
+}
+
+t.test('a program starts, and ends with its exit code or 128 and its signal', async (t) => {
+  t.same(await run(t, ['/bin/sh', '-c', 'echo $A; exit 3']), ['number', 3, 'b\n'])
+  t.same(await run(t, ['/bin/sh', '-c', 'kill -TERM $$']), ['number', 143, ''])
+})
+
+t.test('it leads a session of its own', async (t) => {
+  const [, , text] = await run(t, ['/bin/cat', '/proc/self/stat'])
+  const [pid, , , , group, session] = String(text).split(' ')
+  t.same([group, session], [pid, pid])
+})
+
+t.test('nothing starts', async (t) => {
+  t.same(await run(t, ['/nosuch']), ['ENOENT'])
+  t.same(await run(t, ['/bin/echo', 'a\0b']), ['ERR_INVALID_ARG_VALUE'])
+})
