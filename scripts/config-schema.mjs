@@ -35,3 +35,17 @@ export const isKept = ({ file, schema }) => {
     inner.length === 0 || inner.some((property) => isKept({ file: follow({ file, schema }).file, schema: property }))
   )
 }
+
+/** Every schema by its file, with references that are absolute, as src/config/schema/schema.ts has them. */
+export const absoluteSchemas = () =>
+  new Map([...schemas].sort().map(([name, schema]) => [name, absolute(schema, name)]))
+
+const absolute = (value, name) => {
+  if (Array.isArray(value)) return value.map((entry) => absolute(entry, name))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key,
+    key === '$ref' ? new URL(inner, new URL(name, base)).href : absolute(inner, name),
+  ])
+  return Object.fromEntries(entries)
+}

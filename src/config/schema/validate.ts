@@ -1,10 +1,11 @@
-import type { ErrorObject } from 'ajv/dist/2020.js'
+import type { ErrorObject } from 'ajv'
 import type { Findings } from '../findings.js'
+import { validator } from '../generated/validator.js'
 import type { Document, JsonObject, JsonValue } from '../read/document.js'
 import { type Path, pathKey } from '../read/path.js'
 import { nearest, oneOf } from '../suggest.js'
 import { describeExpected, describeFound } from './describe.js'
-import { compileValidator } from './keywords.js'
+import type { Literals } from './keywords.js'
 import { kindNames, offeredKeys, resolve, type Schema } from './schema.js'
 
 /** One complaint of ajv with its place resolved. */
@@ -15,18 +16,15 @@ interface Complaint {
   readonly value: JsonValue
 }
 
-let validator: ReturnType<typeof compileValidator> | undefined
-
 /** Checks `root`, the document after expansion of the environment, against the schema and reports everything that is wrong. */
 export const validate = (root: JsonValue, document: Document, findings: Findings): void => {
-  validator ??= compileValidator()
   const pathOf = (pointer: string): Path => pathFromPointer(root, pointer)
-  const literals = { isFloatLiteral: (pointer: string) => document.isFloatLiteral(pathOf(pointer)) }
-  if (validator.validate.call(literals, root)) return
-  const complaints = validator.errors().map((error) => ({
+  const literals: Literals = { isFloatLiteral: (pointer) => document.isFloatLiteral(pathOf(pointer)) }
+  if (validator.call(literals, root)) return
+  const complaints = (validator.errors ?? []).map((error) => ({
     error,
     path: pathOf(error.instancePath),
-    schema: (error.parentSchema ?? error.params['parentSchema']) as Schema,
+    schema: error.parentSchema as Schema,
     value: error.data as JsonValue,
   }))
   const report = new Report(complaints, findings)

@@ -1,0 +1,11454 @@
+// @ts-nocheck
+// Written by scripts/generate-config.mjs with ajv from schema/: change the schema and run npm run generate.
+import type { ErrorObject } from 'ajv'
+import { checkKind, checkScalar, checkWord, type Literals } from '../schema/keywords.js'
+
+interface Validator {
+  (this: Literals, root: unknown): boolean
+  readonly errors?: readonly ErrorObject[] | null
+}
+
+/** Whether a whole document meets schema/config.json. What is wrong with the last one is in `errors`. */
+export const validator: Validator = validate52
+const schema19 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/config.json","title":"Configuration","description":"What a configuration file holds.","type":"object","properties":{"stores":{"description":"Where blobs and results are kept: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/store.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/store.json"}},"schedulers":{"description":"Who hands actions to workers: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"default":[]},"workers":{"description":"Workers in this process: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/worker.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/worker.json"},"default":[]},"servers":{"description":"Listeners and the services on them: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/server.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/server.json"}},"global":{"description":"Settings of the whole process.","$ref":"https://remexec.invalid/schema/global.json","default":{}},"experimental_origin_events":{"title":"OriginEvents","x-lenient":"always","description":"Publish what clients ask for to a store.","type":"object","properties":{"publisher":{"title":"OriginEventPublisher","description":"Where events go.","type":"object","properties":{"store":{"description":"The store that receives them.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"]},"max_event_queue_size":{"description":"Most events waiting.","type":["integer","string"],"x-value":"count","minimum":0,"default":65536,"x-zero-is-default":true}},"additionalProperties":false,"required":["publisher"],"x-available":false}},"additionalProperties":false,"required":["stores","servers"]};
+const schema20 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store.json","title":"Store","description":"A store: exactly one kind and its settings; in the array form of `stores` also its `name`.","x-kinds":"store","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services, workers and other stores refer to it.","type":"string"},"memory":{"$ref":"https://remexec.invalid/schema/store/memory.json"},"filesystem":{"$ref":"https://remexec.invalid/schema/store/filesystem.json"},"fast_slow":{"$ref":"https://remexec.invalid/schema/store/fast_slow.json"},"compression":{"$ref":"https://remexec.invalid/schema/store/compression.json"},"dedup":{"$ref":"https://remexec.invalid/schema/store/dedup.json"},"verify":{"$ref":"https://remexec.invalid/schema/store/verify.json"},"existence_cache":{"$ref":"https://remexec.invalid/schema/store/existence_cache.json"},"completeness_checking":{"$ref":"https://remexec.invalid/schema/store/completeness_checking.json"},"size_partitioning":{"$ref":"https://remexec.invalid/schema/store/size_partitioning.json"},"shard":{"$ref":"https://remexec.invalid/schema/store/shard.json"},"ref_store":{"$ref":"https://remexec.invalid/schema/store/ref_store.json"},"noop":{"$ref":"https://remexec.invalid/schema/store/noop.json"},"grpc":{"$ref":"https://remexec.invalid/schema/store/grpc.json"},"redis_store":{"$ref":"https://remexec.invalid/schema/store/redis_store.json"},"experimental_mongo":{"$ref":"https://remexec.invalid/schema/store/experimental_mongo.json"},"experimental_cloud_object_store":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json"},"ontap_s3_existence_cache":{"$ref":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json"},"cache_metrics":{"$ref":"https://remexec.invalid/schema/store/cache_metrics.json"},"experimental_s3_store":{"description":"Older form of `experimental_cloud_object_store` with provider `aws`.","deprecated":true,"type":"object","x-available":false}}};
+const func1 = Object.prototype.hasOwnProperty;
+const schema21 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/memory.json","title":"memory","description":"Keeps blobs in the memory of the process; gone after a restart. For small caches and tests: always give it `max_bytes`.","type":"object","properties":{"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}}},"additionalProperties":false};
+const schema22 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/eviction_policy.json","title":"EvictionPolicy","description":"When a store gives up entries. The least recently used go first; without any limit nothing is ever evicted.","type":"object","properties":{"max_bytes":{"description":"Most bytes the store keeps; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0},"evict_bytes":{"description":"Once `max_bytes` is passed, eviction goes on until this many bytes below it are free, so that not every later write has to evict.","type":["integer","string"],"x-value":"size","default":0},"max_seconds":{"description":"Entries nobody used for this long, in seconds, are dropped; 0 keeps them.","type":["integer","string"],"x-value":"duration","default":0},"max_count":{"description":"Most entries the store keeps; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0}},"additionalProperties":false};
+
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/eviction_policy.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate55.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((key0 === "max_bytes") || (key0 === "evict_bytes")) || (key0 === "max_seconds")) || (key0 === "max_count"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema22,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.max_bytes !== undefined){
+let data0 = data.max_bytes;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/type",keyword:"type",params:{type: schema22.properties.max_bytes.type},message:"must be integer,string",schema:schema22.properties.max_bytes.type,parentSchema:schema22.properties.max_bytes,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data0, schema22.properties.max_bytes, instancePath+"/max_bytes");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/max_bytes",schemaPath:"#/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema22.properties.max_bytes,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.evict_bytes !== undefined){
+let data1 = data.evict_bytes;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/evict_bytes",schemaPath:"#/properties/evict_bytes/type",keyword:"type",params:{type: schema22.properties.evict_bytes.type},message:"must be integer,string",schema:schema22.properties.evict_bytes.type,parentSchema:schema22.properties.evict_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data1, schema22.properties.evict_bytes, instancePath+"/evict_bytes");
+if(reason1 !== undefined){
+const err4 = {instancePath:instancePath+"/evict_bytes",schemaPath:"#/properties/evict_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema22.properties.evict_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.max_seconds !== undefined){
+let data2 = data.max_seconds;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/max_seconds",schemaPath:"#/properties/max_seconds/type",keyword:"type",params:{type: schema22.properties.max_seconds.type},message:"must be integer,string",schema:schema22.properties.max_seconds.type,parentSchema:schema22.properties.max_seconds,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data2, schema22.properties.max_seconds, instancePath+"/max_seconds");
+if(reason2 !== undefined){
+const err6 = {instancePath:instancePath+"/max_seconds",schemaPath:"#/properties/max_seconds/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema22.properties.max_seconds,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.max_count !== undefined){
+let data3 = data.max_count;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/max_count",schemaPath:"#/properties/max_count/type",keyword:"type",params:{type: schema22.properties.max_count.type},message:"must be integer,string",schema:schema22.properties.max_count.type,parentSchema:schema22.properties.max_count,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data3, schema22.properties.max_count, instancePath+"/max_count");
+if(reason3 !== undefined){
+const err8 = {instancePath:instancePath+"/max_count",schemaPath:"#/properties/max_count/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema22.properties.max_count,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+const err9 = {instancePath:instancePath+"/max_count",schemaPath:"#/properties/max_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema22.properties.max_count,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema22.type,parentSchema:schema22,data};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate55.errors = vErrors;
+return errors === 0;
+}
+validate55.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/memory.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate54.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(key0 === "eviction_policy")){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema21,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.eviction_policy !== undefined){
+if(!(validate55.call(this, data.eviction_policy, {instancePath:instancePath+"/eviction_policy",parentData:data,parentDataProperty:"eviction_policy",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema21.type,parentSchema:schema21,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema23 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/filesystem.json","title":"filesystem","description":"Keeps each blob as a file and finds them again after a restart, with their recency. The store for anything bigger than memory, and the only one a worker can link inputs from.","type":"object","properties":{"content_path":{"description":"Directory of the stored blobs. No other store and no work directory may share it.","type":"string","x-path":true},"temp_path":{"description":"Directory for blobs being written; emptied at start. Must be on the same file system as `content_path`, because a finished blob is moved there.","type":"string","x-path":true},"read_buffer_size":{"description":"Bytes read from a file at a time, at first: a reader that keeps up gets up to 256 KiB.","type":["integer","string"],"x-value":"size","default":32768,"x-zero-is-default":true},"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}},"block_size":{"description":"A file counts as its size rounded up to this many bytes, as the disk sees it.","type":["integer","string"],"x-value":"size","default":4096,"x-zero-is-default":true},"max_concurrent_writes":{"description":"Most files being written at one time; further writers wait. 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"durability":{"description":"What a finished upload survives. `process_exit`: every end of the server, kill -9 included; a power loss may take the last seconds of uploads, and what it cuts short is noticed and is a miss. `power_loss`: that as well, because the file and its folder are synced to the disk before an upload is answered.","type":"string","enum":["process_exit","power_loss"],"default":"process_exit"},"small_blob_cache_size":{"description":"Memory for blobs of up to 16 KiB that were read lately, and of up to 1 KiB that were written: above all actions and their results. 0 keeps none.","type":["integer","string"],"x-value":"size","default":16777216},"evict_page_cache":{"description":"Ask the kernel to forget a blob after it was read or written. Node has no way to ask.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true}},"additionalProperties":false,"required":["content_path","temp_path"]};
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/filesystem.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate58.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.content_path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "content_path"},message:"must have required property '"+"content_path"+"'",schema:schema23.required,parentSchema:schema23,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.temp_path === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "temp_path"},message:"must have required property '"+"temp_path"+"'",schema:schema23.required,parentSchema:schema23,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema23.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema23,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.content_path !== undefined){
+let data0 = data.content_path;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/content_path",schemaPath:"#/properties/content_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.content_path.type,parentSchema:schema23.properties.content_path,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.temp_path !== undefined){
+let data1 = data.temp_path;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/temp_path",schemaPath:"#/properties/temp_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.temp_path.type,parentSchema:schema23.properties.temp_path,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.read_buffer_size !== undefined){
+let data2 = data.read_buffer_size;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/read_buffer_size",schemaPath:"#/properties/read_buffer_size/type",keyword:"type",params:{type: schema23.properties.read_buffer_size.type},message:"must be integer,string",schema:schema23.properties.read_buffer_size.type,parentSchema:schema23.properties.read_buffer_size,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema23.properties.read_buffer_size, instancePath+"/read_buffer_size");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/read_buffer_size",schemaPath:"#/properties/read_buffer_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema23.properties.read_buffer_size,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.eviction_policy !== undefined){
+if(!(validate55.call(this, data.eviction_policy, {instancePath:instancePath+"/eviction_policy",parentData:data,parentDataProperty:"eviction_policy",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+}
+if(data.block_size !== undefined){
+let data4 = data.block_size;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err7 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/type",keyword:"type",params:{type: schema23.properties.block_size.type},message:"must be integer,string",schema:schema23.properties.block_size.type,parentSchema:schema23.properties.block_size,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data4, schema23.properties.block_size, instancePath+"/block_size");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema23.properties.block_size,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.max_concurrent_writes !== undefined){
+let data5 = data.max_concurrent_writes;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err9 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/type",keyword:"type",params:{type: schema23.properties.max_concurrent_writes.type},message:"must be integer,string",schema:schema23.properties.max_concurrent_writes.type,parentSchema:schema23.properties.max_concurrent_writes,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "count", data5, schema23.properties.max_concurrent_writes, instancePath+"/max_concurrent_writes");
+if(reason2 !== undefined){
+const err10 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema23.properties.max_concurrent_writes,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err11 = {instancePath:instancePath+"/max_concurrent_writes",schemaPath:"#/properties/max_concurrent_writes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema23.properties.max_concurrent_writes,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+if(data.durability !== undefined){
+let data6 = data.durability;
+if(typeof data6 !== "string"){
+const err12 = {instancePath:instancePath+"/durability",schemaPath:"#/properties/durability/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema23.properties.durability.type,parentSchema:schema23.properties.durability,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((data6 === "process_exit") || (data6 === "power_loss"))){
+const err13 = {instancePath:instancePath+"/durability",schemaPath:"#/properties/durability/enum",keyword:"enum",params:{allowedValues: schema23.properties.durability.enum},message:"must be equal to one of the allowed values",schema:schema23.properties.durability.enum,parentSchema:schema23.properties.durability,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.small_blob_cache_size !== undefined){
+let data7 = data.small_blob_cache_size;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/type",keyword:"type",params:{type: schema23.properties.small_blob_cache_size.type},message:"must be integer,string",schema:schema23.properties.small_blob_cache_size.type,parentSchema:schema23.properties.small_blob_cache_size,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "size", data7, schema23.properties.small_blob_cache_size, instancePath+"/small_blob_cache_size");
+if(reason3 !== undefined){
+const err15 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema23.properties.small_blob_cache_size,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.evict_page_cache !== undefined){
+let data8 = data.evict_page_cache;
+if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/type",keyword:"type",params:{type: schema23.properties.evict_page_cache.type},message:"must be boolean,string",schema:schema23.properties.evict_page_cache.type,parentSchema:schema23.properties.evict_page_cache,data:data8};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "bool", data8, schema23.properties.evict_page_cache, instancePath+"/evict_page_cache");
+if(reason4 !== undefined){
+const err17 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema23.properties.evict_page_cache,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema23.type,parentSchema:schema23,data};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema24 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/fast_slow.json","title":"fast_slow","description":"Two tiers: a quick store in front of the one that counts. Uploads go to both, reads fill the fast one, and whether a blob exists is what the slow one says (unless that is `noop`).","type":"object","properties":{"fast":{"description":"The quick store in front, which may lose entries.","$ref":"https://remexec.invalid/schema/store.json"},"slow":{"description":"The authoritative store; `noop` for none.","$ref":"https://remexec.invalid/schema/store.json"},"fast_direction":{"description":"What reaches the fast store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.","type":"string","enum":["both","update","get","read_only"],"default":"both"},"slow_direction":{"description":"What reaches the slow store: `both` uploads and fills from reads, `update` uploads only, `get` fills from reads only, `read_only` nothing.","type":"string","enum":["both","update","get","read_only"],"default":"both"},"bypass_dedup_threshold_bytes":{"description":"Blobs of at least this size are read straight from the slow store and do not fill the fast one; 0 turns this off.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"required":["fast","slow"]};
+const wrapper0 = {validate: validate53};
+
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/fast_slow.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate61.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.fast === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fast"},message:"must have required property '"+"fast"+"'",schema:schema24.required,parentSchema:schema24,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.slow === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "slow"},message:"must have required property '"+"slow"+"'",schema:schema24.required,parentSchema:schema24,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "fast") || (key0 === "slow")) || (key0 === "fast_direction")) || (key0 === "slow_direction")) || (key0 === "bypass_dedup_threshold_bytes"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema24,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.fast !== undefined){
+if(!(wrapper0.validate.call(this, data.fast, {instancePath:instancePath+"/fast",parentData:data,parentDataProperty:"fast",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.slow !== undefined){
+if(!(wrapper0.validate.call(this, data.slow, {instancePath:instancePath+"/slow",parentData:data,parentDataProperty:"slow",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.fast_direction !== undefined){
+let data2 = data.fast_direction;
+if(typeof data2 !== "string"){
+const err3 = {instancePath:instancePath+"/fast_direction",schemaPath:"#/properties/fast_direction/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema24.properties.fast_direction.type,parentSchema:schema24.properties.fast_direction,data:data2};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(!((((data2 === "both") || (data2 === "update")) || (data2 === "get")) || (data2 === "read_only"))){
+const err4 = {instancePath:instancePath+"/fast_direction",schemaPath:"#/properties/fast_direction/enum",keyword:"enum",params:{allowedValues: schema24.properties.fast_direction.enum},message:"must be equal to one of the allowed values",schema:schema24.properties.fast_direction.enum,parentSchema:schema24.properties.fast_direction,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.slow_direction !== undefined){
+let data3 = data.slow_direction;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/slow_direction",schemaPath:"#/properties/slow_direction/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema24.properties.slow_direction.type,parentSchema:schema24.properties.slow_direction,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!((((data3 === "both") || (data3 === "update")) || (data3 === "get")) || (data3 === "read_only"))){
+const err6 = {instancePath:instancePath+"/slow_direction",schemaPath:"#/properties/slow_direction/enum",keyword:"enum",params:{allowedValues: schema24.properties.slow_direction.enum},message:"must be equal to one of the allowed values",schema:schema24.properties.slow_direction.enum,parentSchema:schema24.properties.slow_direction,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.bypass_dedup_threshold_bytes !== undefined){
+let data4 = data.bypass_dedup_threshold_bytes;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err7 = {instancePath:instancePath+"/bypass_dedup_threshold_bytes",schemaPath:"#/properties/bypass_dedup_threshold_bytes/type",keyword:"type",params:{type: schema24.properties.bypass_dedup_threshold_bytes.type},message:"must be integer,string",schema:schema24.properties.bypass_dedup_threshold_bytes.type,parentSchema:schema24.properties.bypass_dedup_threshold_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data4, schema24.properties.bypass_dedup_threshold_bytes, instancePath+"/bypass_dedup_threshold_bytes");
+if(reason0 !== undefined){
+const err8 = {instancePath:instancePath+"/bypass_dedup_threshold_bytes",schemaPath:"#/properties/bypass_dedup_threshold_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema24.properties.bypass_dedup_threshold_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema24.type,parentSchema:schema24,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate61.errors = vErrors;
+return errors === 0;
+}
+validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema25 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/compression.json","title":"compression","description":"Compresses blobs on the way into its backend. Costs CPU, saves disk or network; other tools cannot read the stored form. Blobs written with one algorithm stay readable when the configuration names another.","type":"object","properties":{"backend":{"description":"Where the compressed blobs are kept.","$ref":"https://remexec.invalid/schema/store.json"},"compression_algorithm":{"title":"CompressionAlgorithm","description":"The algorithm and its settings, as an object with exactly one key.","type":"object","properties":{"lz4":{"$ref":"https://remexec.invalid/schema/store/compression.json#/$defs/lz4"},"zstd":{"$ref":"https://remexec.invalid/schema/store/compression.json#/$defs/zstd"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}},"additionalProperties":false,"required":["backend","compression_algorithm"],"$defs":{"lz4":{"title":"Lz4","description":"LZ4 in independent blocks, so that a range is read without decoding what precedes it.","type":"object","properties":{"block_size":{"description":"Uncompressed bytes in a block.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true,"maximum":4194304},"max_decode_block_size":{"description":"Largest block accepted when reading; 0 means `block_size`. Raise it when blobs were written with larger blocks.","type":["integer","string"],"x-value":"size","default":0,"maximum":4194304}},"additionalProperties":false},"zstd":{"title":"Zstd","description":"Zstandard in independent frames. A client that reads or uploads zstd (`compressed-blobs/zstd`) gets and gives the bytes as they are stored: nothing is compressed twice. So it is through `verify`, and through `fast_slow` where the slow store compresses so, or the fast one over `noop`.","type":"object","properties":{"block_size":{"description":"Uncompressed bytes in a frame: a part of a blob is read without decoding the frames before it.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4194304},"level":{"description":"Compression level, from 1 (quickest) to 19.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":19,"default":1},"max_uploaded_frame_size":{"description":"Largest frame of a compressed upload, in uncompressed bytes, that is kept as the client made it. It saves compressing the blob anew; in exchange a part of the blob is read by decoding up to so many bytes before it. 0 always compresses anew, in frames of `block_size`.","type":["integer","string"],"x-value":"size","default":67108864}},"additionalProperties":false}}};
+const schema26 = {"title":"Lz4","description":"LZ4 in independent blocks, so that a range is read without decoding what precedes it.","type":"object","properties":{"block_size":{"description":"Uncompressed bytes in a block.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true,"maximum":4194304},"max_decode_block_size":{"description":"Largest block accepted when reading; 0 means `block_size`. Raise it when blobs were written with larger blocks.","type":["integer","string"],"x-value":"size","default":0,"maximum":4194304}},"additionalProperties":false};
+
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate64.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "block_size") || (key0 === "max_decode_block_size"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema26,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.block_size !== undefined){
+let data0 = data.block_size;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/type",keyword:"type",params:{type: schema26.properties.block_size.type},message:"must be integer,string",schema:schema26.properties.block_size.type,parentSchema:schema26.properties.block_size,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data0, schema26.properties.block_size, instancePath+"/block_size");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema26.properties.block_size,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 4194304 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4194304},message:"must be <= 4194304",schema:4194304,parentSchema:schema26.properties.block_size,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.max_decode_block_size !== undefined){
+let data1 = data.max_decode_block_size;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err4 = {instancePath:instancePath+"/max_decode_block_size",schemaPath:"#/properties/max_decode_block_size/type",keyword:"type",params:{type: schema26.properties.max_decode_block_size.type},message:"must be integer,string",schema:schema26.properties.max_decode_block_size.type,parentSchema:schema26.properties.max_decode_block_size,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data1, schema26.properties.max_decode_block_size, instancePath+"/max_decode_block_size");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/max_decode_block_size",schemaPath:"#/properties/max_decode_block_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema26.properties.max_decode_block_size,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 4194304 || isNaN(data1)){
+const err6 = {instancePath:instancePath+"/max_decode_block_size",schemaPath:"#/properties/max_decode_block_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4194304},message:"must be <= 4194304",schema:4194304,parentSchema:schema26.properties.max_decode_block_size,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema26.type,parentSchema:schema26,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate64.errors = vErrors;
+return errors === 0;
+}
+validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema27 = {"title":"Zstd","description":"Zstandard in independent frames. A client that reads or uploads zstd (`compressed-blobs/zstd`) gets and gives the bytes as they are stored: nothing is compressed twice. So it is through `verify`, and through `fast_slow` where the slow store compresses so, or the fast one over `noop`.","type":"object","properties":{"block_size":{"description":"Uncompressed bytes in a frame: a part of a blob is read without decoding the frames before it.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4194304},"level":{"description":"Compression level, from 1 (quickest) to 19.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":19,"default":1},"max_uploaded_frame_size":{"description":"Largest frame of a compressed upload, in uncompressed bytes, that is kept as the client made it. It saves compressing the blob anew; in exchange a part of the blob is read by decoding up to so many bytes before it. 0 always compresses anew, in frames of `block_size`.","type":["integer","string"],"x-value":"size","default":67108864}},"additionalProperties":false};
+
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate66.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((key0 === "block_size") || (key0 === "level")) || (key0 === "max_uploaded_frame_size"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema27,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.block_size !== undefined){
+let data0 = data.block_size;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/type",keyword:"type",params:{type: schema27.properties.block_size.type},message:"must be integer,string",schema:schema27.properties.block_size.type,parentSchema:schema27.properties.block_size,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data0, schema27.properties.block_size, instancePath+"/block_size");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema27.properties.block_size,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 4194304 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/block_size",schemaPath:"#/properties/block_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4194304},message:"must be <= 4194304",schema:4194304,parentSchema:schema27.properties.block_size,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.level !== undefined){
+let data1 = data.level;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err4 = {instancePath:instancePath+"/level",schemaPath:"#/properties/level/type",keyword:"type",params:{type: schema27.properties.level.type},message:"must be integer,string",schema:schema27.properties.level.type,parentSchema:schema27.properties.level,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data1, schema27.properties.level, instancePath+"/level");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/level",schemaPath:"#/properties/level/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema27.properties.level,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 19 || isNaN(data1)){
+const err6 = {instancePath:instancePath+"/level",schemaPath:"#/properties/level/maximum",keyword:"maximum",params:{comparison: "<=", limit: 19},message:"must be <= 19",schema:19,parentSchema:schema27.properties.level,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data1 < 1 || isNaN(data1)){
+const err7 = {instancePath:instancePath+"/level",schemaPath:"#/properties/level/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema27.properties.level,data:data1};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+if(data.max_uploaded_frame_size !== undefined){
+let data2 = data.max_uploaded_frame_size;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err8 = {instancePath:instancePath+"/max_uploaded_frame_size",schemaPath:"#/properties/max_uploaded_frame_size/type",keyword:"type",params:{type: schema27.properties.max_uploaded_frame_size.type},message:"must be integer,string",schema:schema27.properties.max_uploaded_frame_size.type,parentSchema:schema27.properties.max_uploaded_frame_size,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "size", data2, schema27.properties.max_uploaded_frame_size, instancePath+"/max_uploaded_frame_size");
+if(reason2 !== undefined){
+const err9 = {instancePath:instancePath+"/max_uploaded_frame_size",schemaPath:"#/properties/max_uploaded_frame_size/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema27.properties.max_uploaded_frame_size,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema27.type,parentSchema:schema27,data};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate66.errors = vErrors;
+return errors === 0;
+}
+validate66.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/compression.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate63.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.backend === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema25.required,parentSchema:schema25,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.compression_algorithm === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "compression_algorithm"},message:"must have required property '"+"compression_algorithm"+"'",schema:schema25.required,parentSchema:schema25,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "backend") || (key0 === "compression_algorithm"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema25,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.backend !== undefined){
+if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.compression_algorithm !== undefined){
+let data1 = data.compression_algorithm;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(Object.keys(data1).length > 1){
+const err3 = {instancePath:instancePath+"/compression_algorithm",schemaPath:"#/properties/compression_algorithm/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema25.properties.compression_algorithm,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(Object.keys(data1).length < 1){
+const err4 = {instancePath:instancePath+"/compression_algorithm",schemaPath:"#/properties/compression_algorithm/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema25.properties.compression_algorithm,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((key1 === "lz4") || (key1 === "zstd"))){
+const err5 = {instancePath:instancePath+"/compression_algorithm",schemaPath:"#/properties/compression_algorithm/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema25.properties.compression_algorithm,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.lz4 !== undefined){
+if(!(validate64.call(this, data1.lz4, {instancePath:instancePath+"/compression_algorithm/lz4",parentData:data1,parentDataProperty:"lz4",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+errors = vErrors.length;
+}
+}
+if(data1.zstd !== undefined){
+if(!(validate66.call(this, data1.zstd, {instancePath:instancePath+"/compression_algorithm/zstd",parentData:data1,parentDataProperty:"zstd",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate66.errors : vErrors.concat(validate66.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/compression_algorithm",schemaPath:"#/properties/compression_algorithm/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema25.properties.compression_algorithm.type,parentSchema:schema25.properties.compression_algorithm,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema25.type,parentSchema:schema25,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate63.errors = vErrors;
+return errors === 0;
+}
+validate63.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema28 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/dedup.json","title":"dedup","description":"Cuts blobs into content-defined chunks, so that similar blobs share storage.","type":"object","properties":{"index_store":{"description":"Keeps the list of chunks of each blob.","$ref":"https://remexec.invalid/schema/store.json"},"content_store":{"description":"Keeps the chunks.","$ref":"https://remexec.invalid/schema/store.json"},"min_size":{"description":"Smallest chunk.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"normal_size":{"description":"Size aimed at.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true},"max_size":{"description":"Largest chunk.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_concurrent_fetch_per_get":{"description":"Chunks fetched ahead while a blob is read.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true}},"additionalProperties":false,"required":["index_store","content_store"],"x-available":false};
+
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/dedup.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate69.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.index_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "index_store"},message:"must have required property '"+"index_store"+"'",schema:schema28.required,parentSchema:schema28,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.content_store === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "content_store"},message:"must have required property '"+"content_store"+"'",schema:schema28.required,parentSchema:schema28,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "index_store") || (key0 === "content_store")) || (key0 === "min_size")) || (key0 === "normal_size")) || (key0 === "max_size")) || (key0 === "max_concurrent_fetch_per_get"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema28,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.index_store !== undefined){
+if(!(wrapper0.validate.call(this, data.index_store, {instancePath:instancePath+"/index_store",parentData:data,parentDataProperty:"index_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.content_store !== undefined){
+if(!(wrapper0.validate.call(this, data.content_store, {instancePath:instancePath+"/content_store",parentData:data,parentDataProperty:"content_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.min_size !== undefined){
+let data2 = data.min_size;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err3 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/type",keyword:"type",params:{type: schema28.properties.min_size.type},message:"must be integer,string",schema:schema28.properties.min_size.type,parentSchema:schema28.properties.min_size,data:data2};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema28.properties.min_size, instancePath+"/min_size");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/min_size",schemaPath:"#/properties/min_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema28.properties.min_size,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.normal_size !== undefined){
+let data3 = data.normal_size;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err5 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/type",keyword:"type",params:{type: schema28.properties.normal_size.type},message:"must be integer,string",schema:schema28.properties.normal_size.type,parentSchema:schema28.properties.normal_size,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data3, schema28.properties.normal_size, instancePath+"/normal_size");
+if(reason1 !== undefined){
+const err6 = {instancePath:instancePath+"/normal_size",schemaPath:"#/properties/normal_size/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema28.properties.normal_size,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.max_size !== undefined){
+let data4 = data.max_size;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err7 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/type",keyword:"type",params:{type: schema28.properties.max_size.type},message:"must be integer,string",schema:schema28.properties.max_size.type,parentSchema:schema28.properties.max_size,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "size", data4, schema28.properties.max_size, instancePath+"/max_size");
+if(reason2 !== undefined){
+const err8 = {instancePath:instancePath+"/max_size",schemaPath:"#/properties/max_size/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema28.properties.max_size,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.max_concurrent_fetch_per_get !== undefined){
+let data5 = data.max_concurrent_fetch_per_get;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err9 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/type",keyword:"type",params:{type: schema28.properties.max_concurrent_fetch_per_get.type},message:"must be integer,string",schema:schema28.properties.max_concurrent_fetch_per_get.type,parentSchema:schema28.properties.max_concurrent_fetch_per_get,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data5, schema28.properties.max_concurrent_fetch_per_get, instancePath+"/max_concurrent_fetch_per_get");
+if(reason3 !== undefined){
+const err10 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema28.properties.max_concurrent_fetch_per_get,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err11 = {instancePath:instancePath+"/max_concurrent_fetch_per_get",schemaPath:"#/properties/max_concurrent_fetch_per_get/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema28.properties.max_concurrent_fetch_per_get,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema28.type,parentSchema:schema28,data};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate69.errors = vErrors;
+return errors === 0;
+}
+validate69.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema29 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/verify.json","title":"verify","description":"Checks blobs against their digest on the way out of a backend that may be damaged. Uploads from clients are always checked, with or without this store.","type":"object","properties":{"backend":{"description":"The store whose blobs are checked.","$ref":"https://remexec.invalid/schema/store.json"},"verify_size":{"description":"Check the length.","type":["boolean","string"],"x-value":"bool","default":false},"verify_hash":{"description":"Check the hash.","type":["boolean","string"],"x-value":"bool","default":false},"hash_verification_function":{"description":"No longer used: the digest function comes with each request.","deprecated":true,"x-ignored":true}},"additionalProperties":false,"required":["backend"]};
+
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/verify.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate71.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.backend === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema29.required,parentSchema:schema29,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "backend") || (key0 === "verify_size")) || (key0 === "verify_hash")) || (key0 === "hash_verification_function"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema29,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.backend !== undefined){
+if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.verify_size !== undefined){
+let data1 = data.verify_size;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err2 = {instancePath:instancePath+"/verify_size",schemaPath:"#/properties/verify_size/type",keyword:"type",params:{type: schema29.properties.verify_size.type},message:"must be boolean,string",schema:schema29.properties.verify_size.type,parentSchema:schema29.properties.verify_size,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data1, schema29.properties.verify_size, instancePath+"/verify_size");
+if(reason0 !== undefined){
+const err3 = {instancePath:instancePath+"/verify_size",schemaPath:"#/properties/verify_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema29.properties.verify_size,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.verify_hash !== undefined){
+let data2 = data.verify_hash;
+if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/verify_hash",schemaPath:"#/properties/verify_hash/type",keyword:"type",params:{type: schema29.properties.verify_hash.type},message:"must be boolean,string",schema:schema29.properties.verify_hash.type,parentSchema:schema29.properties.verify_hash,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "bool", data2, schema29.properties.verify_hash, instancePath+"/verify_hash");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/verify_hash",schemaPath:"#/properties/verify_hash/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema29.properties.verify_hash,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema29.type,parentSchema:schema29,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate71.errors = vErrors;
+return errors === 0;
+}
+validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema30 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/existence_cache.json","title":"existence_cache","description":"Remembers which blobs exist, for a backend where asking is slow.","type":"object","properties":{"backend":{"description":"The store that is asked.","$ref":"https://remexec.invalid/schema/store.json"},"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}}},"additionalProperties":false,"required":["backend"],"x-available":false};
+
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/existence_cache.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate73.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.backend === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema30.required,parentSchema:schema30,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "backend") || (key0 === "eviction_policy"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema30,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.backend !== undefined){
+if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.eviction_policy !== undefined){
+if(!(validate55.call(this, data.eviction_policy, {instancePath:instancePath+"/eviction_policy",parentData:data,parentDataProperty:"eviction_policy",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema30.type,parentSchema:schema30,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate73.errors = vErrors;
+return errors === 0;
+}
+validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/completeness_checking.json","title":"completeness_checking","description":"An action cache that answers only when every output of the result is still in the CAS.","type":"object","properties":{"backend":{"description":"The action cache itself.","$ref":"https://remexec.invalid/schema/store.json"},"cas_store":{"description":"The CAS that must hold the outputs.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["backend","cas_store"],"x-available":false};
+
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/completeness_checking.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate76.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.backend === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema31.required,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.cas_store === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema31.required,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "backend") || (key0 === "cas_store"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.backend !== undefined){
+if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.cas_store !== undefined){
+if(!(wrapper0.validate.call(this, data.cas_store, {instancePath:instancePath+"/cas_store",parentData:data,parentDataProperty:"cas_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate76.errors = vErrors;
+return errors === 0;
+}
+validate76.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema32 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/size_partitioning.json","title":"size_partitioning","description":"Sends small and large blobs to different stores.","type":"object","properties":{"size":{"description":"Blobs smaller than this go to `lower_store`, the others to `upper_store`.","type":["integer","string"],"x-value":"size"},"lower_store":{"description":"For the small blobs.","$ref":"https://remexec.invalid/schema/store.json"},"upper_store":{"description":"For the large blobs.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["size","lower_store","upper_store"],"x-available":false};
+
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/size_partitioning.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate78.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.size === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "size"},message:"must have required property '"+"size"+"'",schema:schema32.required,parentSchema:schema32,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.lower_store === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "lower_store"},message:"must have required property '"+"lower_store"+"'",schema:schema32.required,parentSchema:schema32,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.upper_store === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "upper_store"},message:"must have required property '"+"upper_store"+"'",schema:schema32.required,parentSchema:schema32,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "size") || (key0 === "lower_store")) || (key0 === "upper_store"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.size !== undefined){
+let data0 = data.size;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err4 = {instancePath:instancePath+"/size",schemaPath:"#/properties/size/type",keyword:"type",params:{type: schema32.properties.size.type},message:"must be integer,string",schema:schema32.properties.size.type,parentSchema:schema32.properties.size,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data0, schema32.properties.size, instancePath+"/size");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/size",schemaPath:"#/properties/size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema32.properties.size,data:data0};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.lower_store !== undefined){
+if(!(wrapper0.validate.call(this, data.lower_store, {instancePath:instancePath+"/lower_store",parentData:data,parentDataProperty:"lower_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.upper_store !== undefined){
+if(!(wrapper0.validate.call(this, data.upper_store, {instancePath:instancePath+"/upper_store",parentData:data,parentDataProperty:"upper_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate78.errors = vErrors;
+return errors === 0;
+}
+validate78.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/shard.json","title":"shard","description":"Spreads blobs over several stores by digest and weight.","type":"object","properties":{"stores":{"description":"The stores and their shares.","type":"array","minItems":1,"items":{"$ref":"https://remexec.invalid/schema/store/shard.json#/$defs/part"}}},"additionalProperties":false,"required":["stores"],"$defs":{"part":{"title":"ShardPart","description":"One store of a shard.","type":"object","properties":{"store":{"description":"Where this share is kept.","$ref":"https://remexec.invalid/schema/store.json"},"weight":{"description":"Share relative to the other stores.","type":["integer","string"],"x-value":"count","minimum":0,"default":1}},"additionalProperties":false,"required":["store"]}},"x-available":false};
+const schema34 = {"title":"ShardPart","description":"One store of a shard.","type":"object","properties":{"store":{"description":"Where this share is kept.","$ref":"https://remexec.invalid/schema/store.json"},"weight":{"description":"Share relative to the other stores.","type":["integer","string"],"x-value":"count","minimum":0,"default":1}},"additionalProperties":false,"required":["store"]};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate81.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema34.required,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "store") || (key0 === "weight"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.store !== undefined){
+if(!(wrapper0.validate.call(this, data.store, {instancePath:instancePath+"/store",parentData:data,parentDataProperty:"store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+if(data.weight !== undefined){
+let data1 = data.weight;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err2 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/type",keyword:"type",params:{type: schema34.properties.weight.type},message:"must be integer,string",schema:schema34.properties.weight.type,parentSchema:schema34.properties.weight,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema34.properties.weight, instancePath+"/weight");
+if(reason0 !== undefined){
+const err3 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema34.properties.weight,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err4 = {instancePath:instancePath+"/weight",schemaPath:"#/properties/weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema34.properties.weight,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+validate81.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/shard.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate80.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.stores === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "stores"},message:"must have required property '"+"stores"+"'",schema:schema33.required,parentSchema:schema33,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "stores")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.stores !== undefined){
+let data0 = data.stores;
+if(Array.isArray(data0)){
+if(data0.length < 1){
+const err2 = {instancePath:instancePath+"/stores",schemaPath:"#/properties/stores/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema33.properties.stores,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate81.call(this, data0[i0], {instancePath:instancePath+"/stores/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate81.errors : vErrors.concat(validate81.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/stores",schemaPath:"#/properties/stores/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema33.properties.stores.type,parentSchema:schema33.properties.stores,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate80.errors = vErrors;
+return errors === 0;
+}
+validate80.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema35 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/ref_store.json","title":"ref_store","description":"Stands for another named store, so that several places share one.","type":"object","properties":{"name":{"description":"The name of a store in `stores`; it may be defined further down.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["name"]};
+
+function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/ref_store.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate84.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema35.required,parentSchema:schema35,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "name")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema35,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema35.properties.name.type,parentSchema:schema35.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema35.type,parentSchema:schema35,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate84.errors = vErrors;
+return errors === 0;
+}
+validate84.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema36 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/noop.json","title":"noop","description":"Keeps nothing: uploads vanish, reads find nothing. The slow side of a `fast_slow` that has no second tier.","type":"object","properties":{},"additionalProperties":false,"x-lenient":"always"};
+
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/noop.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate86.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema36,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate86.errors = vErrors;
+return errors === 0;
+}
+validate86.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema37 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/grpc.json","title":"grpc","description":"Another remote execution API server as a store.","type":"object","properties":{"instance_name":{"description":"The instance name sent to it.","type":"string","default":""},"endpoints":{"description":"Its addresses, used in turn.","type":"array","minItems":1,"items":{"$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"}},"store_type":{"description":"Which of its services is used.","type":"string","enum":["cas","ac"]},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to each address.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"rpc_timeout_s":{"description":"Seconds a unary call may take; 0 means no limit.","type":["integer","string"],"x-value":"duration","default":0},"use_legacy_resource_names":{"description":"Leave the digest function out of byte stream names, for servers that do not know it.","type":["boolean","string"],"x-value":"bool","default":false},"headers":{"description":"Metadata sent with every call.","type":"object","additionalProperties":{"type":"string"},"default":{}},"forward_headers":{"description":"Metadata of the client that is passed on.","type":"array","items":{"type":"string"},"default":[]},"experimental_read_batching":{"title":"ReadBatching","description":"Join reads of small blobs into batch calls.","type":"object","properties":{"max_blob_size_bytes":{"description":"Largest blob that is batched.","type":["integer","string"],"x-value":"size","default":131072},"max_batch_bytes":{"description":"Largest batch.","type":["integer","string"],"x-value":"size","default":3145728},"dispatch_slots":{"description":"Batches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":4},"max_queued_bytes":{"description":"Most bytes waiting to be batched.","type":["integer","string"],"x-value":"size","default":33554432}},"additionalProperties":false},"experimental_remote_cache_compression":{"description":"Transfer blobs compressed with zstd.","type":["boolean","string"],"x-value":"bool"}},"additionalProperties":false,"required":["endpoints","store_type"],"x-available":false};
+const schema38 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/grpc_endpoint.json","title":"GrpcEndpoint","description":"One address of a remote gRPC server and how to connect to it.","type":"object","properties":{"address":{"description":"`grpc://host:port` or `http://host:port` without TLS, `grpcs://` or `https://` with it.","type":"string"},"tls_config":{"description":"Needed with a TLS scheme and refused with a plain one.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"concurrency_limit":{"description":"Most requests at one time on the connection; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connect_timeout_s":{"description":"Seconds until an attempt to connect is given up.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"tcp_keepalive_s":{"description":"Seconds between TCP keepalives.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"http2_keepalive_interval_s":{"description":"Seconds between HTTP/2 pings.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"http2_keepalive_timeout_s":{"description":"Seconds a ping may stay unanswered before the connection counts as lost.","type":["integer","string"],"x-value":"duration","default":20,"x-zero-is-default":true}},"additionalProperties":false,"required":["address"]};
+const schema39 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/client_tls.json","title":"ClientTls","x-lenient":"always","description":"TLS of an outgoing connection.","type":"object","properties":{"ca_file":{"description":"PEM file with the authorities to trust; needed unless `use_native_roots` is set.","type":"string","x-path":true},"cert_file":{"description":"PEM certificate shown to the other side; goes with `key_file`.","type":"string","x-path":true},"key_file":{"description":"PEM key of `cert_file`.","type":"string","x-path":true},"use_native_roots":{"description":"Trust the authorities this machine trusts.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
+
+function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/client_tls.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate90.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((key0 === "ca_file") || (key0 === "cert_file")) || (key0 === "key_file")) || (key0 === "use_native_roots"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.ca_file !== undefined){
+let data0 = data.ca_file;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/ca_file",schemaPath:"#/properties/ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.ca_file.type,parentSchema:schema39.properties.ca_file,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.cert_file !== undefined){
+let data1 = data.cert_file;
+if(typeof data1 !== "string"){
+const err2 = {instancePath:instancePath+"/cert_file",schemaPath:"#/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.cert_file.type,parentSchema:schema39.properties.cert_file,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.key_file !== undefined){
+let data2 = data.key_file;
+if(typeof data2 !== "string"){
+const err3 = {instancePath:instancePath+"/key_file",schemaPath:"#/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.key_file.type,parentSchema:schema39.properties.key_file,data:data2};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.use_native_roots !== undefined){
+let data3 = data.use_native_roots;
+if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
+const err4 = {instancePath:instancePath+"/use_native_roots",schemaPath:"#/properties/use_native_roots/type",keyword:"type",params:{type: schema39.properties.use_native_roots.type},message:"must be boolean,string",schema:schema39.properties.use_native_roots.type,parentSchema:schema39.properties.use_native_roots,data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data3, schema39.properties.use_native_roots, instancePath+"/use_native_roots");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/use_native_roots",schemaPath:"#/properties/use_native_roots/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema39.properties.use_native_roots,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate90.errors = vErrors;
+return errors === 0;
+}
+validate90.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/grpc_endpoint.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate89.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.address === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "address"},message:"must have required property '"+"address"+"'",schema:schema38.required,parentSchema:schema38,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((((key0 === "address") || (key0 === "tls_config")) || (key0 === "concurrency_limit")) || (key0 === "connect_timeout_s")) || (key0 === "tcp_keepalive_s")) || (key0 === "http2_keepalive_interval_s")) || (key0 === "http2_keepalive_timeout_s"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.address !== undefined){
+let data0 = data.address;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/address",schemaPath:"#/properties/address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.address.type,parentSchema:schema38.properties.address,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.tls_config !== undefined){
+if(!(validate90.call(this, data.tls_config, {instancePath:instancePath+"/tls_config",parentData:data,parentDataProperty:"tls_config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+errors = vErrors.length;
+}
+}
+if(data.concurrency_limit !== undefined){
+let data2 = data.concurrency_limit;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err3 = {instancePath:instancePath+"/concurrency_limit",schemaPath:"#/properties/concurrency_limit/type",keyword:"type",params:{type: schema38.properties.concurrency_limit.type},message:"must be integer,string",schema:schema38.properties.concurrency_limit.type,parentSchema:schema38.properties.concurrency_limit,data:data2};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data2, schema38.properties.concurrency_limit, instancePath+"/concurrency_limit");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/concurrency_limit",schemaPath:"#/properties/concurrency_limit/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema38.properties.concurrency_limit,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+const err5 = {instancePath:instancePath+"/concurrency_limit",schemaPath:"#/properties/concurrency_limit/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema38.properties.concurrency_limit,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+if(data.connect_timeout_s !== undefined){
+let data3 = data.connect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err6 = {instancePath:instancePath+"/connect_timeout_s",schemaPath:"#/properties/connect_timeout_s/type",keyword:"type",params:{type: schema38.properties.connect_timeout_s.type},message:"must be integer,string",schema:schema38.properties.connect_timeout_s.type,parentSchema:schema38.properties.connect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema38.properties.connect_timeout_s, instancePath+"/connect_timeout_s");
+if(reason1 !== undefined){
+const err7 = {instancePath:instancePath+"/connect_timeout_s",schemaPath:"#/properties/connect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema38.properties.connect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.tcp_keepalive_s !== undefined){
+let data4 = data.tcp_keepalive_s;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err8 = {instancePath:instancePath+"/tcp_keepalive_s",schemaPath:"#/properties/tcp_keepalive_s/type",keyword:"type",params:{type: schema38.properties.tcp_keepalive_s.type},message:"must be integer,string",schema:schema38.properties.tcp_keepalive_s.type,parentSchema:schema38.properties.tcp_keepalive_s,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data4, schema38.properties.tcp_keepalive_s, instancePath+"/tcp_keepalive_s");
+if(reason2 !== undefined){
+const err9 = {instancePath:instancePath+"/tcp_keepalive_s",schemaPath:"#/properties/tcp_keepalive_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema38.properties.tcp_keepalive_s,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.http2_keepalive_interval_s !== undefined){
+let data5 = data.http2_keepalive_interval_s;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err10 = {instancePath:instancePath+"/http2_keepalive_interval_s",schemaPath:"#/properties/http2_keepalive_interval_s/type",keyword:"type",params:{type: schema38.properties.http2_keepalive_interval_s.type},message:"must be integer,string",schema:schema38.properties.http2_keepalive_interval_s.type,parentSchema:schema38.properties.http2_keepalive_interval_s,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data5, schema38.properties.http2_keepalive_interval_s, instancePath+"/http2_keepalive_interval_s");
+if(reason3 !== undefined){
+const err11 = {instancePath:instancePath+"/http2_keepalive_interval_s",schemaPath:"#/properties/http2_keepalive_interval_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema38.properties.http2_keepalive_interval_s,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.http2_keepalive_timeout_s !== undefined){
+let data6 = data.http2_keepalive_timeout_s;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err12 = {instancePath:instancePath+"/http2_keepalive_timeout_s",schemaPath:"#/properties/http2_keepalive_timeout_s/type",keyword:"type",params:{type: schema38.properties.http2_keepalive_timeout_s.type},message:"must be integer,string",schema:schema38.properties.http2_keepalive_timeout_s.type,parentSchema:schema38.properties.http2_keepalive_timeout_s,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "duration", data6, schema38.properties.http2_keepalive_timeout_s, instancePath+"/http2_keepalive_timeout_s");
+if(reason4 !== undefined){
+const err13 = {instancePath:instancePath+"/http2_keepalive_timeout_s",schemaPath:"#/properties/http2_keepalive_timeout_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema38.properties.http2_keepalive_timeout_s,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate89.errors = vErrors;
+return errors === 0;
+}
+validate89.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema40 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/retry.json","title":"Retry","description":"How a failed call to a remote backend is tried again.","type":"object","properties":{"max_retries":{"description":"Further attempts after the first one.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"delay":{"description":"Base of the waiting time in seconds; the first wait is twice this and every later one doubles.","type":["number","string"],"x-value":"number","minimum":0,"default":0},"jitter":{"description":"Fraction of each wait that is random: 0.5 spreads it from 75 % to 125 %.","type":["number","string"],"x-value":"number","minimum":0,"default":0},"retry_on_errors":{"description":"Status names that are tried again. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.","type":"array","items":{"type":"string","enum":["Cancelled","Unknown","InvalidArgument","DeadlineExceeded","NotFound","AlreadyExists","PermissionDenied","ResourceExhausted","FailedPrecondition","Aborted","OutOfRange","Unimplemented","Internal","Unavailable","DataLoss","Unauthenticated"]}}},"additionalProperties":false};
+
+function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/retry.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate93.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((key0 === "max_retries") || (key0 === "delay")) || (key0 === "jitter")) || (key0 === "retry_on_errors"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.max_retries !== undefined){
+let data0 = data.max_retries;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/max_retries",schemaPath:"#/properties/max_retries/type",keyword:"type",params:{type: schema40.properties.max_retries.type},message:"must be integer,string",schema:schema40.properties.max_retries.type,parentSchema:schema40.properties.max_retries,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data0, schema40.properties.max_retries, instancePath+"/max_retries");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/max_retries",schemaPath:"#/properties/max_retries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema40.properties.max_retries,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/max_retries",schemaPath:"#/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema40.properties.max_retries,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.delay !== undefined){
+let data1 = data.delay;
+if((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err4 = {instancePath:instancePath+"/delay",schemaPath:"#/properties/delay/type",keyword:"type",params:{type: schema40.properties.delay.type},message:"must be number,string",schema:schema40.properties.delay.type,parentSchema:schema40.properties.delay,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "number", data1, schema40.properties.delay, instancePath+"/delay");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/delay",schemaPath:"#/properties/delay/x-value",keyword:"x-value",params:{},message:reason1,schema:"number",parentSchema:schema40.properties.delay,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err6 = {instancePath:instancePath+"/delay",schemaPath:"#/properties/delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema40.properties.delay,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.jitter !== undefined){
+let data2 = data.jitter;
+if((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err7 = {instancePath:instancePath+"/jitter",schemaPath:"#/properties/jitter/type",keyword:"type",params:{type: schema40.properties.jitter.type},message:"must be number,string",schema:schema40.properties.jitter.type,parentSchema:schema40.properties.jitter,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "number", data2, schema40.properties.jitter, instancePath+"/jitter");
+if(reason2 !== undefined){
+const err8 = {instancePath:instancePath+"/jitter",schemaPath:"#/properties/jitter/x-value",keyword:"x-value",params:{},message:reason2,schema:"number",parentSchema:schema40.properties.jitter,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+const err9 = {instancePath:instancePath+"/jitter",schemaPath:"#/properties/jitter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema40.properties.jitter,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+if(data.retry_on_errors !== undefined){
+let data3 = data.retry_on_errors;
+if(Array.isArray(data3)){
+const len0 = data3.length;
+for(let i0=0; i0<len0; i0++){
+let data4 = data3[i0];
+if(typeof data4 !== "string"){
+const err10 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.retry_on_errors.items.type,parentSchema:schema40.properties.retry_on_errors.items,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if(!((((((((((((((((data4 === "Cancelled") || (data4 === "Unknown")) || (data4 === "InvalidArgument")) || (data4 === "DeadlineExceeded")) || (data4 === "NotFound")) || (data4 === "AlreadyExists")) || (data4 === "PermissionDenied")) || (data4 === "ResourceExhausted")) || (data4 === "FailedPrecondition")) || (data4 === "Aborted")) || (data4 === "OutOfRange")) || (data4 === "Unimplemented")) || (data4 === "Internal")) || (data4 === "Unavailable")) || (data4 === "DataLoss")) || (data4 === "Unauthenticated"))){
+const err11 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/enum",keyword:"enum",params:{allowedValues: schema40.properties.retry_on_errors.items.enum},message:"must be equal to one of the allowed values",schema:schema40.properties.retry_on_errors.items.enum,parentSchema:schema40.properties.retry_on_errors.items,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/retry_on_errors",schemaPath:"#/properties/retry_on_errors/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.retry_on_errors.type,parentSchema:schema40.properties.retry_on_errors,data:data3};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+validate93.errors = vErrors;
+return errors === 0;
+}
+validate93.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/grpc.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate88.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.endpoints === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endpoints"},message:"must have required property '"+"endpoints"+"'",schema:schema37.required,parentSchema:schema37,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.store_type === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store_type"},message:"must have required property '"+"store_type"+"'",schema:schema37.required,parentSchema:schema37,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema37.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema37,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.instance_name.type,parentSchema:schema37.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.endpoints !== undefined){
+let data1 = data.endpoints;
+if(Array.isArray(data1)){
+if(data1.length < 1){
+const err4 = {instancePath:instancePath+"/endpoints",schemaPath:"#/properties/endpoints/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema37.properties.endpoints,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate89.call(this, data1[i0], {instancePath:instancePath+"/endpoints/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/endpoints",schemaPath:"#/properties/endpoints/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.endpoints.type,parentSchema:schema37.properties.endpoints,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.store_type !== undefined){
+let data3 = data.store_type;
+if(typeof data3 !== "string"){
+const err6 = {instancePath:instancePath+"/store_type",schemaPath:"#/properties/store_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.store_type.type,parentSchema:schema37.properties.store_type,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!((data3 === "cas") || (data3 === "ac"))){
+const err7 = {instancePath:instancePath+"/store_type",schemaPath:"#/properties/store_type/enum",keyword:"enum",params:{allowedValues: schema37.properties.store_type.enum},message:"must be equal to one of the allowed values",schema:schema37.properties.store_type.enum,parentSchema:schema37.properties.store_type,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.retry !== undefined){
+if(!(validate93.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_concurrent_requests !== undefined){
+let data5 = data.max_concurrent_requests;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema37.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema37.properties.max_concurrent_requests.type,parentSchema:schema37.properties.max_concurrent_requests,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data5, schema37.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema37.properties.max_concurrent_requests,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err10 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema37.properties.max_concurrent_requests,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+if(data.connections_per_endpoint !== undefined){
+let data6 = data.connections_per_endpoint;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err11 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema37.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema37.properties.connections_per_endpoint.type,parentSchema:schema37.properties.connections_per_endpoint,data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data6, schema37.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
+if(reason1 !== undefined){
+const err12 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema37.properties.connections_per_endpoint,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err13 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema37.properties.connections_per_endpoint,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+if(data.rpc_timeout_s !== undefined){
+let data7 = data.rpc_timeout_s;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/rpc_timeout_s",schemaPath:"#/properties/rpc_timeout_s/type",keyword:"type",params:{type: schema37.properties.rpc_timeout_s.type},message:"must be integer,string",schema:schema37.properties.rpc_timeout_s.type,parentSchema:schema37.properties.rpc_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data7, schema37.properties.rpc_timeout_s, instancePath+"/rpc_timeout_s");
+if(reason2 !== undefined){
+const err15 = {instancePath:instancePath+"/rpc_timeout_s",schemaPath:"#/properties/rpc_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema37.properties.rpc_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.use_legacy_resource_names !== undefined){
+let data8 = data.use_legacy_resource_names;
+if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/use_legacy_resource_names",schemaPath:"#/properties/use_legacy_resource_names/type",keyword:"type",params:{type: schema37.properties.use_legacy_resource_names.type},message:"must be boolean,string",schema:schema37.properties.use_legacy_resource_names.type,parentSchema:schema37.properties.use_legacy_resource_names,data:data8};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "bool", data8, schema37.properties.use_legacy_resource_names, instancePath+"/use_legacy_resource_names");
+if(reason3 !== undefined){
+const err17 = {instancePath:instancePath+"/use_legacy_resource_names",schemaPath:"#/properties/use_legacy_resource_names/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema37.properties.use_legacy_resource_names,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.headers !== undefined){
+let data9 = data.headers;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key1 in data9){
+let data10 = data9[key1];
+if(typeof data10 !== "string"){
+const err18 = {instancePath:instancePath+"/headers/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.headers.additionalProperties.type,parentSchema:schema37.properties.headers.additionalProperties,data:data10};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/headers",schemaPath:"#/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.properties.headers.type,parentSchema:schema37.properties.headers,data:data9};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.forward_headers !== undefined){
+let data11 = data.forward_headers;
+if(Array.isArray(data11)){
+const len1 = data11.length;
+for(let i1=0; i1<len1; i1++){
+let data12 = data11[i1];
+if(typeof data12 !== "string"){
+const err20 = {instancePath:instancePath+"/forward_headers/" + i1,schemaPath:"#/properties/forward_headers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.forward_headers.items.type,parentSchema:schema37.properties.forward_headers.items,data:data12};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/forward_headers",schemaPath:"#/properties/forward_headers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.forward_headers.type,parentSchema:schema37.properties.forward_headers,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.experimental_read_batching !== undefined){
+let data13 = data.experimental_read_batching;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+for(const key2 in data13){
+if(!((((key2 === "max_blob_size_bytes") || (key2 === "max_batch_bytes")) || (key2 === "dispatch_slots")) || (key2 === "max_queued_bytes"))){
+const err22 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema37.properties.experimental_read_batching,data:data13};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data13.max_blob_size_bytes !== undefined){
+let data14 = data13.max_blob_size_bytes;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err23 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/type",keyword:"type",params:{type: schema37.properties.experimental_read_batching.properties.max_blob_size_bytes.type},message:"must be integer,string",schema:schema37.properties.experimental_read_batching.properties.max_blob_size_bytes.type,parentSchema:schema37.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data14};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "size", data14, schema37.properties.experimental_read_batching.properties.max_blob_size_bytes, instancePath+"/experimental_read_batching/max_blob_size_bytes");
+if(reason4 !== undefined){
+const err24 = {instancePath:instancePath+"/experimental_read_batching/max_blob_size_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_blob_size_bytes/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema37.properties.experimental_read_batching.properties.max_blob_size_bytes,data:data14};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data13.max_batch_bytes !== undefined){
+let data15 = data13.max_batch_bytes;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err25 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/type",keyword:"type",params:{type: schema37.properties.experimental_read_batching.properties.max_batch_bytes.type},message:"must be integer,string",schema:schema37.properties.experimental_read_batching.properties.max_batch_bytes.type,parentSchema:schema37.properties.experimental_read_batching.properties.max_batch_bytes,data:data15};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "size", data15, schema37.properties.experimental_read_batching.properties.max_batch_bytes, instancePath+"/experimental_read_batching/max_batch_bytes");
+if(reason5 !== undefined){
+const err26 = {instancePath:instancePath+"/experimental_read_batching/max_batch_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_batch_bytes/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema37.properties.experimental_read_batching.properties.max_batch_bytes,data:data15};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data13.dispatch_slots !== undefined){
+let data16 = data13.dispatch_slots;
+if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
+const err27 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/type",keyword:"type",params:{type: schema37.properties.experimental_read_batching.properties.dispatch_slots.type},message:"must be integer,string",schema:schema37.properties.experimental_read_batching.properties.dispatch_slots.type,parentSchema:schema37.properties.experimental_read_batching.properties.dispatch_slots,data:data16};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "count", data16, schema37.properties.experimental_read_batching.properties.dispatch_slots, instancePath+"/experimental_read_batching/dispatch_slots");
+if(reason6 !== undefined){
+const err28 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema37.properties.experimental_read_batching.properties.dispatch_slots,data:data16};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 1 || isNaN(data16)){
+const err29 = {instancePath:instancePath+"/experimental_read_batching/dispatch_slots",schemaPath:"#/properties/experimental_read_batching/properties/dispatch_slots/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema37.properties.experimental_read_batching.properties.dispatch_slots,data:data16};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+if(data13.max_queued_bytes !== undefined){
+let data17 = data13.max_queued_bytes;
+if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
+const err30 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/type",keyword:"type",params:{type: schema37.properties.experimental_read_batching.properties.max_queued_bytes.type},message:"must be integer,string",schema:schema37.properties.experimental_read_batching.properties.max_queued_bytes.type,parentSchema:schema37.properties.experimental_read_batching.properties.max_queued_bytes,data:data17};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "size", data17, schema37.properties.experimental_read_batching.properties.max_queued_bytes, instancePath+"/experimental_read_batching/max_queued_bytes");
+if(reason7 !== undefined){
+const err31 = {instancePath:instancePath+"/experimental_read_batching/max_queued_bytes",schemaPath:"#/properties/experimental_read_batching/properties/max_queued_bytes/x-value",keyword:"x-value",params:{},message:reason7,schema:"size",parentSchema:schema37.properties.experimental_read_batching.properties.max_queued_bytes,data:data17};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/experimental_read_batching",schemaPath:"#/properties/experimental_read_batching/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.properties.experimental_read_batching.type,parentSchema:schema37.properties.experimental_read_batching,data:data13};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.experimental_remote_cache_compression !== undefined){
+let data18 = data.experimental_remote_cache_compression;
+if((typeof data18 !== "boolean") && (typeof data18 !== "string")){
+const err33 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/type",keyword:"type",params:{type: schema37.properties.experimental_remote_cache_compression.type},message:"must be boolean,string",schema:schema37.properties.experimental_remote_cache_compression.type,parentSchema:schema37.properties.experimental_remote_cache_compression,data:data18};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "bool", data18, schema37.properties.experimental_remote_cache_compression, instancePath+"/experimental_remote_cache_compression");
+if(reason8 !== undefined){
+const err34 = {instancePath:instancePath+"/experimental_remote_cache_compression",schemaPath:"#/properties/experimental_remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema37.properties.experimental_remote_cache_compression,data:data18};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.type,parentSchema:schema37,data};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+validate88.errors = vErrors;
+return errors === 0;
+}
+validate88.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema41 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/redis_store.json","title":"redis_store","description":"Keeps blobs in Redis or a server that speaks its protocol.","type":"object","properties":{"addresses":{"description":"`redis://`, `rediss://` or `redis+sentinel://` addresses; exactly one unless `mode` is `cluster`.","type":"array","items":{"type":"string"},"minItems":1},"mode":{"description":"How the servers are organised.","type":"string","enum":["standard","sentinel","cluster"],"default":"standard"},"key_prefix":{"description":"Put before every key.","type":"string","default":""},"experimental_pub_sub_channel":{"description":"Channel for change notifications of a scheduler.","type":"string"},"command_timeout_ms":{"description":"Milliseconds a command may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000,"x-zero-is-default":true},"connection_timeout_ms":{"description":"Milliseconds connecting may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":3000,"x-zero-is-default":true},"health_check_timeout_ms":{"description":"Milliseconds a health probe may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":4000,"x-zero-is-default":true},"read_chunk_size":{"description":"Bytes fetched at a time.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"connection_pool_size":{"description":"Connections kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":3,"x-zero-is-default":true},"key_ttl_s":{"description":"Seconds until Redis expires a key; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_chunk_uploads_per_update":{"description":"Chunks of one upload sent at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true},"scan_count":{"description":"Keys asked for in one scan step.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000,"x-zero-is-default":true},"max_client_permits":{"description":"Most commands at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":500,"x-zero-is-default":true},"max_count_per_cursor":{"description":"Rows per page of a search.","type":["integer","string"],"x-value":"count","minimum":0,"default":1500,"x-zero-is-default":true},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{"max_retries":1,"delay":0.1}},"response_timeout_s":{"description":"No longer used: see `command_timeout_ms`.","deprecated":true,"x-ignored":true},"broadcast_channel_capacity":{"description":"No longer used.","deprecated":true,"x-ignored":true},"connection_timeout_s":{"description":"No longer used: see `connection_timeout_ms`.","deprecated":true,"x-ignored":true}},"additionalProperties":false,"required":["addresses"],"x-lenient":"always","x-available":false};
+
+function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/redis_store.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate96.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.addresses === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "addresses"},message:"must have required property '"+"addresses"+"'",schema:schema41.required,parentSchema:schema41,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema41.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema41,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.addresses !== undefined){
+let data0 = data.addresses;
+if(Array.isArray(data0)){
+if(data0.length < 1){
+const err2 = {instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.properties.addresses,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/addresses/" + i0,schemaPath:"#/properties/addresses/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.addresses.items.type,parentSchema:schema41.properties.addresses.items,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/addresses",schemaPath:"#/properties/addresses/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.properties.addresses.type,parentSchema:schema41.properties.addresses,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.mode !== undefined){
+let data2 = data.mode;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.mode.type,parentSchema:schema41.properties.mode,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!(((data2 === "standard") || (data2 === "sentinel")) || (data2 === "cluster"))){
+const err6 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema41.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema41.properties.mode.enum,parentSchema:schema41.properties.mode,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.key_prefix !== undefined){
+let data3 = data.key_prefix;
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/key_prefix",schemaPath:"#/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.key_prefix.type,parentSchema:schema41.properties.key_prefix,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.experimental_pub_sub_channel !== undefined){
+let data4 = data.experimental_pub_sub_channel;
+if(typeof data4 !== "string"){
+const err8 = {instancePath:instancePath+"/experimental_pub_sub_channel",schemaPath:"#/properties/experimental_pub_sub_channel/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.properties.experimental_pub_sub_channel.type,parentSchema:schema41.properties.experimental_pub_sub_channel,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.command_timeout_ms !== undefined){
+let data5 = data.command_timeout_ms;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err9 = {instancePath:instancePath+"/command_timeout_ms",schemaPath:"#/properties/command_timeout_ms/type",keyword:"type",params:{type: schema41.properties.command_timeout_ms.type},message:"must be integer,string",schema:schema41.properties.command_timeout_ms.type,parentSchema:schema41.properties.command_timeout_ms,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data5, schema41.properties.command_timeout_ms, instancePath+"/command_timeout_ms");
+if(reason0 !== undefined){
+const err10 = {instancePath:instancePath+"/command_timeout_ms",schemaPath:"#/properties/command_timeout_ms/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema41.properties.command_timeout_ms,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err11 = {instancePath:instancePath+"/command_timeout_ms",schemaPath:"#/properties/command_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.command_timeout_ms,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+if(data.connection_timeout_ms !== undefined){
+let data6 = data.connection_timeout_ms;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err12 = {instancePath:instancePath+"/connection_timeout_ms",schemaPath:"#/properties/connection_timeout_ms/type",keyword:"type",params:{type: schema41.properties.connection_timeout_ms.type},message:"must be integer,string",schema:schema41.properties.connection_timeout_ms.type,parentSchema:schema41.properties.connection_timeout_ms,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data6, schema41.properties.connection_timeout_ms, instancePath+"/connection_timeout_ms");
+if(reason1 !== undefined){
+const err13 = {instancePath:instancePath+"/connection_timeout_ms",schemaPath:"#/properties/connection_timeout_ms/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema41.properties.connection_timeout_ms,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err14 = {instancePath:instancePath+"/connection_timeout_ms",schemaPath:"#/properties/connection_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.connection_timeout_ms,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+if(data.health_check_timeout_ms !== undefined){
+let data7 = data.health_check_timeout_ms;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err15 = {instancePath:instancePath+"/health_check_timeout_ms",schemaPath:"#/properties/health_check_timeout_ms/type",keyword:"type",params:{type: schema41.properties.health_check_timeout_ms.type},message:"must be integer,string",schema:schema41.properties.health_check_timeout_ms.type,parentSchema:schema41.properties.health_check_timeout_ms,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "count", data7, schema41.properties.health_check_timeout_ms, instancePath+"/health_check_timeout_ms");
+if(reason2 !== undefined){
+const err16 = {instancePath:instancePath+"/health_check_timeout_ms",schemaPath:"#/properties/health_check_timeout_ms/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema41.properties.health_check_timeout_ms,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+const err17 = {instancePath:instancePath+"/health_check_timeout_ms",schemaPath:"#/properties/health_check_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.health_check_timeout_ms,data:data7};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+if(data.read_chunk_size !== undefined){
+let data8 = data.read_chunk_size;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err18 = {instancePath:instancePath+"/read_chunk_size",schemaPath:"#/properties/read_chunk_size/type",keyword:"type",params:{type: schema41.properties.read_chunk_size.type},message:"must be integer,string",schema:schema41.properties.read_chunk_size.type,parentSchema:schema41.properties.read_chunk_size,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "size", data8, schema41.properties.read_chunk_size, instancePath+"/read_chunk_size");
+if(reason3 !== undefined){
+const err19 = {instancePath:instancePath+"/read_chunk_size",schemaPath:"#/properties/read_chunk_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema41.properties.read_chunk_size,data:data8};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.connection_pool_size !== undefined){
+let data9 = data.connection_pool_size;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err20 = {instancePath:instancePath+"/connection_pool_size",schemaPath:"#/properties/connection_pool_size/type",keyword:"type",params:{type: schema41.properties.connection_pool_size.type},message:"must be integer,string",schema:schema41.properties.connection_pool_size.type,parentSchema:schema41.properties.connection_pool_size,data:data9};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "count", data9, schema41.properties.connection_pool_size, instancePath+"/connection_pool_size");
+if(reason4 !== undefined){
+const err21 = {instancePath:instancePath+"/connection_pool_size",schemaPath:"#/properties/connection_pool_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema41.properties.connection_pool_size,data:data9};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+const err22 = {instancePath:instancePath+"/connection_pool_size",schemaPath:"#/properties/connection_pool_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.connection_pool_size,data:data9};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data.key_ttl_s !== undefined){
+let data10 = data.key_ttl_s;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err23 = {instancePath:instancePath+"/key_ttl_s",schemaPath:"#/properties/key_ttl_s/type",keyword:"type",params:{type: schema41.properties.key_ttl_s.type},message:"must be integer,string",schema:schema41.properties.key_ttl_s.type,parentSchema:schema41.properties.key_ttl_s,data:data10};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "duration", data10, schema41.properties.key_ttl_s, instancePath+"/key_ttl_s");
+if(reason5 !== undefined){
+const err24 = {instancePath:instancePath+"/key_ttl_s",schemaPath:"#/properties/key_ttl_s/x-value",keyword:"x-value",params:{},message:reason5,schema:"duration",parentSchema:schema41.properties.key_ttl_s,data:data10};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.max_chunk_uploads_per_update !== undefined){
+let data11 = data.max_chunk_uploads_per_update;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err25 = {instancePath:instancePath+"/max_chunk_uploads_per_update",schemaPath:"#/properties/max_chunk_uploads_per_update/type",keyword:"type",params:{type: schema41.properties.max_chunk_uploads_per_update.type},message:"must be integer,string",schema:schema41.properties.max_chunk_uploads_per_update.type,parentSchema:schema41.properties.max_chunk_uploads_per_update,data:data11};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "count", data11, schema41.properties.max_chunk_uploads_per_update, instancePath+"/max_chunk_uploads_per_update");
+if(reason6 !== undefined){
+const err26 = {instancePath:instancePath+"/max_chunk_uploads_per_update",schemaPath:"#/properties/max_chunk_uploads_per_update/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema41.properties.max_chunk_uploads_per_update,data:data11};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err27 = {instancePath:instancePath+"/max_chunk_uploads_per_update",schemaPath:"#/properties/max_chunk_uploads_per_update/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.max_chunk_uploads_per_update,data:data11};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+if(data.scan_count !== undefined){
+let data12 = data.scan_count;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err28 = {instancePath:instancePath+"/scan_count",schemaPath:"#/properties/scan_count/type",keyword:"type",params:{type: schema41.properties.scan_count.type},message:"must be integer,string",schema:schema41.properties.scan_count.type,parentSchema:schema41.properties.scan_count,data:data12};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "count", data12, schema41.properties.scan_count, instancePath+"/scan_count");
+if(reason7 !== undefined){
+const err29 = {instancePath:instancePath+"/scan_count",schemaPath:"#/properties/scan_count/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema41.properties.scan_count,data:data12};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err30 = {instancePath:instancePath+"/scan_count",schemaPath:"#/properties/scan_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.scan_count,data:data12};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data.max_client_permits !== undefined){
+let data13 = data.max_client_permits;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err31 = {instancePath:instancePath+"/max_client_permits",schemaPath:"#/properties/max_client_permits/type",keyword:"type",params:{type: schema41.properties.max_client_permits.type},message:"must be integer,string",schema:schema41.properties.max_client_permits.type,parentSchema:schema41.properties.max_client_permits,data:data13};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "count", data13, schema41.properties.max_client_permits, instancePath+"/max_client_permits");
+if(reason8 !== undefined){
+const err32 = {instancePath:instancePath+"/max_client_permits",schemaPath:"#/properties/max_client_permits/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema41.properties.max_client_permits,data:data13};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err33 = {instancePath:instancePath+"/max_client_permits",schemaPath:"#/properties/max_client_permits/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.max_client_permits,data:data13};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+if(data.max_count_per_cursor !== undefined){
+let data14 = data.max_count_per_cursor;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err34 = {instancePath:instancePath+"/max_count_per_cursor",schemaPath:"#/properties/max_count_per_cursor/type",keyword:"type",params:{type: schema41.properties.max_count_per_cursor.type},message:"must be integer,string",schema:schema41.properties.max_count_per_cursor.type,parentSchema:schema41.properties.max_count_per_cursor,data:data14};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "count", data14, schema41.properties.max_count_per_cursor, instancePath+"/max_count_per_cursor");
+if(reason9 !== undefined){
+const err35 = {instancePath:instancePath+"/max_count_per_cursor",schemaPath:"#/properties/max_count_per_cursor/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema41.properties.max_count_per_cursor,data:data14};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err36 = {instancePath:instancePath+"/max_count_per_cursor",schemaPath:"#/properties/max_count_per_cursor/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.max_count_per_cursor,data:data14};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+}
+if(data.retry !== undefined){
+if(!(validate93.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+validate96.errors = vErrors;
+return errors === 0;
+}
+validate96.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema42 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_mongo.json","title":"experimental_mongo","description":"Keeps blobs in MongoDB.","type":"object","properties":{"connection_string":{"description":"Where the database is.","type":"string"},"database":{"description":"Name of the database.","type":"string","default":"remexec"},"cas_collection":{"description":"Collection of the blobs.","type":"string","default":"cas"},"scheduler_collection":{"description":"Collection of a scheduler.","type":"string","default":"scheduler"},"key_prefix":{"description":"Put before every key.","type":"string","default":""},"read_chunk_size":{"description":"Bytes sent on at a time.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"max_concurrent_uploads":{"description":"No longer used.","deprecated":true,"x-ignored":true},"connection_timeout_ms":{"description":"Milliseconds connecting may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":3000,"x-zero-is-default":true},"command_timeout_ms":{"description":"Milliseconds a command may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000,"x-zero-is-default":true},"enable_change_streams":{"description":"Watch the collection for changes.","type":["boolean","string"],"x-value":"bool","default":false},"write_concern_w":{"description":"Write concern `w`.","type":"string"},"write_concern_j":{"description":"Write concern `j`; needs `write_concern_w`.","type":["boolean","string"],"x-value":"bool"},"write_concern_timeout_ms":{"description":"Write concern timeout in milliseconds; needs `write_concern_w`.","type":["integer","string"],"x-value":"count","minimum":0},"max_requests":{"description":"Most requests at one time.","type":["integer","string"],"x-value":"count","minimum":0}},"additionalProperties":false,"required":["connection_string"],"x-available":false};
+
+function validate99(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/experimental_mongo.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate99.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.connection_string === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "connection_string"},message:"must have required property '"+"connection_string"+"'",schema:schema42.required,parentSchema:schema42,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema42.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema42,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.connection_string !== undefined){
+let data0 = data.connection_string;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/connection_string",schemaPath:"#/properties/connection_string/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.connection_string.type,parentSchema:schema42.properties.connection_string,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.database !== undefined){
+let data1 = data.database;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/database",schemaPath:"#/properties/database/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.database.type,parentSchema:schema42.properties.database,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.cas_collection !== undefined){
+let data2 = data.cas_collection;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/cas_collection",schemaPath:"#/properties/cas_collection/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.cas_collection.type,parentSchema:schema42.properties.cas_collection,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.scheduler_collection !== undefined){
+let data3 = data.scheduler_collection;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/scheduler_collection",schemaPath:"#/properties/scheduler_collection/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.scheduler_collection.type,parentSchema:schema42.properties.scheduler_collection,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.key_prefix !== undefined){
+let data4 = data.key_prefix;
+if(typeof data4 !== "string"){
+const err6 = {instancePath:instancePath+"/key_prefix",schemaPath:"#/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.key_prefix.type,parentSchema:schema42.properties.key_prefix,data:data4};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.read_chunk_size !== undefined){
+let data5 = data.read_chunk_size;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err7 = {instancePath:instancePath+"/read_chunk_size",schemaPath:"#/properties/read_chunk_size/type",keyword:"type",params:{type: schema42.properties.read_chunk_size.type},message:"must be integer,string",schema:schema42.properties.read_chunk_size.type,parentSchema:schema42.properties.read_chunk_size,data:data5};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data5, schema42.properties.read_chunk_size, instancePath+"/read_chunk_size");
+if(reason0 !== undefined){
+const err8 = {instancePath:instancePath+"/read_chunk_size",schemaPath:"#/properties/read_chunk_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema42.properties.read_chunk_size,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.connection_timeout_ms !== undefined){
+let data6 = data.connection_timeout_ms;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err9 = {instancePath:instancePath+"/connection_timeout_ms",schemaPath:"#/properties/connection_timeout_ms/type",keyword:"type",params:{type: schema42.properties.connection_timeout_ms.type},message:"must be integer,string",schema:schema42.properties.connection_timeout_ms.type,parentSchema:schema42.properties.connection_timeout_ms,data:data6};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data6, schema42.properties.connection_timeout_ms, instancePath+"/connection_timeout_ms");
+if(reason1 !== undefined){
+const err10 = {instancePath:instancePath+"/connection_timeout_ms",schemaPath:"#/properties/connection_timeout_ms/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema42.properties.connection_timeout_ms,data:data6};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+const err11 = {instancePath:instancePath+"/connection_timeout_ms",schemaPath:"#/properties/connection_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema42.properties.connection_timeout_ms,data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+if(data.command_timeout_ms !== undefined){
+let data7 = data.command_timeout_ms;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err12 = {instancePath:instancePath+"/command_timeout_ms",schemaPath:"#/properties/command_timeout_ms/type",keyword:"type",params:{type: schema42.properties.command_timeout_ms.type},message:"must be integer,string",schema:schema42.properties.command_timeout_ms.type,parentSchema:schema42.properties.command_timeout_ms,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "count", data7, schema42.properties.command_timeout_ms, instancePath+"/command_timeout_ms");
+if(reason2 !== undefined){
+const err13 = {instancePath:instancePath+"/command_timeout_ms",schemaPath:"#/properties/command_timeout_ms/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema42.properties.command_timeout_ms,data:data7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+const err14 = {instancePath:instancePath+"/command_timeout_ms",schemaPath:"#/properties/command_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema42.properties.command_timeout_ms,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+if(data.enable_change_streams !== undefined){
+let data8 = data.enable_change_streams;
+if((typeof data8 !== "boolean") && (typeof data8 !== "string")){
+const err15 = {instancePath:instancePath+"/enable_change_streams",schemaPath:"#/properties/enable_change_streams/type",keyword:"type",params:{type: schema42.properties.enable_change_streams.type},message:"must be boolean,string",schema:schema42.properties.enable_change_streams.type,parentSchema:schema42.properties.enable_change_streams,data:data8};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "bool", data8, schema42.properties.enable_change_streams, instancePath+"/enable_change_streams");
+if(reason3 !== undefined){
+const err16 = {instancePath:instancePath+"/enable_change_streams",schemaPath:"#/properties/enable_change_streams/x-value",keyword:"x-value",params:{},message:reason3,schema:"bool",parentSchema:schema42.properties.enable_change_streams,data:data8};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.write_concern_w !== undefined){
+let data9 = data.write_concern_w;
+if(typeof data9 !== "string"){
+const err17 = {instancePath:instancePath+"/write_concern_w",schemaPath:"#/properties/write_concern_w/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema42.properties.write_concern_w.type,parentSchema:schema42.properties.write_concern_w,data:data9};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.write_concern_j !== undefined){
+let data10 = data.write_concern_j;
+if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
+const err18 = {instancePath:instancePath+"/write_concern_j",schemaPath:"#/properties/write_concern_j/type",keyword:"type",params:{type: schema42.properties.write_concern_j.type},message:"must be boolean,string",schema:schema42.properties.write_concern_j.type,parentSchema:schema42.properties.write_concern_j,data:data10};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "bool", data10, schema42.properties.write_concern_j, instancePath+"/write_concern_j");
+if(reason4 !== undefined){
+const err19 = {instancePath:instancePath+"/write_concern_j",schemaPath:"#/properties/write_concern_j/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema42.properties.write_concern_j,data:data10};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.write_concern_timeout_ms !== undefined){
+let data11 = data.write_concern_timeout_ms;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err20 = {instancePath:instancePath+"/write_concern_timeout_ms",schemaPath:"#/properties/write_concern_timeout_ms/type",keyword:"type",params:{type: schema42.properties.write_concern_timeout_ms.type},message:"must be integer,string",schema:schema42.properties.write_concern_timeout_ms.type,parentSchema:schema42.properties.write_concern_timeout_ms,data:data11};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "count", data11, schema42.properties.write_concern_timeout_ms, instancePath+"/write_concern_timeout_ms");
+if(reason5 !== undefined){
+const err21 = {instancePath:instancePath+"/write_concern_timeout_ms",schemaPath:"#/properties/write_concern_timeout_ms/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema42.properties.write_concern_timeout_ms,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err22 = {instancePath:instancePath+"/write_concern_timeout_ms",schemaPath:"#/properties/write_concern_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema42.properties.write_concern_timeout_ms,data:data11};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data.max_requests !== undefined){
+let data12 = data.max_requests;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err23 = {instancePath:instancePath+"/max_requests",schemaPath:"#/properties/max_requests/type",keyword:"type",params:{type: schema42.properties.max_requests.type},message:"must be integer,string",schema:schema42.properties.max_requests.type,parentSchema:schema42.properties.max_requests,data:data12};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "count", data12, schema42.properties.max_requests, instancePath+"/max_requests");
+if(reason6 !== undefined){
+const err24 = {instancePath:instancePath+"/max_requests",schemaPath:"#/properties/max_requests/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema42.properties.max_requests,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err25 = {instancePath:instancePath+"/max_requests",schemaPath:"#/properties/max_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema42.properties.max_requests,data:data12};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err26 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema42.type,parentSchema:schema42,data};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+validate99.errors = vErrors;
+return errors === 0;
+}
+validate99.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema43 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json","title":"experimental_cloud_object_store","description":"Keeps blobs in an object store.","type":"object","properties":{"provider":{"description":"Whose object store it is; decides which of the other fields apply.","type":"string","enum":["aws","gcs","azure","ontap","r2","oci"]},"region":{"description":"Region (aws, oci).","type":"string"},"bucket":{"description":"Bucket (all but azure).","type":"string"},"resumable_chunk_size":{"description":"Bytes of one part of a resumable upload (gcs).","type":["integer","string"],"x-value":"size","default":2000000},"authentication_required":{"description":"Refuse to go on without credentials (gcs).","type":["boolean","string"],"x-value":"bool","default":false},"connection_timeout_s":{"description":"Seconds connecting may take (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"read_timeout_s":{"description":"Seconds a read may stand still (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"account_name":{"description":"Storage account (azure).","type":"string"},"container":{"description":"Container (azure).","type":"string"},"sas_url":{"description":"Signed address used instead of credentials (azure).","type":"string"},"endpoint":{"description":"Address of the service (azure, ontap).","type":"string"},"vserver_name":{"description":"Virtual server (ontap).","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust (ontap).","type":"string","x-path":true},"account_id":{"description":"Account (r2).","type":"string"},"namespace":{"description":"Namespace (oci).","type":"string"},"access_key_id":{"description":"Key id (r2, oci).","type":"string"},"secret_access_key":{"description":"Secret of the key (r2, oci).","type":"string"},"key_prefix":{"description":"Put before every key as it stands.","type":"string","default":""},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Bytes kept to repeat a failed upload.","type":["integer","string"],"x-value":"size","default":5000000},"multipart_max_concurrent_uploads":{"description":"Parts uploaded at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"insecure_allow_http":{"description":"Allow plain HTTP.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Speak HTTP/1.1 only.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-available":false};
+
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/experimental_cloud_object_store.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate101.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema43.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema43,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.provider !== undefined){
+let data0 = data.provider;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.provider.type,parentSchema:schema43.properties.provider,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!((((((data0 === "aws") || (data0 === "gcs")) || (data0 === "azure")) || (data0 === "ontap")) || (data0 === "r2")) || (data0 === "oci"))){
+const err2 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/enum",keyword:"enum",params:{allowedValues: schema43.properties.provider.enum},message:"must be equal to one of the allowed values",schema:schema43.properties.provider.enum,parentSchema:schema43.properties.provider,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.region !== undefined){
+let data1 = data.region;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/region",schemaPath:"#/properties/region/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.region.type,parentSchema:schema43.properties.region,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.bucket !== undefined){
+let data2 = data.bucket;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/bucket",schemaPath:"#/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.bucket.type,parentSchema:schema43.properties.bucket,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.resumable_chunk_size !== undefined){
+let data3 = data.resumable_chunk_size;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err5 = {instancePath:instancePath+"/resumable_chunk_size",schemaPath:"#/properties/resumable_chunk_size/type",keyword:"type",params:{type: schema43.properties.resumable_chunk_size.type},message:"must be integer,string",schema:schema43.properties.resumable_chunk_size.type,parentSchema:schema43.properties.resumable_chunk_size,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data3, schema43.properties.resumable_chunk_size, instancePath+"/resumable_chunk_size");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/resumable_chunk_size",schemaPath:"#/properties/resumable_chunk_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema43.properties.resumable_chunk_size,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.authentication_required !== undefined){
+let data4 = data.authentication_required;
+if((typeof data4 !== "boolean") && (typeof data4 !== "string")){
+const err7 = {instancePath:instancePath+"/authentication_required",schemaPath:"#/properties/authentication_required/type",keyword:"type",params:{type: schema43.properties.authentication_required.type},message:"must be boolean,string",schema:schema43.properties.authentication_required.type,parentSchema:schema43.properties.authentication_required,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "bool", data4, schema43.properties.authentication_required, instancePath+"/authentication_required");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/authentication_required",schemaPath:"#/properties/authentication_required/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema43.properties.authentication_required,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.connection_timeout_s !== undefined){
+let data5 = data.connection_timeout_s;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err9 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/type",keyword:"type",params:{type: schema43.properties.connection_timeout_s.type},message:"must be integer,string",schema:schema43.properties.connection_timeout_s.type,parentSchema:schema43.properties.connection_timeout_s,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data5, schema43.properties.connection_timeout_s, instancePath+"/connection_timeout_s");
+if(reason2 !== undefined){
+const err10 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema43.properties.connection_timeout_s,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.read_timeout_s !== undefined){
+let data6 = data.read_timeout_s;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err11 = {instancePath:instancePath+"/read_timeout_s",schemaPath:"#/properties/read_timeout_s/type",keyword:"type",params:{type: schema43.properties.read_timeout_s.type},message:"must be integer,string",schema:schema43.properties.read_timeout_s.type,parentSchema:schema43.properties.read_timeout_s,data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data6, schema43.properties.read_timeout_s, instancePath+"/read_timeout_s");
+if(reason3 !== undefined){
+const err12 = {instancePath:instancePath+"/read_timeout_s",schemaPath:"#/properties/read_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema43.properties.read_timeout_s,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.account_name !== undefined){
+let data7 = data.account_name;
+if(typeof data7 !== "string"){
+const err13 = {instancePath:instancePath+"/account_name",schemaPath:"#/properties/account_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.account_name.type,parentSchema:schema43.properties.account_name,data:data7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.container !== undefined){
+let data8 = data.container;
+if(typeof data8 !== "string"){
+const err14 = {instancePath:instancePath+"/container",schemaPath:"#/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.container.type,parentSchema:schema43.properties.container,data:data8};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data.sas_url !== undefined){
+let data9 = data.sas_url;
+if(typeof data9 !== "string"){
+const err15 = {instancePath:instancePath+"/sas_url",schemaPath:"#/properties/sas_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.sas_url.type,parentSchema:schema43.properties.sas_url,data:data9};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.endpoint !== undefined){
+let data10 = data.endpoint;
+if(typeof data10 !== "string"){
+const err16 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.endpoint.type,parentSchema:schema43.properties.endpoint,data:data10};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data.vserver_name !== undefined){
+let data11 = data.vserver_name;
+if(typeof data11 !== "string"){
+const err17 = {instancePath:instancePath+"/vserver_name",schemaPath:"#/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.vserver_name.type,parentSchema:schema43.properties.vserver_name,data:data11};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.root_certificates !== undefined){
+let data12 = data.root_certificates;
+if(typeof data12 !== "string"){
+const err18 = {instancePath:instancePath+"/root_certificates",schemaPath:"#/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.root_certificates.type,parentSchema:schema43.properties.root_certificates,data:data12};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.account_id !== undefined){
+let data13 = data.account_id;
+if(typeof data13 !== "string"){
+const err19 = {instancePath:instancePath+"/account_id",schemaPath:"#/properties/account_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.account_id.type,parentSchema:schema43.properties.account_id,data:data13};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.namespace !== undefined){
+let data14 = data.namespace;
+if(typeof data14 !== "string"){
+const err20 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.namespace.type,parentSchema:schema43.properties.namespace,data:data14};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.access_key_id !== undefined){
+let data15 = data.access_key_id;
+if(typeof data15 !== "string"){
+const err21 = {instancePath:instancePath+"/access_key_id",schemaPath:"#/properties/access_key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.access_key_id.type,parentSchema:schema43.properties.access_key_id,data:data15};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.secret_access_key !== undefined){
+let data16 = data.secret_access_key;
+if(typeof data16 !== "string"){
+const err22 = {instancePath:instancePath+"/secret_access_key",schemaPath:"#/properties/secret_access_key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.secret_access_key.type,parentSchema:schema43.properties.secret_access_key,data:data16};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.key_prefix !== undefined){
+let data17 = data.key_prefix;
+if(typeof data17 !== "string"){
+const err23 = {instancePath:instancePath+"/key_prefix",schemaPath:"#/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.key_prefix.type,parentSchema:schema43.properties.key_prefix,data:data17};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.retry !== undefined){
+if(!(validate93.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+errors = vErrors.length;
+}
+}
+if(data.consider_expired_after_s !== undefined){
+let data19 = data.consider_expired_after_s;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err24 = {instancePath:instancePath+"/consider_expired_after_s",schemaPath:"#/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema43.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema43.properties.consider_expired_after_s.type,parentSchema:schema43.properties.consider_expired_after_s,data:data19};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "duration", data19, schema43.properties.consider_expired_after_s, instancePath+"/consider_expired_after_s");
+if(reason4 !== undefined){
+const err25 = {instancePath:instancePath+"/consider_expired_after_s",schemaPath:"#/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema43.properties.consider_expired_after_s,data:data19};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.max_retry_buffer_per_request !== undefined){
+let data20 = data.max_retry_buffer_per_request;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err26 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema43.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema43.properties.max_retry_buffer_per_request.type,parentSchema:schema43.properties.max_retry_buffer_per_request,data:data20};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "size", data20, schema43.properties.max_retry_buffer_per_request, instancePath+"/max_retry_buffer_per_request");
+if(reason5 !== undefined){
+const err27 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema43.properties.max_retry_buffer_per_request,data:data20};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.multipart_max_concurrent_uploads !== undefined){
+let data21 = data.multipart_max_concurrent_uploads;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err28 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema43.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema43.properties.multipart_max_concurrent_uploads.type,parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "count", data21, schema43.properties.multipart_max_concurrent_uploads, instancePath+"/multipart_max_concurrent_uploads");
+if(reason6 !== undefined){
+const err29 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 < 0 || isNaN(data21)){
+const err30 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+if(data.insecure_allow_http !== undefined){
+let data22 = data.insecure_allow_http;
+if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
+const err31 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/type",keyword:"type",params:{type: schema43.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema43.properties.insecure_allow_http.type,parentSchema:schema43.properties.insecure_allow_http,data:data22};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "bool", data22, schema43.properties.insecure_allow_http, instancePath+"/insecure_allow_http");
+if(reason7 !== undefined){
+const err32 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema43.properties.insecure_allow_http,data:data22};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.disable_http2 !== undefined){
+let data23 = data.disable_http2;
+if((typeof data23 !== "boolean") && (typeof data23 !== "string")){
+const err33 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/type",keyword:"type",params:{type: schema43.properties.disable_http2.type},message:"must be boolean,string",schema:schema43.properties.disable_http2.type,parentSchema:schema43.properties.disable_http2,data:data23};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "bool", data23, schema43.properties.disable_http2, instancePath+"/disable_http2");
+if(reason8 !== undefined){
+const err34 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema43.properties.disable_http2,data:data23};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+validate101.errors = vErrors;
+return errors === 0;
+}
+validate101.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema44 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json","title":"ontap_s3_existence_cache","description":"Keeps a list of the keys of an ONTAP object store, so that existence is answered locally.","type":"object","properties":{"index_path":{"description":"File of the list.","type":"string","x-path":true},"sync_interval_seconds":{"description":"Seconds between listings.","type":["integer","string"],"x-value":"count","minimum":0},"backend":{"title":"OntapBackend","description":"The object store.","type":"object","properties":{"endpoint":{"description":"Address of the service.","type":"string"},"vserver_name":{"description":"Virtual server.","type":"string"},"bucket":{"description":"Bucket.","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust.","type":"string","x-path":true},"key_prefix":{"description":"Put before every key as it stands.","type":"string","default":""},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Bytes kept to repeat a failed upload.","type":["integer","string"],"x-value":"size","default":20000000},"multipart_max_concurrent_uploads":{"description":"Parts uploaded at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"insecure_allow_http":{"description":"Allow plain HTTP.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Speak HTTP/1.1 only.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["endpoint","vserver_name","bucket"]}},"additionalProperties":false,"required":["index_path","sync_interval_seconds","backend"],"x-available":false};
+
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/ontap_s3_existence_cache.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate104.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.index_path === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "index_path"},message:"must have required property '"+"index_path"+"'",schema:schema44.required,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.sync_interval_seconds === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sync_interval_seconds"},message:"must have required property '"+"sync_interval_seconds"+"'",schema:schema44.required,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.backend === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema44.required,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "index_path") || (key0 === "sync_interval_seconds")) || (key0 === "backend"))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.index_path !== undefined){
+let data0 = data.index_path;
+if(typeof data0 !== "string"){
+const err4 = {instancePath:instancePath+"/index_path",schemaPath:"#/properties/index_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.index_path.type,parentSchema:schema44.properties.index_path,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.sync_interval_seconds !== undefined){
+let data1 = data.sync_interval_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err5 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/type",keyword:"type",params:{type: schema44.properties.sync_interval_seconds.type},message:"must be integer,string",schema:schema44.properties.sync_interval_seconds.type,parentSchema:schema44.properties.sync_interval_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema44.properties.sync_interval_seconds, instancePath+"/sync_interval_seconds");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema44.properties.sync_interval_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err7 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema44.properties.sync_interval_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+if(data.backend !== undefined){
+let data2 = data.backend;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.endpoint === undefined){
+const err8 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema44.properties.backend.required,parentSchema:schema44.properties.backend,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(data2.vserver_name === undefined){
+const err9 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "vserver_name"},message:"must have required property '"+"vserver_name"+"'",schema:schema44.properties.backend.required,parentSchema:schema44.properties.backend,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(data2.bucket === undefined){
+const err10 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "bucket"},message:"must have required property '"+"bucket"+"'",schema:schema44.properties.backend.required,parentSchema:schema44.properties.backend,data:data2};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+for(const key1 in data2){
+if(!(func1.call(schema44.properties.backend.properties, key1))){
+const err11 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema44.properties.backend,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.endpoint !== undefined){
+let data3 = data2.endpoint;
+if(typeof data3 !== "string"){
+const err12 = {instancePath:instancePath+"/backend/endpoint",schemaPath:"#/properties/backend/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.endpoint.type,parentSchema:schema44.properties.backend.properties.endpoint,data:data3};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data2.vserver_name !== undefined){
+let data4 = data2.vserver_name;
+if(typeof data4 !== "string"){
+const err13 = {instancePath:instancePath+"/backend/vserver_name",schemaPath:"#/properties/backend/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.vserver_name.type,parentSchema:schema44.properties.backend.properties.vserver_name,data:data4};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.bucket !== undefined){
+let data5 = data2.bucket;
+if(typeof data5 !== "string"){
+const err14 = {instancePath:instancePath+"/backend/bucket",schemaPath:"#/properties/backend/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.bucket.type,parentSchema:schema44.properties.backend.properties.bucket,data:data5};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data2.root_certificates !== undefined){
+let data6 = data2.root_certificates;
+if(typeof data6 !== "string"){
+const err15 = {instancePath:instancePath+"/backend/root_certificates",schemaPath:"#/properties/backend/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.root_certificates.type,parentSchema:schema44.properties.backend.properties.root_certificates,data:data6};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.key_prefix !== undefined){
+let data7 = data2.key_prefix;
+if(typeof data7 !== "string"){
+const err16 = {instancePath:instancePath+"/backend/key_prefix",schemaPath:"#/properties/backend/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.key_prefix.type,parentSchema:schema44.properties.backend.properties.key_prefix,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data2.retry !== undefined){
+if(!(validate93.call(this, data2.retry, {instancePath:instancePath+"/backend/retry",parentData:data2,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+errors = vErrors.length;
+}
+}
+if(data2.consider_expired_after_s !== undefined){
+let data9 = data2.consider_expired_after_s;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err17 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema44.properties.backend.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema44.properties.backend.properties.consider_expired_after_s.type,parentSchema:schema44.properties.backend.properties.consider_expired_after_s,data:data9};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data9, schema44.properties.backend.properties.consider_expired_after_s, instancePath+"/backend/consider_expired_after_s");
+if(reason1 !== undefined){
+const err18 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema44.properties.backend.properties.consider_expired_after_s,data:data9};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.max_retry_buffer_per_request !== undefined){
+let data10 = data2.max_retry_buffer_per_request;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err19 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema44.properties.backend.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema44.properties.backend.properties.max_retry_buffer_per_request.type,parentSchema:schema44.properties.backend.properties.max_retry_buffer_per_request,data:data10};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "size", data10, schema44.properties.backend.properties.max_retry_buffer_per_request, instancePath+"/backend/max_retry_buffer_per_request");
+if(reason2 !== undefined){
+const err20 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema44.properties.backend.properties.max_retry_buffer_per_request,data:data10};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data2.multipart_max_concurrent_uploads !== undefined){
+let data11 = data2.multipart_max_concurrent_uploads;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err21 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema44.properties.backend.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema44.properties.backend.properties.multipart_max_concurrent_uploads.type,parentSchema:schema44.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data11, schema44.properties.backend.properties.multipart_max_concurrent_uploads, instancePath+"/backend/multipart_max_concurrent_uploads");
+if(reason3 !== undefined){
+const err22 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema44.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err23 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema44.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+if(data2.insecure_allow_http !== undefined){
+let data12 = data2.insecure_allow_http;
+if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
+const err24 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/type",keyword:"type",params:{type: schema44.properties.backend.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema44.properties.backend.properties.insecure_allow_http.type,parentSchema:schema44.properties.backend.properties.insecure_allow_http,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "bool", data12, schema44.properties.backend.properties.insecure_allow_http, instancePath+"/backend/insecure_allow_http");
+if(reason4 !== undefined){
+const err25 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema44.properties.backend.properties.insecure_allow_http,data:data12};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data2.disable_http2 !== undefined){
+let data13 = data2.disable_http2;
+if((typeof data13 !== "boolean") && (typeof data13 !== "string")){
+const err26 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/type",keyword:"type",params:{type: schema44.properties.backend.properties.disable_http2.type},message:"must be boolean,string",schema:schema44.properties.backend.properties.disable_http2.type,parentSchema:schema44.properties.backend.properties.disable_http2,data:data13};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "bool", data13, schema44.properties.backend.properties.disable_http2, instancePath+"/backend/disable_http2");
+if(reason5 !== undefined){
+const err27 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema44.properties.backend.properties.disable_http2,data:data13};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.properties.backend.type,parentSchema:schema44.properties.backend,data:data2};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+}
+else {
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+validate104.errors = vErrors;
+return errors === 0;
+}
+validate104.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema45 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/cache_metrics.json","title":"cache_metrics","description":"Labels the cache metrics of its backend. Every store is counted without it.","type":"object","properties":{"cache_type":{"description":"The label, such as `cas` or `ac`.","type":"string"},"backend":{"description":"The store that is counted.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["cache_type","backend"],"x-available":false};
+
+function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/cache_metrics.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate107.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cache_type === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cache_type"},message:"must have required property '"+"cache_type"+"'",schema:schema45.required,parentSchema:schema45,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.backend === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema45.required,parentSchema:schema45,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "cache_type") || (key0 === "backend"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema45,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.cache_type !== undefined){
+let data0 = data.cache_type;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/cache_type",schemaPath:"#/properties/cache_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema45.properties.cache_type.type,parentSchema:schema45.properties.cache_type,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.backend !== undefined){
+if(!(wrapper0.validate.call(this, data.backend, {instancePath:instancePath+"/backend",parentData:data,parentDataProperty:"backend",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper0.validate.errors : vErrors.concat(wrapper0.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.type,parentSchema:schema45,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate107.errors = vErrors;
+return errors === 0;
+}
+validate107.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate53.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema20.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema20,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema20.properties.name.type,parentSchema:schema20.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.memory !== undefined){
+if(!(validate54.call(this, data.memory, {instancePath:instancePath+"/memory",parentData:data,parentDataProperty:"memory",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+}
+if(data.filesystem !== undefined){
+if(!(validate58.call(this, data.filesystem, {instancePath:instancePath+"/filesystem",parentData:data,parentDataProperty:"filesystem",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+errors = vErrors.length;
+}
+}
+if(data.fast_slow !== undefined){
+if(!(validate61.call(this, data.fast_slow, {instancePath:instancePath+"/fast_slow",parentData:data,parentDataProperty:"fast_slow",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+errors = vErrors.length;
+}
+}
+if(data.compression !== undefined){
+if(!(validate63.call(this, data.compression, {instancePath:instancePath+"/compression",parentData:data,parentDataProperty:"compression",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate63.errors : vErrors.concat(validate63.errors);
+errors = vErrors.length;
+}
+}
+if(data.dedup !== undefined){
+if(!(validate69.call(this, data.dedup, {instancePath:instancePath+"/dedup",parentData:data,parentDataProperty:"dedup",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate69.errors : vErrors.concat(validate69.errors);
+errors = vErrors.length;
+}
+}
+if(data.verify !== undefined){
+if(!(validate71.call(this, data.verify, {instancePath:instancePath+"/verify",parentData:data,parentDataProperty:"verify",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+}
+if(data.existence_cache !== undefined){
+if(!(validate73.call(this, data.existence_cache, {instancePath:instancePath+"/existence_cache",parentData:data,parentDataProperty:"existence_cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+errors = vErrors.length;
+}
+}
+if(data.completeness_checking !== undefined){
+if(!(validate76.call(this, data.completeness_checking, {instancePath:instancePath+"/completeness_checking",parentData:data,parentDataProperty:"completeness_checking",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate76.errors : vErrors.concat(validate76.errors);
+errors = vErrors.length;
+}
+}
+if(data.size_partitioning !== undefined){
+if(!(validate78.call(this, data.size_partitioning, {instancePath:instancePath+"/size_partitioning",parentData:data,parentDataProperty:"size_partitioning",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate78.errors : vErrors.concat(validate78.errors);
+errors = vErrors.length;
+}
+}
+if(data.shard !== undefined){
+if(!(validate80.call(this, data.shard, {instancePath:instancePath+"/shard",parentData:data,parentDataProperty:"shard",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate80.errors : vErrors.concat(validate80.errors);
+errors = vErrors.length;
+}
+}
+if(data.ref_store !== undefined){
+if(!(validate84.call(this, data.ref_store, {instancePath:instancePath+"/ref_store",parentData:data,parentDataProperty:"ref_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+errors = vErrors.length;
+}
+}
+if(data.noop !== undefined){
+if(!(validate86.call(this, data.noop, {instancePath:instancePath+"/noop",parentData:data,parentDataProperty:"noop",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+}
+if(data.grpc !== undefined){
+if(!(validate88.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+errors = vErrors.length;
+}
+}
+if(data.redis_store !== undefined){
+if(!(validate96.call(this, data.redis_store, {instancePath:instancePath+"/redis_store",parentData:data,parentDataProperty:"redis_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_mongo !== undefined){
+if(!(validate99.call(this, data.experimental_mongo, {instancePath:instancePath+"/experimental_mongo",parentData:data,parentDataProperty:"experimental_mongo",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate99.errors : vErrors.concat(validate99.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_cloud_object_store !== undefined){
+if(!(validate101.call(this, data.experimental_cloud_object_store, {instancePath:instancePath+"/experimental_cloud_object_store",parentData:data,parentDataProperty:"experimental_cloud_object_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate101.errors : vErrors.concat(validate101.errors);
+errors = vErrors.length;
+}
+}
+if(data.ontap_s3_existence_cache !== undefined){
+if(!(validate104.call(this, data.ontap_s3_existence_cache, {instancePath:instancePath+"/ontap_s3_existence_cache",parentData:data,parentDataProperty:"ontap_s3_existence_cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+errors = vErrors.length;
+}
+}
+if(data.cache_metrics !== undefined){
+if(!(validate107.call(this, data.cache_metrics, {instancePath:instancePath+"/cache_metrics",parentData:data,parentDataProperty:"cache_metrics",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_s3_store !== undefined){
+let data19 = data.experimental_s3_store;
+if(!(data19 && typeof data19 == "object" && !Array.isArray(data19))){
+const err2 = {instancePath:instancePath+"/experimental_s3_store",schemaPath:"#/properties/experimental_s3_store/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema20.properties.experimental_s3_store.type,parentSchema:schema20.properties.experimental_s3_store,data:data19};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+const reason0 = checkKind.call(this, "store", data, schema20, instancePath);
+if(reason0 !== undefined){
+const err3 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"store",parentSchema:schema20,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema20.type,parentSchema:schema20,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate53.errors = vErrors;
+return errors === 0;
+}
+validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema46 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
+const schema47 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. An action asking for a property that is not listed is refused.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds a finished operation can still be asked for with WaitExecution or GetOperation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds an operation goes on without any client listening to it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action after which the action is queued again, as a used attempt; 0 turns this off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds a worker has to confirm that it stopped an action; then the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"max_job_retries":{"description":"How often an action is tried again after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`; one failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"Which fitting worker gets an action: the one idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that no worker matches; 0 or -1 turns them off.","type":["integer","string"],"x-value":"signed_duration","default":10},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds an action stays queued while no connected worker could ever run it; then the client gets FAILED_PRECONDITION with what was asked and what workers offer. 0 waits for ever.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000}},"additionalProperties":false};
+
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate112.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema47.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.supported_platform_properties !== undefined){
+let data0 = data.supported_platform_properties;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key1 in data0){
+let data1 = data0[key1];
+if(typeof data1 !== "string"){
+const err1 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.supported_platform_properties.additionalProperties.type,parentSchema:schema47.properties.supported_platform_properties.additionalProperties,data:data1};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!((((data1 === "minimum") || (data1 === "exact")) || (data1 === "priority")) || (data1 === "ignore"))){
+const err2 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/enum",keyword:"enum",params:{allowedValues: schema47.properties.supported_platform_properties.additionalProperties.enum},message:"must be equal to one of the allowed values",schema:schema47.properties.supported_platform_properties.additionalProperties.enum,parentSchema:schema47.properties.supported_platform_properties.additionalProperties,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/supported_platform_properties",schemaPath:"#/properties/supported_platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.properties.supported_platform_properties.type,parentSchema:schema47.properties.supported_platform_properties,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.retain_completed_for_s !== undefined){
+let data2 = data.retain_completed_for_s;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/type",keyword:"type",params:{type: schema47.properties.retain_completed_for_s.type},message:"must be integer,string",schema:schema47.properties.retain_completed_for_s.type,parentSchema:schema47.properties.retain_completed_for_s,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data2, schema47.properties.retain_completed_for_s, instancePath+"/retain_completed_for_s");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema47.properties.retain_completed_for_s,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.client_action_timeout_s !== undefined){
+let data3 = data.client_action_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err6 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/type",keyword:"type",params:{type: schema47.properties.client_action_timeout_s.type},message:"must be integer,string",schema:schema47.properties.client_action_timeout_s.type,parentSchema:schema47.properties.client_action_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema47.properties.client_action_timeout_s, instancePath+"/client_action_timeout_s");
+if(reason1 !== undefined){
+const err7 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema47.properties.client_action_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.worker_timeout_s !== undefined){
+let data4 = data.worker_timeout_s;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err8 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/type",keyword:"type",params:{type: schema47.properties.worker_timeout_s.type},message:"must be integer,string",schema:schema47.properties.worker_timeout_s.type,parentSchema:schema47.properties.worker_timeout_s,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data4, schema47.properties.worker_timeout_s, instancePath+"/worker_timeout_s");
+if(reason2 !== undefined){
+const err9 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema47.properties.worker_timeout_s,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.max_action_executing_timeout_s !== undefined){
+let data5 = data.max_action_executing_timeout_s;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err10 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/type",keyword:"type",params:{type: schema47.properties.max_action_executing_timeout_s.type},message:"must be integer,string",schema:schema47.properties.max_action_executing_timeout_s.type,parentSchema:schema47.properties.max_action_executing_timeout_s,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data5, schema47.properties.max_action_executing_timeout_s, instancePath+"/max_action_executing_timeout_s");
+if(reason3 !== undefined){
+const err11 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema47.properties.max_action_executing_timeout_s,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.unacknowledged_kill_timeout_s !== undefined){
+let data6 = data.unacknowledged_kill_timeout_s;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err12 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/type",keyword:"type",params:{type: schema47.properties.unacknowledged_kill_timeout_s.type},message:"must be integer,string",schema:schema47.properties.unacknowledged_kill_timeout_s.type,parentSchema:schema47.properties.unacknowledged_kill_timeout_s,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "duration", data6, schema47.properties.unacknowledged_kill_timeout_s, instancePath+"/unacknowledged_kill_timeout_s");
+if(reason4 !== undefined){
+const err13 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema47.properties.unacknowledged_kill_timeout_s,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.max_job_retries !== undefined){
+let data7 = data.max_job_retries;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/type",keyword:"type",params:{type: schema47.properties.max_job_retries.type},message:"must be integer,string",schema:schema47.properties.max_job_retries.type,parentSchema:schema47.properties.max_job_retries,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "count", data7, schema47.properties.max_job_retries, instancePath+"/max_job_retries");
+if(reason5 !== undefined){
+const err15 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema47.properties.max_job_retries,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+const err16 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema47.properties.max_job_retries,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+if(data.allocation_strategy !== undefined){
+let data8 = data.allocation_strategy;
+if(typeof data8 !== "string"){
+const err17 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.allocation_strategy.type,parentSchema:schema47.properties.allocation_strategy,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if(!((data8 === "least_recently_used") || (data8 === "most_recently_used"))){
+const err18 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/enum",keyword:"enum",params:{allowedValues: schema47.properties.allocation_strategy.enum},message:"must be equal to one of the allowed values",schema:schema47.properties.allocation_strategy.enum,parentSchema:schema47.properties.allocation_strategy,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.experimental_backend !== undefined){
+let data9 = data.experimental_backend;
+if((typeof data9 !== "string") && (!(data9 && typeof data9 == "object" && !Array.isArray(data9)))){
+const err19 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/type",keyword:"type",params:{type: schema47.properties.experimental_backend.type},message:"must be string,object",schema:schema47.properties.experimental_backend.type,parentSchema:schema47.properties.experimental_backend,data:data9};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason6 = checkWord.call(this, schema47.properties.experimental_backend["x-words"], data9, schema47.properties.experimental_backend, instancePath+"/experimental_backend");
+if(reason6 !== undefined){
+const err20 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/x-words",keyword:"x-words",params:{},message:reason6,schema:schema47.properties.experimental_backend["x-words"],parentSchema:schema47.properties.experimental_backend,data:data9};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(Object.keys(data9).length < 1){
+const err21 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema47.properties.experimental_backend,data:data9};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+for(const key2 in data9){
+if(!(key2 === "redis")){
+const err22 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema47.properties.experimental_backend,data:data9};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data9.redis !== undefined){
+let data10 = data9.redis;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.redis_store === undefined){
+const err23 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema47.properties.experimental_backend.properties.redis.required,parentSchema:schema47.properties.experimental_backend.properties.redis,data:data10};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+for(const key3 in data10){
+if(!(key3 === "redis_store")){
+const err24 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema47.properties.experimental_backend.properties.redis,data:data10};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data10.redis_store !== undefined){
+let data11 = data10.redis_store;
+if(typeof data11 !== "string"){
+const err25 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema47.properties.experimental_backend.properties.redis.properties.redis_store,data:data11};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.properties.experimental_backend.properties.redis.type,parentSchema:schema47.properties.experimental_backend.properties.redis,data:data10};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+}
+if(data.worker_match_logging_interval_s !== undefined){
+let data12 = data.worker_match_logging_interval_s;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err27 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema47.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema47.properties.worker_match_logging_interval_s.type,parentSchema:schema47.properties.worker_match_logging_interval_s,data:data12};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "signed_duration", data12, schema47.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
+if(reason7 !== undefined){
+const err28 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"signed_duration",parentSchema:schema47.properties.worker_match_logging_interval_s,data:data12};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.fallback_match_interval_s !== undefined){
+let data13 = data.fallback_match_interval_s;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err29 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema47.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema47.properties.fallback_match_interval_s.type,parentSchema:schema47.properties.fallback_match_interval_s,data:data13};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "signed_duration", data13, schema47.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
+if(reason8 !== undefined){
+const err30 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"signed_duration",parentSchema:schema47.properties.fallback_match_interval_s,data:data13};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.no_worker_timeout_s !== undefined){
+let data14 = data.no_worker_timeout_s;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err31 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema47.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema47.properties.no_worker_timeout_s.type,parentSchema:schema47.properties.no_worker_timeout_s,data:data14};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "duration", data14, schema47.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
+if(reason9 !== undefined){
+const err32 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema47.properties.no_worker_timeout_s,data:data14};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.max_queued_actions !== undefined){
+let data15 = data.max_queued_actions;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err33 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema47.properties.max_queued_actions.type},message:"must be integer,string",schema:schema47.properties.max_queued_actions.type,parentSchema:schema47.properties.max_queued_actions,data:data15};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+const reason10 = checkScalar.call(this, "count", data15, schema47.properties.max_queued_actions, instancePath+"/max_queued_actions");
+if(reason10 !== undefined){
+const err34 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema47.properties.max_queued_actions,data:data15};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 1 || isNaN(data15)){
+const err35 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema47.properties.max_queued_actions,data:data15};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.type,parentSchema:schema47,data};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+validate112.errors = vErrors;
+return errors === 0;
+}
+validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema48 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Where it is.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true}},"additionalProperties":false,"required":["endpoint"],"x-available":false};
+
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/scheduler/grpc.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate114.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.endpoint === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema48.required,parentSchema:schema48,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "endpoint") || (key0 === "retry")) || (key0 === "max_concurrent_requests")) || (key0 === "connections_per_endpoint"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema48,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.endpoint !== undefined){
+if(!(validate89.call(this, data.endpoint, {instancePath:instancePath+"/endpoint",parentData:data,parentDataProperty:"endpoint",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+}
+if(data.retry !== undefined){
+if(!(validate93.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate93.errors : vErrors.concat(validate93.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_concurrent_requests !== undefined){
+let data2 = data.max_concurrent_requests;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err2 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema48.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema48.properties.max_concurrent_requests.type,parentSchema:schema48.properties.max_concurrent_requests,data:data2};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data2, schema48.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
+if(reason0 !== undefined){
+const err3 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema48.properties.max_concurrent_requests,data:data2};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+const err4 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema48.properties.max_concurrent_requests,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+if(data.connections_per_endpoint !== undefined){
+let data3 = data.connections_per_endpoint;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err5 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema48.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema48.properties.connections_per_endpoint.type,parentSchema:schema48.properties.connections_per_endpoint,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data3, schema48.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
+if(reason1 !== undefined){
+const err6 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema48.properties.connections_per_endpoint,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+const err7 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema48.properties.connections_per_endpoint,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema48.type,parentSchema:schema48,data};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate114.errors = vErrors;
+return errors === 0;
+}
+validate114.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema49 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/cache_lookup.json","title":"cache_lookup","description":"Answers from an action cache before anything is queued.","type":"object","properties":{"ac_store":{"description":"The action cache.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["ac_store","scheduler"],"x-available":false};
+const wrapper13 = {validate: validate111};
+
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/scheduler/cache_lookup.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate118.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema49.required,parentSchema:schema49,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema49.required,parentSchema:schema49,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "ac_store") || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema49,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.ac_store !== undefined){
+let data0 = data.ac_store;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema49.properties.ac_store.type,parentSchema:schema49.properties.ac_store,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.scheduler !== undefined){
+if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate118.errors = vErrors;
+return errors === 0;
+}
+validate118.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema50 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/property_modifier.json","title":"property_modifier","description":"Changes the platform properties of actions on their way in.","type":"object","properties":{"modifications":{"description":"The changes, applied in order.","type":"array","items":{"title":"PropertyModification","description":"One change, as an object with exactly one key.","type":"object","properties":{"add":{"title":"PropertyAddition","description":"Sets a property, whether it was there or not.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Its value.","type":"string"}},"additionalProperties":false,"required":["name","value"]},"remove":{"description":"The property to take away.","type":"string"},"replace":{"title":"PropertyReplacement","description":"Renames a property, or changes its value.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Only if it has this value.","type":"string"},"new_name":{"description":"Its new name.","type":"string"},"new_value":{"description":"Its new value; left out keeps the old one.","type":"string"}},"additionalProperties":false,"required":["name","new_name"]}},"additionalProperties":false,"minProperties":1,"maxProperties":1}},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["modifications","scheduler"],"x-available":false};
+
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/scheduler/property_modifier.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate120.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.modifications === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "modifications"},message:"must have required property '"+"modifications"+"'",schema:schema50.required,parentSchema:schema50,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema50.required,parentSchema:schema50,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "modifications") || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema50,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.modifications !== undefined){
+let data0 = data.modifications;
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(Object.keys(data1).length > 1){
+const err3 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema50.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(Object.keys(data1).length < 1){
+const err4 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema50.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!(((key1 === "add") || (key1 === "remove")) || (key1 === "replace"))){
+const err5 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema50.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.add !== undefined){
+let data2 = data1.add;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.name === undefined){
+const err6 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema50.properties.modifications.items.properties.add.required,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.value === undefined){
+const err7 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'",schema:schema50.properties.modifications.items.properties.add.required,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+for(const key2 in data2){
+if(!((key2 === "name") || (key2 === "value"))){
+const err8 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.name !== undefined){
+let data3 = data2.name;
+if(typeof data3 !== "string"){
+const err9 = {instancePath:instancePath+"/modifications/" + i0+"/add/name",schemaPath:"#/properties/modifications/items/properties/add/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.add.properties.name.type,parentSchema:schema50.properties.modifications.items.properties.add.properties.name,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.value !== undefined){
+let data4 = data2.value;
+if(typeof data4 !== "string"){
+const err10 = {instancePath:instancePath+"/modifications/" + i0+"/add/value",schemaPath:"#/properties/modifications/items/properties/add/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.add.properties.value.type,parentSchema:schema50.properties.modifications.items.properties.add.properties.value,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.properties.modifications.items.properties.add.type,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data1.remove !== undefined){
+let data5 = data1.remove;
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/modifications/" + i0+"/remove",schemaPath:"#/properties/modifications/items/properties/remove/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.remove.type,parentSchema:schema50.properties.modifications.items.properties.remove,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data1.replace !== undefined){
+let data6 = data1.replace;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.name === undefined){
+const err13 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema50.properties.modifications.items.properties.replace.required,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+if(data6.new_name === undefined){
+const err14 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "new_name"},message:"must have required property '"+"new_name"+"'",schema:schema50.properties.modifications.items.properties.replace.required,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+for(const key3 in data6){
+if(!((((key3 === "name") || (key3 === "value")) || (key3 === "new_name")) || (key3 === "new_value"))){
+const err15 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data6.name !== undefined){
+let data7 = data6.name;
+if(typeof data7 !== "string"){
+const err16 = {instancePath:instancePath+"/modifications/" + i0+"/replace/name",schemaPath:"#/properties/modifications/items/properties/replace/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.name.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.name,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data6.value !== undefined){
+let data8 = data6.value;
+if(typeof data8 !== "string"){
+const err17 = {instancePath:instancePath+"/modifications/" + i0+"/replace/value",schemaPath:"#/properties/modifications/items/properties/replace/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.value.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.value,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data6.new_name !== undefined){
+let data9 = data6.new_name;
+if(typeof data9 !== "string"){
+const err18 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_name",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.new_name.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.new_name,data:data9};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data6.new_value !== undefined){
+let data10 = data6.new_value;
+if(typeof data10 !== "string"){
+const err19 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_value",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.new_value.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.new_value,data:data10};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.properties.modifications.items.properties.replace.type,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.properties.modifications.items.type,parentSchema:schema50.properties.modifications.items,data:data1};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/modifications",schemaPath:"#/properties/modifications/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema50.properties.modifications.type,parentSchema:schema50.properties.modifications,data:data0};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.scheduler !== undefined){
+if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.type,parentSchema:schema50,data};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+validate120.errors = vErrors;
+return errors === 0;
+}
+validate120.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema51 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/historical_resource.json","title":"historical_resource","description":"Raises the resources an action asks for to what it needed before.","type":"object","properties":{"hints_file":{"description":"JSON file with what earlier actions needed.","type":"string","x-path":true},"refresh_interval_s":{"description":"Seconds between reloads; 0 loads once.","type":["integer","string"],"x-value":"duration","default":30},"cpu_property_name":{"description":"Property with the number of CPUs.","type":"string","default":"cpu_count"},"memory_property_name":{"description":"Property with the memory in KiB.","type":"string","default":"memory_kb"},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["hints_file","scheduler"],"x-available":false};
+
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/scheduler/historical_resource.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate122.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.hints_file === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hints_file"},message:"must have required property '"+"hints_file"+"'",schema:schema51.required,parentSchema:schema51,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema51.required,parentSchema:schema51,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "hints_file") || (key0 === "refresh_interval_s")) || (key0 === "cpu_property_name")) || (key0 === "memory_property_name")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema51,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.hints_file !== undefined){
+let data0 = data.hints_file;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/hints_file",schemaPath:"#/properties/hints_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.hints_file.type,parentSchema:schema51.properties.hints_file,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.refresh_interval_s !== undefined){
+let data1 = data.refresh_interval_s;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err4 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/type",keyword:"type",params:{type: schema51.properties.refresh_interval_s.type},message:"must be integer,string",schema:schema51.properties.refresh_interval_s.type,parentSchema:schema51.properties.refresh_interval_s,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data1, schema51.properties.refresh_interval_s, instancePath+"/refresh_interval_s");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema51.properties.refresh_interval_s,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.cpu_property_name !== undefined){
+let data2 = data.cpu_property_name;
+if(typeof data2 !== "string"){
+const err6 = {instancePath:instancePath+"/cpu_property_name",schemaPath:"#/properties/cpu_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.cpu_property_name.type,parentSchema:schema51.properties.cpu_property_name,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.memory_property_name !== undefined){
+let data3 = data.memory_property_name;
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/memory_property_name",schemaPath:"#/properties/memory_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.memory_property_name.type,parentSchema:schema51.properties.memory_property_name,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.scheduler !== undefined){
+if(!(wrapper13.validate.call(this, data.scheduler, {instancePath:instancePath+"/scheduler",parentData:data,parentDataProperty:"scheduler",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? wrapper13.validate.errors : vErrors.concat(wrapper13.validate.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema51.type,parentSchema:schema51,data};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate122.errors = vErrors;
+return errors === 0;
+}
+validate122.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/scheduler.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate111.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "name") || (key0 === "simple")) || (key0 === "grpc")) || (key0 === "cache_lookup")) || (key0 === "property_modifier")) || (key0 === "historical_resource"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema46,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema46.properties.name.type,parentSchema:schema46.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.simple !== undefined){
+if(!(validate112.call(this, data.simple, {instancePath:instancePath+"/simple",parentData:data,parentDataProperty:"simple",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+errors = vErrors.length;
+}
+}
+if(data.grpc !== undefined){
+if(!(validate114.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+errors = vErrors.length;
+}
+}
+if(data.cache_lookup !== undefined){
+if(!(validate118.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+errors = vErrors.length;
+}
+}
+if(data.property_modifier !== undefined){
+if(!(validate120.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+errors = vErrors.length;
+}
+}
+if(data.historical_resource !== undefined){
+if(!(validate122.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+errors = vErrors.length;
+}
+}
+const reason0 = checkKind.call(this, "scheduler", data, schema46, instancePath);
+if(reason0 !== undefined){
+const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"scheduler",parentSchema:schema46,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.type,parentSchema:schema46,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate111.errors = vErrors;
+return errors === 0;
+}
+validate111.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema52 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
+const schema53 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker in this process. It talks to the scheduler over the network like any other worker.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler.","$ref":"https://remexec.invalid/schema/shared/client_tls.json","x-available":false}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none.","type":["integer","string"],"x-value":"duration","default":1200,"x-zero-is-default":true},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":true,"x-value":"duration","default":30,"x-zero-is-default":true},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":true,"x-value":"duration_ms","default":500,"x-zero-is-default":true},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":0},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run; emptied at start. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema54 = {"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none.","type":["integer","string"],"x-value":"duration","default":1200,"x-zero-is-default":true};
+
+function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate129.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be integer,string",schema:schema54.type,parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema54, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate129.errors = vErrors;
+return errors === 0;
+}
+validate129.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema55 = {"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true};
+
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate131.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema55.type},message:"must be integer,string",schema:schema55.type,parentSchema:schema55,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema55, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema55,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate131.errors = vErrors;
+return errors === 0;
+}
+validate131.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema56 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/upload_action_result.json","title":"UploadActionResult","description":"Which results a worker stores, and where.","type":"object","properties":{"ac_store":{"description":"The action cache. Left out: the execution service stores cacheable results with exit code 0.","type":"string","x-names":"stores"},"upload_ac_results_strategy":{"description":"Which results go to the action cache; `success_only` are those with exit code 0 and no error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"success_only"},"historical_results_store":{"description":"Where complete responses are kept. Left out: the store of the worker.","type":"string","x-names":"stores","x-ignored":true},"upload_historical_results_strategy":{"description":"Of which actions the complete response is kept.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"failures_only","x-ignored":true},"success_message_template":{"description":"Message of a response with exit code 0; `{digest_function}`, `{action_digest_hash}` and `{action_digest_size}` are filled in.","type":"string","default":""},"failure_message_template":{"description":"Message of any other response, with the same placeholders.","type":"string","default":""}},"additionalProperties":false};
+
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate133.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema56,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.ac_store !== undefined){
+let data0 = data.ac_store;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.ac_store.type,parentSchema:schema56.properties.ac_store,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.upload_ac_results_strategy !== undefined){
+let data1 = data.upload_ac_results_strategy;
+if(typeof data1 !== "string"){
+const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_ac_results_strategy.type,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
+const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_ac_results_strategy.enum,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.historical_results_store !== undefined){
+let data2 = data.historical_results_store;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.historical_results_store.type,parentSchema:schema56.properties.historical_results_store,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.upload_historical_results_strategy !== undefined){
+let data3 = data.upload_historical_results_strategy;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_historical_results_strategy.type,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
+const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_historical_results_strategy.enum,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.success_message_template !== undefined){
+let data4 = data.success_message_template;
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.success_message_template.type,parentSchema:schema56.properties.success_message_template,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.failure_message_template !== undefined){
+let data5 = data.failure_message_template;
+if(typeof data5 !== "string"){
+const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.failure_message_template.type,parentSchema:schema56.properties.failure_message_template,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate133.errors = vErrors;
+return errors === 0;
+}
+validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema57 = {"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
+
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate135.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema57,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(Object.keys(data).length < 1){
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema57,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "values") || (key0 === "query_cmd"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema57,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.values !== undefined){
+let data0 = data.values;
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/values/" + i0,schemaPath:"#/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.values.items.type,parentSchema:schema57.properties.values.items,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.properties.values.type,parentSchema:schema57.properties.values,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.query_cmd !== undefined){
+let data2 = data.query_cmd;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/query_cmd",schemaPath:"#/properties/query_cmd/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.query_cmd.type,parentSchema:schema57.properties.query_cmd,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate135.errors = vErrors;
+return errors === 0;
+}
+validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema58 = {"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
+
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate137.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "string") && (!(data && typeof data == "object" && !Array.isArray(data)))){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema58.type},message:"must be string,object",schema:schema58.type,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkWord.call(this, schema58["x-words"], data, schema58, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-words",keyword:"x-words",params:{},message:reason0,schema:schema58["x-words"],parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+const err2 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(Object.keys(data).length < 1){
+const err3 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "property") || (key0 === "value"))){
+const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.property !== undefined){
+let data0 = data.property;
+if(typeof data0 !== "string"){
+const err5 = {instancePath:instancePath+"/property",schemaPath:"#/properties/property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.property.type,parentSchema:schema58.properties.property,data:data0};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.value !== undefined){
+let data1 = data.value;
+if(typeof data1 !== "string"){
+const err6 = {instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.value.type,parentSchema:schema58.properties.value,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+validate137.errors = vErrors;
+return errors === 0;
+}
+validate137.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/worker/local.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate127.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.worker_api_endpoint === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "worker_api_endpoint"},message:"must have required property '"+"worker_api_endpoint"+"'",schema:schema53.required,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.cas_fast_slow_store === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema53.required,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.work_directory === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema53.required,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema53.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.name.type,parentSchema:schema53.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.worker_api_endpoint !== undefined){
+let data1 = data.worker_api_endpoint;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.uri === undefined){
+const err5 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/required",keyword:"required",params:{missingProperty: "uri"},message:"must have required property '"+"uri"+"'",schema:schema53.properties.worker_api_endpoint.required,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!(((key1 === "uri") || (key1 === "timeout")) || (key1 === "tls_config"))){
+const err6 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data1.uri !== undefined){
+let data2 = data1.uri;
+if(typeof data2 !== "string"){
+const err7 = {instancePath:instancePath+"/worker_api_endpoint/uri",schemaPath:"#/properties/worker_api_endpoint/properties/uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.worker_api_endpoint.properties.uri.type,parentSchema:schema53.properties.worker_api_endpoint.properties.uri,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data1.timeout !== undefined){
+let data3 = data1.timeout;
+if((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err8 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/type",keyword:"type",params:{type: schema53.properties.worker_api_endpoint.properties.timeout.type},message:"must be number,string",schema:schema53.properties.worker_api_endpoint.properties.timeout.type,parentSchema:schema53.properties.worker_api_endpoint.properties.timeout,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "number", data3, schema53.properties.worker_api_endpoint.properties.timeout, instancePath+"/worker_api_endpoint/timeout");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/x-value",keyword:"x-value",params:{},message:reason0,schema:"number",parentSchema:schema53.properties.worker_api_endpoint.properties.timeout,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 <= 0 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema53.properties.worker_api_endpoint.properties.timeout,data:data3};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+if(data1.tls_config !== undefined){
+if(!(validate90.call(this, data1.tls_config, {instancePath:instancePath+"/worker_api_endpoint/tls_config",parentData:data1,parentDataProperty:"tls_config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.worker_api_endpoint.type,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.max_action_timeout_s !== undefined){
+let data5 = data.max_action_timeout_s;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err12 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_action_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_action_timeout_s.type,parentSchema:schema53.properties.max_action_timeout_s,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data5, schema53.properties.max_action_timeout_s, instancePath+"/max_action_timeout_s");
+if(reason1 !== undefined){
+const err13 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema53.properties.max_action_timeout_s,data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.max_action_timeout !== undefined){
+if(!(validate129.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate129.errors : vErrors.concat(validate129.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_upload_timeout_s !== undefined){
+let data7 = data.max_upload_timeout_s;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_upload_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_upload_timeout_s.type,parentSchema:schema53.properties.max_upload_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data7, schema53.properties.max_upload_timeout_s, instancePath+"/max_upload_timeout_s");
+if(reason2 !== undefined){
+const err15 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema53.properties.max_upload_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.max_upload_timeout !== undefined){
+if(!(validate131.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate131.errors : vErrors.concat(validate131.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_cleanup_wait_s !== undefined){
+let data9 = data.max_cleanup_wait_s;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err16 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/type",keyword:"type",params:{type: schema53.properties.max_cleanup_wait_s.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_wait_s.type,parentSchema:schema53.properties.max_cleanup_wait_s,data:data9};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data9, schema53.properties.max_cleanup_wait_s, instancePath+"/max_cleanup_wait_s");
+if(reason3 !== undefined){
+const err17 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema53.properties.max_cleanup_wait_s,data:data9};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.max_cleanup_backoff_ms !== undefined){
+let data10 = data.max_cleanup_backoff_ms;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err18 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/type",keyword:"type",params:{type: schema53.properties.max_cleanup_backoff_ms.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_backoff_ms.type,parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data10};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "duration_ms", data10, schema53.properties.max_cleanup_backoff_ms, instancePath+"/max_cleanup_backoff_ms");
+if(reason4 !== undefined){
+const err19 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration_ms",parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data10};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.max_inflight_tasks !== undefined){
+let data11 = data.max_inflight_tasks;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err20 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/type",keyword:"type",params:{type: schema53.properties.max_inflight_tasks.type},message:"must be integer,string",schema:schema53.properties.max_inflight_tasks.type,parentSchema:schema53.properties.max_inflight_tasks,data:data11};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "parallelism", data11, schema53.properties.max_inflight_tasks, instancePath+"/max_inflight_tasks");
+if(reason5 !== undefined){
+const err21 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/x-value",keyword:"x-value",params:{},message:reason5,schema:"parallelism",parentSchema:schema53.properties.max_inflight_tasks,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err22 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.max_inflight_tasks,data:data11};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data.timeout_handled_externally !== undefined){
+let data12 = data.timeout_handled_externally;
+if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
+const err23 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/type",keyword:"type",params:{type: schema53.properties.timeout_handled_externally.type},message:"must be boolean,string",schema:schema53.properties.timeout_handled_externally.type,parentSchema:schema53.properties.timeout_handled_externally,data:data12};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "bool", data12, schema53.properties.timeout_handled_externally, instancePath+"/timeout_handled_externally");
+if(reason6 !== undefined){
+const err24 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema53.properties.timeout_handled_externally,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data.timeout_message !== undefined){
+let data13 = data.timeout_message;
+if(typeof data13 !== "string"){
+const err25 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.timeout_message.type,parentSchema:schema53.properties.timeout_message,data:data13};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data.entrypoint !== undefined){
+let data14 = data.entrypoint;
+if(typeof data14 !== "string"){
+const err26 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.entrypoint.type,parentSchema:schema53.properties.entrypoint,data:data14};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.experimental_precondition_script !== undefined){
+let data15 = data.experimental_precondition_script;
+if(typeof data15 !== "string"){
+const err27 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.experimental_precondition_script.type,parentSchema:schema53.properties.experimental_precondition_script,data:data15};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.cas_fast_slow_store !== undefined){
+let data16 = data.cas_fast_slow_store;
+if(typeof data16 !== "string"){
+const err28 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.cas_fast_slow_store.type,parentSchema:schema53.properties.cas_fast_slow_store,data:data16};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.upload_action_result !== undefined){
+if(!(validate133.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+errors = vErrors.length;
+}
+}
+if(data.work_directory !== undefined){
+let data18 = data.work_directory;
+if(typeof data18 !== "string"){
+const err29 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.work_directory.type,parentSchema:schema53.properties.work_directory,data:data18};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.platform_properties !== undefined){
+let data19 = data.platform_properties;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+for(const key2 in data19){
+if(!(validate135.call(this, data19[key2], {instancePath:instancePath+"/platform_properties/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data19,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.platform_properties.type,parentSchema:schema53.properties.platform_properties,data:data19};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.additional_environment !== undefined){
+let data21 = data.additional_environment;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+for(const key3 in data21){
+if(!(validate137.call(this, data21[key3], {instancePath:instancePath+"/additional_environment/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.additional_environment.type,parentSchema:schema53.properties.additional_environment,data:data21};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.directory_cache !== undefined){
+let data23 = data.directory_cache;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+for(const key4 in data23){
+if(!((((((key4 === "max_entries") || (key4 === "max_size_bytes")) || (key4 === "cache_root")) || (key4 === "experimental_subtree_caching")) || (key4 === "max_concurrent_fetches")) || (key4 === "experimental_get_tree_prefetch"))){
+const err32 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.directory_cache,data:data23};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data23.max_entries !== undefined){
+let data24 = data23.max_entries;
+if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
+const err33 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_entries.type,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data24};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "count", data24, schema53.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
+if(reason7 !== undefined){
+const err34 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data24};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 0 || isNaN(data24)){
+const err35 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data24};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+if(data23.max_size_bytes !== undefined){
+let data25 = data23.max_size_bytes;
+if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
+const err36 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data25};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "size", data25, schema53.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
+if(reason8 !== undefined){
+const err37 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data25};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data23.cache_root !== undefined){
+let data26 = data23.cache_root;
+if(typeof data26 !== "string"){
+const err38 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.directory_cache.properties.cache_root.type,parentSchema:schema53.properties.directory_cache.properties.cache_root,data:data26};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+if(data23.experimental_subtree_caching !== undefined){
+let data27 = data23.experimental_subtree_caching;
+if((typeof data27 !== "boolean") && (typeof data27 !== "string")){
+const err39 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data27};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "bool", data27, schema53.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
+if(reason9 !== undefined){
+const err40 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data27};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data23.max_concurrent_fetches !== undefined){
+let data28 = data23.max_concurrent_fetches;
+if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
+const err41 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data28};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+const reason10 = checkScalar.call(this, "count", data28, schema53.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
+if(reason10 !== undefined){
+const err42 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data28};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 < 1 || isNaN(data28)){
+const err43 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data28};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+if(data23.experimental_get_tree_prefetch !== undefined){
+let data29 = data23.experimental_get_tree_prefetch;
+if((typeof data29 !== "boolean") && (typeof data29 !== "string")){
+const err44 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data29};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+const reason11 = checkScalar.call(this, "bool", data29, schema53.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
+if(reason11 !== undefined){
+const err45 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason11,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data29};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+}
+else {
+const err46 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.directory_cache.type,parentSchema:schema53.properties.directory_cache,data:data23};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+if(data.experimental_active_input_leases !== undefined){
+let data30 = data.experimental_active_input_leases;
+if((typeof data30 !== "boolean") && (typeof data30 !== "string")){
+const err47 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema53.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema53.properties.experimental_active_input_leases.type,parentSchema:schema53.properties.experimental_active_input_leases,data:data30};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+const reason12 = checkScalar.call(this, "bool", data30, schema53.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+if(reason12 !== undefined){
+const err48 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema53.properties.experimental_active_input_leases,data:data30};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+if(data.use_namespaces !== undefined){
+let data31 = data.use_namespaces;
+if((typeof data31 !== "boolean") && (typeof data31 !== "string")){
+const err49 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema53.properties.use_namespaces.type},message:"must be boolean,string",schema:schema53.properties.use_namespaces.type,parentSchema:schema53.properties.use_namespaces,data:data31};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+const reason13 = checkScalar.call(this, "bool", data31, schema53.properties.use_namespaces, instancePath+"/use_namespaces");
+if(reason13 !== undefined){
+const err50 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema53.properties.use_namespaces,data:data31};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+if(data.use_mount_namespace !== undefined){
+let data32 = data.use_mount_namespace;
+if((typeof data32 !== "boolean") && (typeof data32 !== "string")){
+const err51 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema53.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema53.properties.use_mount_namespace.type,parentSchema:schema53.properties.use_mount_namespace,data:data32};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+const reason14 = checkScalar.call(this, "bool", data32, schema53.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+if(reason14 !== undefined){
+const err52 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema53.properties.use_mount_namespace,data:data32};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+}
+else {
+const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+validate127.errors = vErrors;
+return errors === 0;
+}
+validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
+const schema60 = {"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true};
+
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate141.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.type,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate141.errors = vErrors;
+return errors === 0;
+}
+validate141.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate143.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be integer,string",schema:schema54.type,parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema54, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate143.errors = vErrors;
+return errors === 0;
+}
+validate143.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate145(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate145.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be integer,string",schema:schema54.type,parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema54, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate145.errors = vErrors;
+return errors === 0;
+}
+validate145.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate147.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema55.type},message:"must be integer,string",schema:schema55.type,parentSchema:schema55,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema55, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema55,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate147.errors = vErrors;
+return errors === 0;
+}
+validate147.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate149(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate149.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema55.type},message:"must be integer,string",schema:schema55.type,parentSchema:schema55,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema55, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema55,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate149.errors = vErrors;
+return errors === 0;
+}
+validate149.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema65 = {"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":true,"x-value":"duration","default":30,"x-zero-is-default":true};
+
+function validate151(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate151.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema65.type},message:"must be integer,string",schema:schema65.type,parentSchema:schema65,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema65, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema65,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate151.errors = vErrors;
+return errors === 0;
+}
+validate151.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema66 = {"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":true,"x-value":"duration_ms","default":500,"x-zero-is-default":true};
+
+function validate153(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate153.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema66.type},message:"must be integer,string",schema:schema66.type,parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration_ms", data, schema66, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration_ms",parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate153.errors = vErrors;
+return errors === 0;
+}
+validate153.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema67 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":0};
+
+function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate155.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema67.type},message:"must be integer,string",schema:schema67.type,parentSchema:schema67,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "parallelism", data, schema67, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"parallelism",parentSchema:schema67,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema67,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+validate155.errors = vErrors;
+return errors === 0;
+}
+validate155.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema68 = {"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false};
+
+function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate157.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema68.type},message:"must be boolean,string",schema:schema68.type,parentSchema:schema68,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema68, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema68,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate157.errors = vErrors;
+return errors === 0;
+}
+validate157.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema69 = {"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
+
+function validate159(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate159.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.type,parentSchema:schema69,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate159.errors = vErrors;
+return errors === 0;
+}
+validate159.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema70 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
+
+function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate161.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.type,parentSchema:schema70,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate161.errors = vErrors;
+return errors === 0;
+}
+validate161.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema71 = {"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"};
+
+function validate163(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate163.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema71.type,parentSchema:schema71,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate163.errors = vErrors;
+return errors === 0;
+}
+validate163.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema72 = {"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"};
+
+function validate165(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate165.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema72.type,parentSchema:schema72,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate165.errors = vErrors;
+return errors === 0;
+}
+validate165.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate167.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema56,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.ac_store !== undefined){
+let data0 = data.ac_store;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.ac_store.type,parentSchema:schema56.properties.ac_store,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.upload_ac_results_strategy !== undefined){
+let data1 = data.upload_ac_results_strategy;
+if(typeof data1 !== "string"){
+const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_ac_results_strategy.type,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
+const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_ac_results_strategy.enum,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.historical_results_store !== undefined){
+let data2 = data.historical_results_store;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.historical_results_store.type,parentSchema:schema56.properties.historical_results_store,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.upload_historical_results_strategy !== undefined){
+let data3 = data.upload_historical_results_strategy;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_historical_results_strategy.type,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
+const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_historical_results_strategy.enum,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.success_message_template !== undefined){
+let data4 = data.success_message_template;
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.success_message_template.type,parentSchema:schema56.properties.success_message_template,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.failure_message_template !== undefined){
+let data5 = data.failure_message_template;
+if(typeof data5 !== "string"){
+const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.failure_message_template.type,parentSchema:schema56.properties.failure_message_template,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate167.errors = vErrors;
+return errors === 0;
+}
+validate167.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema74 = {"description":"Directory in which actions run; emptied at start. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
+
+function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate169.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema74.type,parentSchema:schema74,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate169.errors = vErrors;
+return errors === 0;
+}
+validate169.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema75 = {"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
+
+function validate171(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate171.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(validate135.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema75.type,parentSchema:schema75,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate171.errors = vErrors;
+return errors === 0;
+}
+validate171.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema76 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
+
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate174.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(validate137.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate137.errors : vErrors.concat(validate137.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.type,parentSchema:schema76,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate174.errors = vErrors;
+return errors === 0;
+}
+validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema77 = {"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true};
+
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate177.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.max_entries !== undefined){
+let data0 = data.max_entries;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema77.properties.max_entries.type},message:"must be integer,string",schema:schema77.properties.max_entries.type,parentSchema:schema77.properties.max_entries,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data0, schema77.properties.max_entries, instancePath+"/max_entries");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema77.properties.max_entries,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema77.properties.max_entries,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.max_size_bytes !== undefined){
+let data1 = data.max_size_bytes;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema77.properties.max_size_bytes.type},message:"must be integer,string",schema:schema77.properties.max_size_bytes.type,parentSchema:schema77.properties.max_size_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data1, schema77.properties.max_size_bytes, instancePath+"/max_size_bytes");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema77.properties.max_size_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.cache_root !== undefined){
+let data2 = data.cache_root;
+if(typeof data2 !== "string"){
+const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.cache_root.type,parentSchema:schema77.properties.cache_root,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.experimental_subtree_caching !== undefined){
+let data3 = data.experimental_subtree_caching;
+if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema77.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema77.properties.experimental_subtree_caching.type,parentSchema:schema77.properties.experimental_subtree_caching,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "bool", data3, schema77.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
+if(reason2 !== undefined){
+const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema77.properties.experimental_subtree_caching,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.max_concurrent_fetches !== undefined){
+let data4 = data.max_concurrent_fetches;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema77.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema77.properties.max_concurrent_fetches.type,parentSchema:schema77.properties.max_concurrent_fetches,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data4, schema77.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
+if(reason3 !== undefined){
+const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema77.properties.max_concurrent_fetches,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 1 || isNaN(data4)){
+const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema77.properties.max_concurrent_fetches,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+if(data.experimental_get_tree_prefetch !== undefined){
+let data5 = data.experimental_get_tree_prefetch;
+if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
+const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema77.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema77.properties.experimental_get_tree_prefetch.type,parentSchema:schema77.properties.experimental_get_tree_prefetch,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "bool", data5, schema77.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
+if(reason4 !== undefined){
+const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema77.properties.experimental_get_tree_prefetch,data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.type,parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate177.errors = vErrors;
+return errors === 0;
+}
+validate177.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema78 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
+
+function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate179.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema78.type},message:"must be boolean,string",schema:schema78.type,parentSchema:schema78,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema78, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema78,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate179.errors = vErrors;
+return errors === 0;
+}
+validate179.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema79 = {"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+
+function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate181.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema79.type},message:"must be boolean,string",schema:schema79.type,parentSchema:schema79,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema79, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema79,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate181.errors = vErrors;
+return errors === 0;
+}
+validate181.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema80 = {"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+
+function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate183.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema80.type},message:"must be boolean,string",schema:schema80.type,parentSchema:schema80,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema80, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema80,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate183.errors = vErrors;
+return errors === 0;
+}
+validate183.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/worker/worker.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate140.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.scheduler_endpoint === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler_endpoint"},message:"must have required property '"+"scheduler_endpoint"+"'",schema:schema59.required,parentSchema:schema59,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.cas_fast_slow_store === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema59.required,parentSchema:schema59,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.work_directory === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema59.required,parentSchema:schema59,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema59.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema59,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.scheduler_endpoint !== undefined){
+let data0 = data.scheduler_endpoint;
+if(typeof data0 !== "string"){
+const err4 = {instancePath:instancePath+"/scheduler_endpoint",schemaPath:"#/properties/scheduler_endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.scheduler_endpoint.type,parentSchema:schema59.properties.scheduler_endpoint,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+if(!(validate141.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_action_timeout_s !== undefined){
+if(!(validate143.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_action_timeout !== undefined){
+if(!(validate145.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate145.errors : vErrors.concat(validate145.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_upload_timeout_s !== undefined){
+if(!(validate147.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_upload_timeout !== undefined){
+if(!(validate149.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate149.errors : vErrors.concat(validate149.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_cleanup_wait_s !== undefined){
+if(!(validate151.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate151.errors : vErrors.concat(validate151.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_cleanup_backoff_ms !== undefined){
+if(!(validate153.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate153.errors : vErrors.concat(validate153.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_inflight_tasks !== undefined){
+if(!(validate155.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate155.errors : vErrors.concat(validate155.errors);
+errors = vErrors.length;
+}
+}
+if(data.timeout_handled_externally !== undefined){
+if(!(validate157.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+errors = vErrors.length;
+}
+}
+if(data.timeout_message !== undefined){
+if(!(validate159.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate159.errors : vErrors.concat(validate159.errors);
+errors = vErrors.length;
+}
+}
+if(data.entrypoint !== undefined){
+if(!(validate161.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate161.errors : vErrors.concat(validate161.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_precondition_script !== undefined){
+if(!(validate163.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate163.errors : vErrors.concat(validate163.errors);
+errors = vErrors.length;
+}
+}
+if(data.cas_fast_slow_store !== undefined){
+if(!(validate165.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate165.errors : vErrors.concat(validate165.errors);
+errors = vErrors.length;
+}
+}
+if(data.upload_action_result !== undefined){
+if(!(validate167.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate167.errors : vErrors.concat(validate167.errors);
+errors = vErrors.length;
+}
+}
+if(data.work_directory !== undefined){
+if(!(validate169.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate169.errors : vErrors.concat(validate169.errors);
+errors = vErrors.length;
+}
+}
+if(data.platform_properties !== undefined){
+if(!(validate171.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate171.errors : vErrors.concat(validate171.errors);
+errors = vErrors.length;
+}
+}
+if(data.additional_environment !== undefined){
+if(!(validate174.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
+errors = vErrors.length;
+}
+}
+if(data.directory_cache !== undefined){
+if(!(validate177.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_active_input_leases !== undefined){
+if(!(validate179.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
+errors = vErrors.length;
+}
+}
+if(data.use_namespaces !== undefined){
+if(!(validate181.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
+errors = vErrors.length;
+}
+}
+if(data.use_mount_namespace !== undefined){
+if(!(validate183.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.type,parentSchema:schema59,data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+validate140.errors = vErrors;
+return errors === 0;
+}
+validate140.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/worker.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate126.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((key0 === "name") || (key0 === "local")) || (key0 === "worker"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.name.type,parentSchema:schema52.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.local !== undefined){
+if(!(validate127.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate127.errors : vErrors.concat(validate127.errors);
+errors = vErrors.length;
+}
+}
+if(data.worker !== undefined){
+if(!(validate140.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
+errors = vErrors.length;
+}
+}
+const reason0 = checkKind.call(this, "worker", data, schema52, instancePath);
+if(reason0 !== undefined){
+const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"worker",parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate126.errors = vErrors;
+return errors === 0;
+}
+validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema81 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"IdentityHeader","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"freebind":{"description":"Bind to an address the machine does not have yet. Node has no way to ask.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with.","type":"string","enum":["none","gzip"],"default":"none","x-ignored":true},"accepted_compression_algorithms":{"description":"What requests may be compressed with; gzip and deflate are always understood.","type":"array","items":{"type":"string","enum":["none","gzip"]},"default":[],"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"default":{}},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener.","type":"object","properties":{"http2_keep_alive_interval":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_pending_accept_reset_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_stream_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_connection_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_adaptive_window":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_frame_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_concurrent_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_keep_alive_timeout_s":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_enable_connect_protocol":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_header_list_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
+const schema83 = {"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true};
+
+function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate190.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema83.type},message:"must be integer,string",schema:schema83.type,parentSchema:schema83,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema83, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema83,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate190.errors = vErrors;
+return errors === 0;
+}
+validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/listener.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate189.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.socket_address === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema82.required,parentSchema:schema82,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "socket_address") || (key0 === "freebind")) || (key0 === "compression")) || (key0 === "advanced_http")) || (key0 === "max_decoding_message_size")) || (key0 === "tls"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema82,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.socket_address !== undefined){
+let data0 = data.socket_address;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.socket_address.type,parentSchema:schema82.properties.socket_address,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.freebind !== undefined){
+let data1 = data.freebind;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema82.properties.freebind.type},message:"must be boolean,string",schema:schema82.properties.freebind.type,parentSchema:schema82.properties.freebind,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data1, schema82.properties.freebind, instancePath+"/freebind");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema82.properties.freebind,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.compression !== undefined){
+let data2 = data.compression;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
+const err5 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.compression,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.send_compression_algorithm !== undefined){
+let data3 = data2.send_compression_algorithm;
+if(typeof data3 !== "string"){
+const err6 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema82.properties.compression.properties.send_compression_algorithm,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(!((data3 === "none") || (data3 === "gzip"))){
+const err7 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema82.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema82.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema82.properties.compression.properties.send_compression_algorithm,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.accepted_compression_algorithms !== undefined){
+let data4 = data2.accepted_compression_algorithms;
+if(Array.isArray(data4)){
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+if(typeof data5 !== "string"){
+const err8 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema82.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(!((data5 === "none") || (data5 === "gzip"))){
+const err9 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema82.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema82.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema82.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema82.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema82.properties.compression.properties.accepted_compression_algorithms,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.compression.type,parentSchema:schema82.properties.compression,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.advanced_http !== undefined){
+let data6 = data.advanced_http;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+for(const key2 in data6){
+if(!(func1.call(schema82.properties.advanced_http.properties, key2))){
+const err12 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.advanced_http,data:data6};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data6.http2_keep_alive_interval !== undefined){
+let data7 = data6.http2_keep_alive_interval;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err13 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema82.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data7, schema82.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+if(reason1 !== undefined){
+const err14 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema82.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+const err15 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+if(data6.experimental_http2_max_pending_accept_reset_streams !== undefined){
+let data8 = data6.experimental_http2_max_pending_accept_reset_streams;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err16 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "count", data8, schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+if(reason2 !== undefined){
+const err17 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err18 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+if(data6.experimental_http2_initial_stream_window_size !== undefined){
+let data9 = data6.experimental_http2_initial_stream_window_size;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err19 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data9, schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+if(reason3 !== undefined){
+const err20 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+const err21 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data6.experimental_http2_initial_connection_window_size !== undefined){
+let data10 = data6.experimental_http2_initial_connection_window_size;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err22 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "count", data10, schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+if(reason4 !== undefined){
+const err23 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err24 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data6.experimental_http2_adaptive_window !== undefined){
+let data11 = data6.experimental_http2_adaptive_window;
+if((typeof data11 !== "boolean") && (typeof data11 !== "string")){
+const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema82.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "bool", data11, schema82.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+if(reason5 !== undefined){
+const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data6.experimental_http2_max_frame_size !== undefined){
+let data12 = data6.experimental_http2_max_frame_size;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "count", data12, schema82.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+if(reason6 !== undefined){
+const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+if(data6.experimental_http2_max_concurrent_streams !== undefined){
+let data13 = data6.experimental_http2_max_concurrent_streams;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "count", data13, schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+if(reason7 !== undefined){
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+if(data6.experimental_http2_keep_alive_timeout_s !== undefined){
+let data14 = data6.experimental_http2_keep_alive_timeout_s;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "duration", data14, schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+if(reason8 !== undefined){
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"duration",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data6.experimental_http2_keep_alive_timeout !== undefined){
+if(!(validate190.call(this, data6.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data6,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+errors = vErrors.length;
+}
+}
+if(data6.experimental_http2_max_send_buf_size !== undefined){
+let data16 = data6.experimental_http2_max_send_buf_size;
+if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "count", data16, schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+if(reason9 !== undefined){
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 0 || isNaN(data16)){
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+}
+if(data6.experimental_http2_enable_connect_protocol !== undefined){
+let data17 = data6.experimental_http2_enable_connect_protocol;
+if((typeof data17 !== "boolean") && (typeof data17 !== "string")){
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+const reason10 = checkScalar.call(this, "bool", data17, schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+if(reason10 !== undefined){
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason10,schema:"bool",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+if(data6.experimental_http2_max_header_list_size !== undefined){
+let data18 = data6.experimental_http2_max_header_list_size;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+const reason11 = checkScalar.call(this, "count", data18, schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+if(reason11 !== undefined){
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 0 || isNaN(data18)){
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.advanced_http.type,parentSchema:schema82.properties.advanced_http,data:data6};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data.max_decoding_message_size !== undefined){
+let data19 = data.max_decoding_message_size;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err44 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema82.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema82.properties.max_decoding_message_size.type,parentSchema:schema82.properties.max_decoding_message_size,data:data19};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+const reason12 = checkScalar.call(this, "size", data19, schema82.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+if(reason12 !== undefined){
+const err45 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema82.properties.max_decoding_message_size,data:data19};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 > 2147483647 || isNaN(data19)){
+const err46 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema82.properties.max_decoding_message_size,data:data19};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+}
+if(data.tls !== undefined){
+let data20 = data.tls;
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.cert_file === undefined){
+const err47 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema82.properties.tls.required,parentSchema:schema82.properties.tls,data:data20};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+if(data20.key_file === undefined){
+const err48 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema82.properties.tls.required,parentSchema:schema82.properties.tls,data:data20};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+for(const key3 in data20){
+if(!((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file"))){
+const err49 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.tls,data:data20};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data20.cert_file !== undefined){
+let data21 = data20.cert_file;
+if(typeof data21 !== "string"){
+const err50 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.cert_file.type,parentSchema:schema82.properties.tls.properties.cert_file,data:data21};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+if(data20.key_file !== undefined){
+let data22 = data20.key_file;
+if(typeof data22 !== "string"){
+const err51 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.key_file.type,parentSchema:schema82.properties.tls.properties.key_file,data:data22};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data20.client_ca_file !== undefined){
+let data23 = data20.client_ca_file;
+if(typeof data23 !== "string"){
+const err52 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.client_ca_file.type,parentSchema:schema82.properties.tls.properties.client_ca_file,data:data23};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+if(data20.client_crl_file !== undefined){
+let data24 = data20.client_crl_file;
+if(typeof data24 !== "string"){
+const err53 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.client_crl_file.type,parentSchema:schema82.properties.tls.properties.client_crl_file,data:data24};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+}
+else {
+const err54 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.tls.type,parentSchema:schema82.properties.tls,data:data20};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+}
+else {
+const err55 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.type,parentSchema:schema82,data};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+validate189.errors = vErrors;
+return errors === 0;
+}
+validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema84 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"}},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"}},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"}},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"}},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema85 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Answer SplitBlob and SpliceBlob.","type":"object","properties":{"index_store":{"description":"Where chunk lists are kept.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Chunk size aimed at.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false,"x-available":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+
+function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate194.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema85.required,parentSchema:schema85,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "experimental_chunking"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.instance_name.type,parentSchema:schema85.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.cas_store.type,parentSchema:schema85.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.experimental_chunking !== undefined){
+let data2 = data.experimental_chunking;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
+const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema85.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data2.index_store !== undefined){
+let data3 = data2.index_store;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.experimental_chunking.properties.index_store.type,parentSchema:schema85.properties.experimental_chunking.properties.index_store,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.avg_chunk_size_bytes !== undefined){
+let data4 = data2.avg_chunk_size_bytes;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data4, schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.max_chunk_count !== undefined){
+let data5 = data2.max_chunk_count;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema85.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema85.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema85.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data5, schema85.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+if(reason1 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema85.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema85.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.properties.experimental_chunking.type,parentSchema:schema85.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate194.errors = vErrors;
+return errors === 0;
+}
+validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema86 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"ac_store":{"description":"Where its results are; not the store that holds its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse UpdateActionResult from clients. Results of executions are stored all the same.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
+
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate197.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema86.required,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.instance_name.type,parentSchema:schema86.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.ac_store !== undefined){
+let data1 = data.ac_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.ac_store.type,parentSchema:schema86.properties.ac_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.read_only !== undefined){
+let data2 = data.read_only;
+if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema86.properties.read_only.type},message:"must be boolean,string",schema:schema86.properties.read_only.type,parentSchema:schema86.properties.read_only,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data2, schema86.properties.read_only, instancePath+"/read_only");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema86.properties.read_only,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate197.errors = vErrors;
+return errors === 0;
+}
+validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema87 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true}},"additionalProperties":false,"x-lenient":"array"};
+
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate200.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "remote_execution")) || (key0 === "remote_cache_compression"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema87,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.instance_name.type,parentSchema:schema87.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.remote_execution !== undefined){
+let data1 = data.remote_execution;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.scheduler === undefined){
+const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema87.properties.remote_execution.required,parentSchema:schema87.properties.remote_execution,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!(key1 === "scheduler")){
+const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema87.properties.remote_execution,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data1.scheduler !== undefined){
+let data2 = data1.scheduler;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.remote_execution.properties.scheduler.type,parentSchema:schema87.properties.remote_execution.properties.scheduler,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.properties.remote_execution.type,parentSchema:schema87.properties.remote_execution,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.remote_cache_compression !== undefined){
+let data3 = data.remote_cache_compression;
+if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
+const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema87.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema87.properties.remote_cache_compression.type,parentSchema:schema87.properties.remote_cache_compression,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data3, schema87.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
+if(reason0 !== undefined){
+const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema87.properties.remote_cache_compression,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate200.errors = vErrors;
+return errors === 0;
+}
+validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema88 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its actions and inputs are.","type":"string","x-names":"stores"},"scheduler":{"description":"Who runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
+
+function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate203.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema88.required,parentSchema:schema88,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema88.required,parentSchema:schema88,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema88,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.instance_name.type,parentSchema:schema88.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.cas_store.type,parentSchema:schema88.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.scheduler !== undefined){
+let data2 = data.scheduler;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.scheduler.type,parentSchema:schema88.properties.scheduler,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate203.errors = vErrors;
+return errors === 0;
+}
+validate203.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema89 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema90 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
+
+function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate207.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema90.type},message:"must be integer,string",schema:schema90.type,parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema90, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate207.errors = vErrors;
+return errors === 0;
+}
+validate207.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate206.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema89.required,parentSchema:schema89,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema89,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.instance_name.type,parentSchema:schema89.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.cas_store.type,parentSchema:schema89.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.max_bytes_per_stream !== undefined){
+let data2 = data.max_bytes_per_stream;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema89.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema89.properties.max_bytes_per_stream.type,parentSchema:schema89.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema89.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema89.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 4000000 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema89.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.persist_stream_on_disconnect_timeout_s !== undefined){
+let data3 = data.persist_stream_on_disconnect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema89.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema89.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema89.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema89.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema89.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate207.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate206.errors = vErrors;
+return errors === 0;
+}
+validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema91 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000};
+
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate211.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be integer,string",schema:schema91.type,parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data, schema91, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 4000000 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+validate211.errors = vErrors;
+return errors === 0;
+}
+validate211.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate213.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema90.type},message:"must be integer,string",schema:schema90.type,parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema90, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate213.errors = vErrors;
+return errors === 0;
+}
+validate213.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate215.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema90.type},message:"must be integer,string",schema:schema90.type,parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema90, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate215.errors = vErrors;
+return errors === 0;
+}
+validate215.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema94 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
+
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate217.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.fetch_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema94.required,parentSchema:schema94,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "instance_name") || (key0 === "fetch_store"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema94,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.instance_name.type,parentSchema:schema94.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.fetch_store !== undefined){
+let data1 = data.fetch_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.fetch_store.type,parentSchema:schema94.properties.fetch_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.type,parentSchema:schema94,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate217.errors = vErrors;
+return errors === 0;
+}
+validate217.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema95 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
+
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate220.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.push_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema95.required,parentSchema:schema95,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema95,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.instance_name.type,parentSchema:schema95.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.push_store !== undefined){
+let data1 = data.push_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.push_store.type,parentSchema:schema95.properties.push_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.read_only !== undefined){
+let data2 = data.read_only;
+if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema95.properties.read_only.type},message:"must be boolean,string",schema:schema95.properties.read_only.type,parentSchema:schema95.properties.read_only,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data2, schema95.properties.read_only, instancePath+"/read_only");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema95.properties.read_only,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema95.type,parentSchema:schema95,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate220.errors = vErrors;
+return errors === 0;
+}
+validate220.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema96 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was taken away from the worker.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true},"kill_revoked_operations_interval_s":{"description":"Seconds between looks for such actions.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true,"x-ignored":true}},"additionalProperties":false,"required":["scheduler"]};
+
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate223.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.scheduler === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema96.required,parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.scheduler !== undefined){
+let data0 = data.scheduler;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.scheduler.type,parentSchema:schema96.properties.scheduler,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.disable_kill_revoked_operations !== undefined){
+let data1 = data.disable_kill_revoked_operations;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema96.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema96.properties.disable_kill_revoked_operations.type,parentSchema:schema96.properties.disable_kill_revoked_operations,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data1, schema96.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema96.properties.disable_kill_revoked_operations,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.kill_revoked_operations_interval_s !== undefined){
+let data2 = data.kill_revoked_operations_interval_s;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema96.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema96.properties.kill_revoked_operations_interval_s.type,parentSchema:schema96.properties.kill_revoked_operations_interval_s,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data2, schema96.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+if(reason1 !== undefined){
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema96.properties.kill_revoked_operations_interval_s,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate223.errors = vErrors;
+return errors === 0;
+}
+validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
+
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate225.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema97.required,parentSchema:schema97,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "store")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.store !== undefined){
+let data0 = data.store;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.store.type,parentSchema:schema97.properties.store,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate225.errors = vErrors;
+return errors === 0;
+}
+validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Web page for operators.","type":"object","properties":{"path":{"description":"Its path.","type":"string","default":"/admin"}},"additionalProperties":false,"x-available":false};
+
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate227.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(key0 === "path")){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.path.type,parentSchema:schema98.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate227.errors = vErrors;
+return errors === 0;
+}
+validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/.*)?$","x-expected":"a path that starts with a slash","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const pattern3 = new RegExp("^(/.*)?$", "u");
+
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate229.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern3.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/.*)?$"},message:"must match pattern \""+"^(/.*)?$"+"\"",schema:"^(/.*)?$",parentSchema:schema99.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.path.type,parentSchema:schema99.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema99.properties.timeout_seconds.type},message:"must be integer,string",schema:schema99.properties.timeout_seconds.type,parentSchema:schema99.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema99.properties.timeout_seconds, instancePath+"/timeout_seconds");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema99.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate229.errors = vErrors;
+return errors === 0;
+}
+validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/services.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate193.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema84.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema84,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.cas !== undefined){
+let data0 = data.cas;
+if(!data0 || typeof data0 != "object"){
+const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema84.properties.cas.type},message:"must be array,object",schema:schema84.properties.cas.type,parentSchema:schema84.properties.cas,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate194.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key1 in data0){
+if(!(validate194.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.ac !== undefined){
+let data3 = data.ac;
+if(!data3 || typeof data3 != "object"){
+const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema84.properties.ac.type},message:"must be array,object",schema:schema84.properties.ac.type,parentSchema:schema84.properties.ac,data:data3};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(Array.isArray(data3)){
+const len1 = data3.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate197.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key2 in data3){
+if(!(validate197.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.capabilities !== undefined){
+let data6 = data.capabilities;
+if(!data6 || typeof data6 != "object"){
+const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema84.properties.capabilities.type},message:"must be array,object",schema:schema84.properties.capabilities.type,parentSchema:schema84.properties.capabilities,data:data6};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(Array.isArray(data6)){
+const len2 = data6.length;
+for(let i2=0; i2<len2; i2++){
+if(!(validate200.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+for(const key3 in data6){
+if(!(validate200.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.execution !== undefined){
+let data9 = data.execution;
+if(!data9 || typeof data9 != "object"){
+const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema84.properties.execution.type},message:"must be array,object",schema:schema84.properties.execution.type,parentSchema:schema84.properties.execution,data:data9};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(Array.isArray(data9)){
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+if(!(validate203.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key4 in data9){
+if(!(validate203.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.bytestream !== undefined){
+let data12 = data.bytestream;
+if(!data12 || typeof data12 != "object"){
+const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema84.properties.bytestream.type},message:"must be array,object",schema:schema84.properties.bytestream.type,parentSchema:schema84.properties.bytestream,data:data12};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(Array.isArray(data12)){
+const len4 = data12.length;
+for(let i4=0; i4<len4; i4++){
+if(!(validate206.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+for(const key5 in data12){
+if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
+if(!(validate206.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data12.cas_stores !== undefined){
+let data15 = data12.cas_stores;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key6 in data15){
+let data16 = data15[key6];
+if(typeof data16 !== "string"){
+const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema84.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema84.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.properties.bytestream.properties.cas_stores.type,parentSchema:schema84.properties.bytestream.properties.cas_stores,data:data15};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data12.max_bytes_per_stream !== undefined){
+if(!(validate211.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
+errors = vErrors.length;
+}
+}
+if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
+if(!(validate213.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
+errors = vErrors.length;
+}
+}
+if(data12.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate215.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.fetch !== undefined){
+let data20 = data.fetch;
+if(!data20 || typeof data20 != "object"){
+const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema84.properties.fetch.type},message:"must be array,object",schema:schema84.properties.fetch.type,parentSchema:schema84.properties.fetch,data:data20};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if(Array.isArray(data20)){
+const len5 = data20.length;
+for(let i5=0; i5<len5; i5++){
+if(!(validate217.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+for(const key7 in data20){
+if(!(validate217.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.push !== undefined){
+let data23 = data.push;
+if(!data23 || typeof data23 != "object"){
+const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema84.properties.push.type},message:"must be array,object",schema:schema84.properties.push.type,parentSchema:schema84.properties.push,data:data23};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if(Array.isArray(data23)){
+const len6 = data23.length;
+for(let i6=0; i6<len6; i6++){
+if(!(validate220.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+for(const key8 in data23){
+if(!(validate220.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.worker_api !== undefined){
+if(!(validate223.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_bep !== undefined){
+if(!(validate225.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
+errors = vErrors.length;
+}
+}
+if(data.admin !== undefined){
+if(!(validate227.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
+errors = vErrors.length;
+}
+}
+if(data.health !== undefined){
+if(!(validate229.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+errors = vErrors.length;
+}
+}
+if(data.health_status !== undefined){
+if(!(validate229.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.type,parentSchema:schema84,data};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+validate193.errors = vErrors;
+return errors === 0;
+}
+validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/server.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate188.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.listener === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema81.required,parentSchema:schema81,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.services === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema81.required,parentSchema:schema81,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "name") || (key0 === "listener")) || (key0 === "services")) || (key0 === "experimental_identity_header"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema81,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.name.type,parentSchema:schema81.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.listener !== undefined){
+let data1 = data.listener;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.http === undefined){
+const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema81.properties.listener.required,parentSchema:schema81.properties.listener,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!(key1 === "http")){
+const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema81.properties.listener,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.http !== undefined){
+if(!(validate189.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.properties.listener.type,parentSchema:schema81.properties.listener,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.services !== undefined){
+if(!(validate193.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_identity_header !== undefined){
+let data4 = data.experimental_identity_header;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key2 in data4){
+if(!((key2 === "header_name") || (key2 === "required"))){
+const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema81.properties.experimental_identity_header,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data4.required !== undefined){
+let data5 = data4.required;
+if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema81.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema81.properties.experimental_identity_header.properties.required.type,parentSchema:schema81.properties.experimental_identity_header.properties.required,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data5, schema81.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema81.properties.experimental_identity_header.properties.required,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.properties.experimental_identity_header.type,parentSchema:schema81.properties.experimental_identity_header,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.type,parentSchema:schema81,data};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+validate188.errors = vErrors;
+return errors === 0;
+}
+validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open. Node cannot raise its limit: set it with `ulimit -n` or in the service unit.","type":["integer","string"],"x-value":"count","minimum":0,"default":24576,"x-zero-is-default":true,"x-ignored":true},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","default":1048576,"x-zero-is-default":true,"x-ignored":true},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"disable_metrics":{"description":"No longer used.","deprecated":true,"x-ignored":true},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+
+function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/global.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate235.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((((key0 === "max_open_files") || (key0 === "default_digest_hash_function")) || (key0 === "digest_functions")) || (key0 === "default_digest_size_health_check")) || (key0 === "log_level")) || (key0 === "disable_metrics")) || (key0 === "idle_file_descriptor_timeout_millis"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.max_open_files !== undefined){
+let data0 = data.max_open_files;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema100.properties.max_open_files.type},message:"must be integer,string",schema:schema100.properties.max_open_files.type,parentSchema:schema100.properties.max_open_files,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data0, schema100.properties.max_open_files, instancePath+"/max_open_files");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema100.properties.max_open_files,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.max_open_files,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.default_digest_hash_function !== undefined){
+let data1 = data.default_digest_hash_function;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.default_digest_hash_function.type,parentSchema:schema100.properties.default_digest_hash_function,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkWord.call(this, schema100.properties.default_digest_hash_function["x-words"], data1, schema100.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema100.properties.default_digest_hash_function["x-words"],parentSchema:schema100.properties.default_digest_hash_function,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.digest_functions !== undefined){
+let data2 = data.digest_functions;
+if(Array.isArray(data2)){
+if(data2.length < 1){
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema100.properties.digest_functions,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(typeof data3 !== "string"){
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.digest_functions.items.type,parentSchema:schema100.properties.digest_functions.items,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason2 = checkWord.call(this, schema100.properties.digest_functions.items["x-words"], data3, schema100.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+if(reason2 !== undefined){
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema100.properties.digest_functions.items["x-words"],parentSchema:schema100.properties.digest_functions.items,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.properties.digest_functions.type,parentSchema:schema100.properties.digest_functions,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.default_digest_size_health_check !== undefined){
+let data4 = data.default_digest_size_health_check;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema100.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema100.properties.default_digest_size_health_check.type,parentSchema:schema100.properties.default_digest_size_health_check,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "size", data4, schema100.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+if(reason3 !== undefined){
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema100.properties.default_digest_size_health_check,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.log_level !== undefined){
+let data5 = data.log_level;
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.log_level.type,parentSchema:schema100.properties.log_level,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema100.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.log_level.enum,parentSchema:schema100.properties.log_level,data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate235.errors = vErrors;
+return errors === 0;
+}
+validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/config.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate52.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.stores === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "stores"},message:"must have required property '"+"stores"+"'",schema:schema19.required,parentSchema:schema19,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.servers === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "servers"},message:"must have required property '"+"servers"+"'",schema:schema19.required,parentSchema:schema19,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((((key0 === "stores") || (key0 === "schedulers")) || (key0 === "workers")) || (key0 === "servers")) || (key0 === "global")) || (key0 === "experimental_origin_events"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema19,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.stores !== undefined){
+let data0 = data.stores;
+if(!data0 || typeof data0 != "object"){
+const err3 = {instancePath:instancePath+"/stores",schemaPath:"#/properties/stores/type",keyword:"type",params:{type: schema19.properties.stores.type},message:"must be array,object",schema:schema19.properties.stores.type,parentSchema:schema19.properties.stores,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate53.call(this, data0[i0], {instancePath:instancePath+"/stores/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key1 in data0){
+if(!(validate53.call(this, data0[key1], {instancePath:instancePath+"/stores/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.schedulers !== undefined){
+let data3 = data.schedulers;
+if(!data3 || typeof data3 != "object"){
+const err4 = {instancePath:instancePath+"/schedulers",schemaPath:"#/properties/schedulers/type",keyword:"type",params:{type: schema19.properties.schedulers.type},message:"must be array,object",schema:schema19.properties.schedulers.type,parentSchema:schema19.properties.schedulers,data:data3};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(Array.isArray(data3)){
+const len1 = data3.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate111.call(this, data3[i1], {instancePath:instancePath+"/schedulers/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key2 in data3){
+if(!(validate111.call(this, data3[key2], {instancePath:instancePath+"/schedulers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.workers !== undefined){
+let data6 = data.workers;
+if(!data6 || typeof data6 != "object"){
+const err5 = {instancePath:instancePath+"/workers",schemaPath:"#/properties/workers/type",keyword:"type",params:{type: schema19.properties.workers.type},message:"must be array,object",schema:schema19.properties.workers.type,parentSchema:schema19.properties.workers,data:data6};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(Array.isArray(data6)){
+const len2 = data6.length;
+for(let i2=0; i2<len2; i2++){
+if(!(validate126.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+for(const key3 in data6){
+if(!(validate126.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.servers !== undefined){
+let data9 = data.servers;
+if(!data9 || typeof data9 != "object"){
+const err6 = {instancePath:instancePath+"/servers",schemaPath:"#/properties/servers/type",keyword:"type",params:{type: schema19.properties.servers.type},message:"must be array,object",schema:schema19.properties.servers.type,parentSchema:schema19.properties.servers,data:data9};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(Array.isArray(data9)){
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+if(!(validate188.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key4 in data9){
+if(!(validate188.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.global !== undefined){
+if(!(validate235.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_origin_events !== undefined){
+let data13 = data.experimental_origin_events;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.publisher === undefined){
+const err7 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/required",keyword:"required",params:{missingProperty: "publisher"},message:"must have required property '"+"publisher"+"'",schema:schema19.properties.experimental_origin_events.required,parentSchema:schema19.properties.experimental_origin_events,data:data13};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+for(const key5 in data13){
+if(!((key5 === "publisher") || (key5 === "max_event_queue_size"))){
+const err8 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events,data:data13};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data13.publisher !== undefined){
+let data14 = data13.publisher;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.store === undefined){
+const err9 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema19.properties.experimental_origin_events.properties.publisher.required,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data14};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+for(const key6 in data14){
+if(!(key6 === "store")){
+const err10 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data14};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data14.store !== undefined){
+let data15 = data14.store;
+if(typeof data15 !== "string"){
+const err11 = {instancePath:instancePath+"/experimental_origin_events/publisher/store",schemaPath:"#/properties/experimental_origin_events/properties/publisher/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema19.properties.experimental_origin_events.properties.publisher.properties.store.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher.properties.store,data:data15};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.properties.publisher.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data14};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data13.max_event_queue_size !== undefined){
+let data16 = data13.max_event_queue_size;
+if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
+const err13 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/type",keyword:"type",params:{type: schema19.properties.experimental_origin_events.properties.max_event_queue_size.type},message:"must be integer,string",schema:schema19.properties.experimental_origin_events.properties.max_event_queue_size.type,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data16};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data16, schema19.properties.experimental_origin_events.properties.max_event_queue_size, instancePath+"/experimental_origin_events/max_event_queue_size");
+if(reason0 !== undefined){
+const err14 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data16};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 0 || isNaN(data16)){
+const err15 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data16};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.type,parentSchema:schema19.properties.experimental_origin_events,data:data13};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.type,parentSchema:schema19,data};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+validate52.errors = vErrors;
+return errors === 0;
+}
+validate52.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
