@@ -27,7 +27,6 @@ const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
 const importedBy = {
   '@grpc/grpc-js': ['server/', 'worker/connection'],
   '@grpc/reflection': ['server/'],
-  'grpc-health-check': ['server/'],
   protobufjs: ['proto/'],
   json5: ['config/read/'],
   '@humanwhocodes/momoa': ['config/read/'],

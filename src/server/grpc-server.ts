@@ -28,7 +28,9 @@ export interface GrpcServer {
 /** A grpc-js server with the services, grpc.health.v1 and reflection. */
 export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
   const underWay = new CallsUnderWay<Exchange>()
-  const handlers = options.services.flatMap(handlersOf)
+  const names = options.services.map((service) => service.name)
+  const health = new GrpcHealth(names)
+  const handlers = [...options.services, health.service].flatMap(handlersOf)
   const byPath = new Map(handlers.map((handler) => [handler.method.path, handler]))
   const server = new Server({
     'grpc.max_receive_message_length': options.maxMessageBytes,
@@ -37,9 +39,6 @@ export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
     interceptors: [serveHere(byPath, underWay, options)],
   })
   for (const handler of handlers) register(server, handler)
-  const names = options.services.map((service) => service.name)
-  const health = new GrpcHealth(names)
-  health.addTo(server)
   addReflection(server, [...names, HEALTH, ...REFLECTION])
   const stopCalls = (): void => {
     for (const exchange of underWay) exchange.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))

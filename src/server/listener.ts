@@ -77,6 +77,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   let closed: Promise<void> | undefined
   const close = async (drainMs: number): Promise<void> => {
     health.setServing(false)
+    health.endWatches()
     net.close()
     injector.drain(drainMs + 2 * FLUSH_MS)
     await within(drainMs, activity.idle())

@@ -52,6 +52,19 @@ t.test('health: check, list and watch', async (t) => {
   unknown.cancel()
 })
 
+t.test('a watch hears that the server stops, and does not hold it up', async (t) => {
+  const { listener, client } = await serving(t)
+  const watch = client.serverStream('grpc.health.v1.Health/Watch', { service: EXECUTION })
+  const unknown = client.serverStream('grpc.health.v1.Health/Watch', { service: 'nope' })
+  const heard: unknown[] = []
+  watch.on('data', (message) => heard.push(message))
+  const ends = [watch, unknown].map(async (stream) => (await once(stream, 'error'))[0])
+  await Promise.all([once(watch, 'data'), once(unknown, 'data')])
+  await listener.close(120_000)
+  for (const end of ends) t.match(await end, { code: 14 })
+  t.match(heard, [SERVING, NOT_SERVING])
+})
+
 for (const version of ['v1', 'v1alpha']) {
   t.test(`reflection ${version}`, async (t) => {
     const { client } = await serving(t)
