@@ -24,8 +24,14 @@ export const requestDigests = (
 
 /** Refuses a blob that may not be uploaded here; 0 for no limit. */
 export const checkBlobSize = (digest: Digest, maxBlobBytes: number): void => {
-  if (maxBlobBytes === 0 || digest.sizeBytes <= maxBlobBytes) return
-  throw new StatusError(
+  const fault = sizeFault(digest, maxBlobBytes)
+  if (fault !== undefined) throw fault
+}
+
+/** Why a blob may not be uploaded here, `undefined` when it may. */
+export const sizeFault = (digest: Digest, maxBlobBytes: number): StatusError | undefined => {
+  if (maxBlobBytes === 0 || digest.sizeBytes <= maxBlobBytes) return undefined
+  return new StatusError(
     'INVALID_ARGUMENT',
     `blob ${digest.key} is too large: ${digest.sizeBytes} bytes, expected at most ${maxBlobBytes}`,
   )

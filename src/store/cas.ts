@@ -4,11 +4,21 @@ import type { HealthStatus } from '../base/health.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
-import { Verify, verifyBytes } from '../stream/verify.js'
+import { faultOf, Verify, verifyBytes } from '../stream/verify.js'
 import { compressedCas } from './cas-compressed.js'
 import { CasFiles, withoutEmpty } from './cas-files.js'
 import { Drain } from './drain.js'
-import { type BlobFiles, type CompressedBlobs, findMissingIn, readBytes, type Store, writeBytes } from './store.js'
+import {
+  type BlobBytes,
+  type BlobFiles,
+  type CompressedBlobs,
+  findMissingIn,
+  readBytes,
+  type Store,
+  type WriteOutcomes,
+  writeBlobs,
+  writeBytes,
+} from './store.js'
 
 /**
  * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always
@@ -59,6 +69,18 @@ class Cas implements Store {
   async writeBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {
     if (digest.isEmpty || this.#backend.checksUploads !== true) await verifyBytes(digest, bytes, { fault: 'client' })
     if (!digest.isEmpty) await writeBytes(this.#backend, digest, bytes, call)
+  }
+
+  async writeBlobs(blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes> {
+    const checksAll = this.#backend.checksUploads !== true
+    const outcomes = blobs.map(({ digest, bytes }) =>
+      checksAll || digest.isEmpty ? faultOf(digest, bytes, { fault: 'client' }) : undefined,
+    )
+    const isWritten = ({ digest }: BlobBytes, index: number): boolean =>
+      outcomes[index] === undefined && !digest.isEmpty
+    const written = await writeBlobs(this.#backend, blobs.filter(isWritten), call)
+    let next = 0
+    return blobs.map((blob, index) => (isWritten(blob, index) ? written[next++] : outcomes[index]))
   }
 
   async remove(digest: Digest, call: Call): Promise<void> {

@@ -13,7 +13,15 @@ import { Fill, Fills } from './fast-slow/fills.js'
 import { asCompressed, asKept, type Tiers } from './fast-slow/forms.js'
 import { PopulatedFiles } from './fast-slow/populated-files.js'
 import type { StoreKind } from './kind.js'
-import { type BlobFiles, type CompressedBlobs, findMissingIn, readBytes, type Store, writeBytes } from './store.js'
+import {
+  type BlobFiles,
+  type CompressedBlobs,
+  findMissingIn,
+  readBytes,
+  type Store,
+  writeBlobs,
+  writeBytes,
+} from './store.js'
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in
@@ -23,6 +31,8 @@ import { type BlobFiles, type CompressedBlobs, findMissingIn, readBytes, type St
 class FastSlowStore implements Store {
   readonly files: BlobFiles | undefined
   readonly compressed: CompressedBlobs | undefined
+  /** Where one tier takes all that is uploaded. */
+  readonly writeBlobs?: NonNullable<Store['writeBlobs']>
   readonly #fast: Store
   readonly #slow: Store
   readonly #slowTakesUploads: boolean
@@ -43,6 +53,8 @@ class FastSlowStore implements Store {
     this.#kept = { fast: asKept(fast), slow: asKept(slow) }
     this.files = fast.files && new PopulatedFiles(fast.files, (digest, call) => this.#populate(digest, call))
     this.compressed = this.#compressedBlobs()
+    if (!this.#slowTakesUploads && this.#fastTakesUploads)
+      this.writeBlobs = (blobs, call) => writeBlobs(fast, blobs, call)
   }
 
   async findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {

@@ -7,6 +7,7 @@ import { FilesystemStore } from './filesystem/file-store.js'
 import { FolderSyncs } from './filesystem/folder-syncs.js'
 import { Layout } from './filesystem/layout.js'
 import { lockFolder } from './filesystem/lock.js'
+import { deleteTorn } from './filesystem/placings.js'
 import { Scan } from './filesystem/scan.js'
 import { Shelf } from './filesystem/shelf.js'
 import { WriteSlots } from './filesystem/write-slots.js'
@@ -57,6 +58,7 @@ const start = async (
   const { block_size: blockSizeBytes, small_blob_cache_size: recentBytes } = options
   const shelf = new Shelf(layout, { limits, blockSizeBytes, recentBytes }, clock, log)
   await sweep(layout)
+  await deleteTorn(layout)
   const recovered = await readCheckpoint(shelf.index, layout.checkpointPath)
   if (recovered.isRefused) log.warn('the checkpoint of a store is damaged: looking through its files instead', { path })
   if (recovered.isClean) await markUnclean(layout.checkpointPath)

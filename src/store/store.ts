@@ -1,3 +1,4 @@
+import { boundedMap } from '../base/bounded-map.js'
 import type { Call } from '../base/call.js'
 import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
@@ -19,7 +20,7 @@ import { collect, deliver } from '../stream/run.js'
  * 5. Bytes are immutable once pushed: a stage may slice, never overwrite.
  * 6. Lengths and hashes are checked by Verify only. Each uploaded byte is hashed once.
  *
- * 7. A kind may have a shorter way for small blobs, `readBytes` and `writeBytes`, and one for many digests,
+ * 7. A kind may have a shorter way for small blobs, `readBytes`, `writeBytes` and `writeBlobs`, and one for many digests,
  *    `findMissingIn`; whoever wants them calls the functions of that name below, which go by the others where it has none.
  *    Both ways see the same blobs at all times.
  *
@@ -49,6 +50,12 @@ export interface Store {
    */
   writeBytes?(digest: Digest, bytes: Buffer, call: Call): Promise<void>
 
+  /**
+   * `writeBytes` for many blobs at a time. Answers in their order why each was not kept, `undefined` of those that were;
+   * rejects only when it cannot even say that. The same digest may come twice.
+   */
+  writeBlobs?(blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes>
+
   /** Forgets a blob that turned out to be wrong, everywhere below. Absent is fine. */
   remove(digest: Digest, call: Call): Promise<void>
 
@@ -73,6 +80,15 @@ export interface Store {
    */
   storedBytes?(digest: Digest, call: Call): Promise<number | undefined>
 }
+
+/** A blob that is in memory as a whole. */
+export interface BlobBytes {
+  readonly digest: Digest
+  readonly bytes: Buffer
+}
+
+/** What became of blobs that were written together. */
+export type WriteOutcomes = readonly (StatusError | undefined)[]
 
 /** Blobs as one compressor of REAPI has them, passed through as they are kept: neither compressed nor decompressed. */
 export interface CompressedBlobs {
@@ -106,6 +122,21 @@ export const writeBytes = async (store: Store, digest: Digest, bytes: Buffer, ca
   if (store.writeBytes === undefined) await deliver(bytes, await store.writer(digest, call), call.signal)
   else await store.writeBytes(digest, bytes, call)
 }
+
+/** How many blobs are written at a time where they cannot be together. */
+const WRITE_LANES = 16
+
+/** Writes many blobs that are in memory anyhow; see `Store.writeBlobs`. */
+export const writeBlobs = async (store: Store, blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes> =>
+  store.writeBlobs === undefined
+    ? boundedMap(blobs, WRITE_LANES, ({ digest, bytes }) => outcomeOf(writeBytes(store, digest, bytes, call)))
+    : store.writeBlobs(blobs, call)
+
+const outcomeOf = (work: Promise<void>): Promise<StatusError | undefined> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => StatusError.from(error),
+  )
 
 /** A blob of `sizeBytes` where at most `maxBytes` are wanted. */
 export const tooLarge = (digest: Digest, sizeBytes: number, maxBytes: number): StatusError =>

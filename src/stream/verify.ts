@@ -38,14 +38,22 @@ export class Verify extends Transform {
 
 /** As the stage, for a whole blob in memory: rejects when the bytes are not those of `digest`. */
 export const verifyBytes = async (digest: Digest, bytes: Uint8Array, options: VerifyOptions): Promise<void> => {
-  const { checksSize = true, checksHash = true, fault, repair } = options
+  const error = faultOf(digest, bytes, options)
+  if (error !== undefined) throw await repaired(error, options.repair)
+}
+
+/** What is wrong with a whole blob in memory, `undefined` when nothing is. */
+export const faultOf = (
+  digest: Digest,
+  bytes: Uint8Array,
+  { checksSize = true, checksHash = true, fault }: BlobCheckOptions,
+): StatusError | undefined => {
   if (checksSize && bytes.length !== digest.sizeBytes) {
-    throw await repaired(mismatch(digest, `${digest.sizeBytes} bytes`, `${bytes.length}`, fault), repair)
+    return mismatch(digest, `${digest.sizeBytes} bytes`, `${bytes.length}`, fault)
   }
-  if (!checksHash) return
-  const found = digest.function.hash(bytes)
-  if (found === digest.hash) return
-  throw await repaired(mismatch(digest, `${digest.function.name} ${digest.hash}`, found, fault), repair)
+  const found = checksHash ? digest.function.hash(bytes) : digest.hash
+  if (found === digest.hash) return undefined
+  return mismatch(digest, `${digest.function.name} ${digest.hash}`, found, fault)
 }
 
 /** What to tell, once the wrong blob was taken away. */

@@ -3,10 +3,10 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import { Code, StatusError } from '../../src/base/status-error.js'
+import { Code, isStatus, StatusError } from '../../src/base/status-error.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { findMissingIn, readBytes, type Store, writeBytes } from '../../src/store/store.js'
+import { findMissingIn, readBytes, type Store, writeBlobs, writeBytes } from '../../src/store/store.js'
 import { discard, WHOLE } from '../../src/stream/path.js'
 import { deliver, run } from '../../src/stream/run.js'
 import { batchOf, bytesOf, call, cut, digestOf, get, isPresent, put, source } from './blobs.js'
@@ -381,7 +381,58 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     t.same(await store.findMissing(blobs.map(digestOf), call), [])
   })
 
+  withStore(
+    'blobs are written together, each for itself and also when one comes twice',
+    async (t, { store, leftovers }) => {
+      t.same(await writeBlobs(store, [], call), [])
+      const sizes = [...SIZES, ...Array.from({ length: 150 }, (_, i) => 1000 + i), 4096, 4096]
+      const blobs = sizes.map((sizeBytes) => bytesOf(sizeBytes, 'together'))
+      const entries = blobs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
+      for (const round of [1, 2]) {
+        const copies = entries.map(({ digest, bytes }) => ({ digest, bytes: Buffer.from(bytes) }))
+        t.same(
+          await writeBlobs(store, copies, call),
+          blobs.map(() => undefined),
+          `round ${round}`,
+        )
+        for (const { bytes } of copies) bytes.fill(0)
+        for (const [i, bytes] of blobs.entries()) {
+          if (!(await whole(store, digestOf(bytes))).equals(bytes)) t.fail(`${sizes[i]} bytes, round ${round}`)
+        }
+      }
+      const writing = [entries, entries, entries].map((each) => writeBlobs(store, each, call))
+      const streamed = blobs.slice(0, 20).map((bytes) => put(store, digestOf(bytes), bytes))
+      for (const outcomes of await Promise.all(writing)) t.ok(outcomes.every((outcome) => outcome === undefined))
+      await Promise.all(streamed)
+      for (const bytes of blobs)
+        if (!(await whole(store, digestOf(bytes))).equals(bytes)) t.fail(`${bytes.length} bytes`)
+      const aborted = { ...call, signal: AbortSignal.abort() }
+      const others = sizes.map((sizeBytes) => bytesOf(sizeBytes + 1, 'aborted'))
+      const outcomes = await writeBlobs(
+        store,
+        others.map((bytes) => ({ digest: digestOf(bytes), bytes })),
+        aborted,
+      )
+      t.ok(outcomes.every((outcome) => isStatus(outcome, 'CANCELLED')))
+      t.equal((await store.findMissing(others.map(digestOf), call)).length, others.length)
+      t.same((await leftovers?.()) ?? [], [])
+    },
+  )
+
   if (options.checksUploads === true) {
+    withStore('of blobs written together only those that are wrong are refused', async (t, { store }) => {
+      const blobs = Array.from({ length: 40 }, (_, i) => bytesOf(1000 + i, 'some wrong'))
+      const outcomes = await writeBlobs(
+        store,
+        blobs.map((bytes, i) => ({ digest: digestOf(bytes), bytes: i % 3 === 0 ? bytes.subarray(i % 2) : bytes })),
+        call,
+      )
+      for (const [i, bytes] of blobs.entries()) {
+        const isWrong = i % 3 === 0 && i % 2 === 1
+        t.equal(isStatus(outcomes[i], 'INVALID_ARGUMENT'), isWrong)
+        t.equal(await isPresent(store, digestOf(bytes)), !isWrong)
+      }
+    })
     withStore('bytes that are not the blob are refused and leave what was there', async (t, { store }) => {
       const bytes = bytesOf(4000)
       const digest = digestOf(bytes)

@@ -1,7 +1,7 @@
 import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
-import { codeName, StatusError } from '../../base/status-error.js'
+import { Code, codeName, StatusError } from '../../base/status-error.js'
 import type {
   BatchUpdateBlobsRequest,
   BatchUpdateBlobsRequestRequest,
@@ -9,10 +9,12 @@ import type {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
+import { type BlobBytes, writeBlobs } from '../../store/store.js'
+import { cancellation } from '../../stream/join.js'
 import { BLOB_LANES } from '../blob.js'
 import { writeUpload } from '../compressed.js'
 import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
-import { checkBlobSize, requestDigests } from '../request-digests.js'
+import { requestDigests, sizeFault } from '../request-digests.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
 
@@ -28,10 +30,7 @@ export const batchUpdateBlobs =
       'requests.digest',
     )
     checkTotal(digests, request.requests, { maxBatchBytes, maxResponseBytes })
-    const failures = await boundedMap(request.requests, BLOB_LANES, async (entry, index) => {
-      const digest = digests[index]
-      return digest === undefined ? undefined : update(instance, digest, entry, call)
-    })
+    const failures = await updateAll(instance, digests, request.requests, call)
     const budget = new ResponseBudget(maxResponseBytes - digests.reduce((sum, digest) => sum + entryBytes(digest), 0))
     return {
       responses: digests.map((digest, index) => {
@@ -65,22 +64,55 @@ const tooMuch = (what: string, maxBatchBytes: number): StatusError =>
     `${what} are too much for BatchUpdateBlobs, expected at most ${maxBatchBytes} bytes: use ByteStream.Write`,
   )
 
-const update = async (
+/** What is sent as it is goes to the CAS together; what has to be decompressed, blob by blob. Answers what failed. */
+const updateAll = async (
+  instance: CasInstance,
+  digests: readonly Digest[],
+  entries: readonly BatchUpdateBlobsRequestRequest[],
+  call: Call,
+): Promise<readonly (StatusError | undefined)[]> => {
+  const failures = new Array<StatusError | undefined>(digests.length)
+  const plain: BlobBytes[] = []
+  const plainAt: number[] = []
+  const others: number[] = []
+  for (const [index, { data, compressor }] of entries.entries()) {
+    const digest = digests[index] as Digest
+    failures[index] = sizeFault(digest, instance.maxBlobBytes)
+    if (failures[index] !== undefined) continue
+    if (compressor === IDENTITY) plain[plainAt.push(index) - 1] = { digest, bytes: data }
+    else others.push(index)
+  }
+  const [outcomes] = await Promise.all([
+    writeBlobs(instance.cas, plain, call),
+    boundedMap(others, BLOB_LANES, async (index) => {
+      const upload = entries[index] as BatchUpdateBlobsRequestRequest
+      failures[index] = await updateCompressed(instance, digests[index] as Digest, upload, call)
+    }),
+  ])
+  for (const [place, index] of plainAt.entries()) failures[index] = outcomes[place]
+  if (call.signal.aborted) throw cancellation(call.signal)
+  logFaults(failures, digests, call)
+  return failures
+}
+
+const updateCompressed = async (
   instance: CasInstance,
   digest: Digest,
-  { data, compressor: value }: BatchUpdateBlobsRequestRequest,
+  { data: bytes, compressor: value }: BatchUpdateBlobsRequestRequest,
   call: Call,
 ): Promise<StatusError | undefined> => {
   try {
-    checkBlobSize(digest, instance.maxBlobBytes)
     const compressor = servedCompressor(instance, compressorOfValue(value))
-    await writeUpload(instance.cas, digest, { bytes: data, compressor }, call)
+    await writeUpload(instance.cas, digest, { bytes, compressor }, call)
     return undefined
-  } catch (thrown) {
-    if (call.signal.aborted) throw thrown
-    const error = StatusError.from(thrown)
-    if (error.code >= 13)
-      call.log.warn('could not store a blob', { digest: digest.key, code: codeName(error.code), error })
-    return error
+  } catch (error) {
+    return StatusError.from(error)
+  }
+}
+
+const logFaults = (failures: readonly (StatusError | undefined)[], digests: readonly Digest[], call: Call): void => {
+  for (const [index, error] of failures.entries()) {
+    if (error === undefined || error.code < Code.INTERNAL) continue
+    call.log.warn('could not store a blob', { digest: digests[index]?.key, code: codeName(error.code), error })
   }
 }

@@ -1,4 +1,5 @@
 import { open, stat, unlink } from 'node:fs/promises'
+import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
 import type { Log } from '../../base/log.js'
@@ -7,7 +8,8 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { pastEnd, type Range, type ReadPath, type WritePath } from '../../stream/path.js'
 import { ABSENT } from '../index/blob-index.js'
-import { type Store, tooLarge } from '../store.js'
+import { type BlobBytes, type Store, tooLarge, type WriteOutcomes } from '../store.js'
+import { commitTogether } from './commit-together.js'
 import { errnoOf, fileError } from './file-error.js'
 import { FileSink, tooLargeToKeep } from './file-sink.js'
 import { BytesSource, FileSource } from './file-source.js'
@@ -16,11 +18,14 @@ import { LinkedFiles } from './linked-files.js'
 import type { OpenFile } from './open-file.js'
 import { placeFile, writeFileInPlace } from './place-file.js'
 import type { Place, Shelf } from './shelf.js'
-import { SmallWrites } from './small-writes.js'
+import { type SmallWrite, SmallWrites, type Written } from './small-writes.js'
 import type { WriteSlots } from './write-slots.js'
 
 /** Up to here a blob is read while it is opened: open, read, close, and no stream that holds a descriptor. */
 const SMALL_BYTES = 64 * 1024
+
+/** How many blobs that are too large to be written together, or may not be, are written at a time. */
+const WRITE_LANES = 16
 
 export interface FilesystemStoreParts {
   readonly slots: WriteSlots
@@ -49,7 +54,7 @@ export class FilesystemStore implements Store {
   #isClosed = false
 
   constructor(shelf: Shelf, { slots, bufferBytes, syncs, log }: FilesystemStoreParts) {
-    this.#smallWrites = new SmallWrites(log)
+    this.#smallWrites = new SmallWrites(shelf.layout, log)
     this.#shelf = shelf
     this.#slots = slots
     this.#bufferBytes = bufferBytes
@@ -86,8 +91,8 @@ export class FilesystemStore implements Store {
       isSynced: this.#syncs !== undefined,
       fits: (storedBytes) => shelf.index.fits(storedBytes),
       commit: (tempPath, storedBytes, mtimeMs) =>
-        this.#commit(digest, storedBytes, async (path) => {
-          await placeFile(path, tempPath, this.#syncs)
+        this.#commit(digest, storedBytes, async ({ name }) => {
+          await placeFile(shelf.layout.pathOf(name), tempPath, this.#syncs)
           return mtimeMs
         }),
     })
@@ -118,9 +123,10 @@ export class FilesystemStore implements Store {
     if (!index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
     await this.#slots.take(signal)
     try {
-      const place: Place = (path) => {
-        const file = { tempPath: layout.nextTempPath(), path, bytes, signal }
-        return this.#syncs === undefined ? this.#smallWrites.write(file) : writeFileInPlace(file, this.#syncs)
+      const place: Place = ({ name, isNew }) => {
+        if (this.#syncs === undefined) return this.#smallWrites.write({ name, isNew, bytes }, signal)
+        const file = { tempPath: layout.nextTempPath(), path: layout.pathOf(name), bytes }
+        return writeFileInPlace(file, this.#syncs)
       }
       await this.#commit(digest, bytes.length, place, bytes)
     } catch (error) {
@@ -128,6 +134,32 @@ export class FilesystemStore implements Store {
     } finally {
       this.#slots.release()
     }
+  }
+
+  async writeBlobs(blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes> {
+    const outcomes = new Array<StatusError | undefined>(blobs.length)
+    const small: number[] = []
+    const others: number[] = []
+    const { index } = this.#shelf
+    const areTogether = this.#syncs === undefined && !this.#slots.isLimited
+    for (const [at, { bytes }] of blobs.entries()) {
+      const isSmall = areTogether && bytes.length <= SMALL_BYTES && index.fits(bytes.length)
+      ;(isSmall ? small : others).push(at)
+    }
+    const pick = (at: number): BlobBytes => blobs[at] as BlobBytes
+    const writing = commitTogether(this.#shelf, small.map(pick), (files) => this.#placeAll(files, call))
+    await boundedMap(others, WRITE_LANES, async (at) => {
+      const { digest, bytes } = pick(at)
+      outcomes[at] = await this.writeBytes(digest, bytes, call).then(
+        () => undefined,
+        (error: unknown) => StatusError.from(error),
+      )
+    })
+    for (const [place, failure] of (await writing).entries()) {
+      const at = small[place] as number
+      if (failure !== undefined) outcomes[at] = fileError(failure, `write blob ${pick(at).digest.key}`)
+    }
+    return outcomes
   }
 
   async storedBytes(digest: Digest, _call: Call): Promise<number | undefined> {
@@ -162,6 +194,11 @@ export class FilesystemStore implements Store {
     return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${activity}` }
   }
 
+  async #placeAll(files: readonly SmallWrite[], { signal }: Call): Promise<readonly Written[]> {
+    if (this.#isClosed) return files.map(({ name }) => closedStore(`write ${name}`))
+    return this.#smallWrites.writeAll(files, signal)
+  }
+
   async #readFile(digest: Digest, maxBytes: number): Promise<Buffer> {
     const { file, storedBytes } = await this.#shelf.open(digest)
     if (storedBytes <= maxBytes) return readSmall(file, digest, 0, storedBytes)
@@ -177,13 +214,16 @@ export class FilesystemStore implements Store {
   }
 
   async #commit(digest: Digest, storedBytes: number, place: Place, bytes?: Buffer): Promise<void> {
-    const placeUnlessClosed: Place = async (path) => {
-      if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
-      return place(path)
+    const placeUnlessClosed: Place = async (placing) => {
+      if (this.#isClosed) throw closedStore(`keep blob ${digest.key}`)
+      return place(placing)
     }
     await this.#shelf.commit(digest, storedBytes, placeUnlessClosed, bytes)
   }
 }
+
+const closedStore = (attempted: string): StatusError =>
+  new StatusError('UNAVAILABLE', `could not ${attempted}: the store is closed`)
 
 const readSmall = async (file: OpenFile, digest: Digest, offset: number, end: number): Promise<Buffer> => {
   try {

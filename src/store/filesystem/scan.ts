@@ -138,8 +138,9 @@ export class Scan {
   }
 
   /**
-   * Decides about the only file of a digest by its name, where that says enough: files are moved to their names when they
-   * are whole, and only a loss of power can undo that. False when the file has to be looked at.
+   * Decides about the only file of a digest by its name, where that says enough: files get their names when they are whole
+   * (those that a kill tore were deleted, see `placings.ts`), and only a loss of power can undo that. False when the file has
+   * to be looked at.
    */
   #settle(blob: BlobName): boolean {
     if (blob.isTwin || this.#checksLengths) return false

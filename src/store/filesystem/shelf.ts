@@ -5,6 +5,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { ABSENT, BlobIndex, type EvictionLimits } from '../index/blob-index.js'
+import { Commits } from './commits.js'
 import { fileError } from './file-error.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
@@ -29,8 +30,16 @@ export interface ShelfOptions {
   readonly recentBytes: number
 }
 
-/** Puts a whole file at `path`, by a rename; answers its modification time in milliseconds. */
-export type Place = (path: string) => Promise<number>
+/** Where a blob's file goes. */
+export interface Placing {
+  /** Relative to content_path. */
+  readonly name: string
+  /** Whether no file of that name is known, and nobody who lists the folder would believe it. */
+  readonly isNew: boolean
+}
+
+/** Puts a whole file where it belongs; answers its modification time in milliseconds. */
+export type Place = (placing: Placing) => Promise<number>
 
 /** A scan under way, as long as the index cannot be believed without it. */
 export interface Reconciliation {
@@ -56,8 +65,8 @@ export class Shelf {
   readonly unlinker: Unlinker
   /** Not to be asked while a scan is under way. */
   readonly recent: RecentBytes
+  readonly commits = new Commits()
   readonly #clock: Clock
-  readonly #commits = new Map<string, Promise<void>>()
   #scan: Reconciliation | undefined
   #evictingCount = 0
 
@@ -143,7 +152,7 @@ export class Shelf {
    * one under way is waited for, and only what is still believed is wrong.
    */
   async heal(located: Located): Promise<void> {
-    if (this.isCommitting(located.digest)) await this.#commitSettled(located.digest)
+    if (this.isCommitting(located.digest)) await this.commits.settled(located.digest)
     else if (this.isAsLocated(located)) await this.#dropSlot(located.slot, located.digest)
   }
 
@@ -171,21 +180,37 @@ export class Shelf {
    * what the file holds, where that is small and in memory anyhow.
    */
   async commit(digest: Digest, storedBytes: number, place: Place, bytes?: Buffer): Promise<void> {
-    while (this.isCommitting(digest)) await this.#commitSettled(digest)
-    const work = this.#commit(digest, storedBytes, place, bytes).finally(() => this.#commits.delete(digest.key))
-    this.#commits.set(digest.key, work)
+    while (this.isCommitting(digest)) await this.commits.settled(digest)
+    const work = this.#commit(digest, storedBytes, place, bytes).finally(() => this.commits.end(digest))
+    this.commits.begin(digest, work)
     await work
     this.evict()
   }
 
+  placing(digest: Digest, storedBytes: number): Placing {
+    const isNew = this.#scan === undefined && this.index.find(digest) === ABSENT
+    return { name: this.layout.blobName(digest, storedBytes), isNew }
+  }
+
+  /** Makes a blob visible whose file is in its place. */
+  arrive(digest: Digest, storedBytes: number, mtimeMs: number, bytes: Buffer | undefined): void {
+    this.recent.forget(digest)
+    if (bytes !== undefined && this.#scan === undefined) this.recent.keepWritten(digest, bytes)
+    const replaced = this.index.find(digest)
+    if (replaced !== ABSENT) this.#unlinkReplaced(digest, replaced, storedBytes)
+    const slot = this.index.insert(digest, storedBytes)
+    this.index.setExtra(slot, markOf(mtimeMs))
+    this.leases.arrived(digest, slot)
+  }
+
   isCommitting(digest: Digest): boolean {
-    return this.#commits.has(digest.key)
+    return this.commits.has(digest)
   }
 
   /** Forgets a blob and deletes its files. Absent is fine. */
   async drop(digest: Digest): Promise<void> {
     if (this.#scan !== undefined) await this.#scan.cover(digest)
-    while (this.isCommitting(digest)) await this.#commitSettled(digest)
+    while (this.isCommitting(digest)) await this.commits.settled(digest)
     const slot = this.index.find(digest)
     if (slot !== ABSENT) await this.#dropSlot(slot, digest)
   }
@@ -212,15 +237,9 @@ export class Shelf {
 
   /** Settles when nothing is being committed or deleted. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#commits.values())
+    await this.commits.idle()
     while (this.#evictingCount > 0) await this.unlinker.idle()
     await this.unlinker.idle()
-  }
-
-  /** Of those who waited for a commit the first may have begun the next one: look again with `isCommitting`. */
-  async #commitSettled({ key }: Digest): Promise<void> {
-    // Its failure is its own writer's to tell.
-    await this.#commits.get(key)?.catch(() => {})
   }
 
   async #dropSlot(slot: number, digest: Digest): Promise<void> {
@@ -237,14 +256,7 @@ export class Shelf {
   async #commit(digest: Digest, storedBytes: number, place: Place, bytes: Buffer | undefined): Promise<void> {
     const path = this.layout.blobPath(digest, storedBytes)
     if (this.unlinker.isPending(path)) await this.unlinker.settled(path)
-    const mtimeMs = await place(path)
-    this.recent.forget(digest)
-    if (bytes !== undefined && this.#scan === undefined) this.recent.keepWritten(digest, bytes)
-    const replaced = this.index.find(digest)
-    if (replaced !== ABSENT) this.#unlinkReplaced(digest, replaced, storedBytes)
-    const slot = this.index.insert(digest, storedBytes)
-    this.index.setExtra(slot, markOf(mtimeMs))
-    this.leases.arrived(digest, slot)
+    this.arrive(digest, storedBytes, await place(this.placing(digest, storedBytes)), bytes)
   }
 
   #unlinkReplaced(digest: Digest, slot: number, storedBytes: number): void {

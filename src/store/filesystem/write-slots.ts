@@ -16,6 +16,10 @@ export class WriteSlots {
     this.#limit = limit === 0 ? Number.POSITIVE_INFINITY : limit
   }
 
+  get isLimited(): boolean {
+    return this.#limit !== Number.POSITIVE_INFINITY
+  }
+
   /** Calls back, perhaps at once: with null when the caller may write and must `release`, else with RESOURCE_EXHAUSTED. */
   acquire(waiter: Waiter): void {
     if (this.#taken < this.#limit) {

@@ -1,19 +1,18 @@
 import { Worker } from 'node:worker_threads'
 import { StatusError } from '../../base/status-error.js'
-import type { FileToWrite, Written } from './write-thread.js'
-
-/** What one message to a thread may carry. */
-export const BATCH_BYTES = 256 * 1024
+import { BatchMemory } from './batch-memory.js'
+import type { WriteFailure, WriteThreadData } from './write-thread.js'
 
 /** What a thread runs, compiled or not. */
 export const THREAD_FILE = new URL(`./write-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
-type Settle = (outcome: readonly Written[] | StatusError) => void
+/** Why some files could not be written; none when all were. */
+type Settle = (outcome: readonly WriteFailure[] | StatusError) => void
 
 /** One thread that writes batches of files, one batch at a time. */
 export class WriteWorker {
-  readonly #memory = new SharedArrayBuffer(BATCH_BYTES)
-  readonly #bytes = new Uint8Array(this.#memory)
+  /** To be filled while the thread is free. */
+  readonly memory = new BatchMemory()
   readonly #worker: Worker
   readonly #onOver: () => void
   #settle: Settle | undefined
@@ -21,13 +20,14 @@ export class WriteWorker {
   #hasBegun = false
 
   /** `onOver` is called when the thread ended, whatever the reason. */
-  constructor(file: URL, onOver: () => void) {
+  constructor(file: URL, data: Omit<WriteThreadData, 'shared'>, onOver: () => void) {
     this.#onOver = onOver
-    this.#worker = new Worker(file, { workerData: this.#memory, name: 'small files', stdin: false })
+    const workerData: WriteThreadData = { ...data, shared: this.memory.shared }
+    this.#worker = new Worker(file, { workerData, name: 'small files', stdin: false })
     this.#worker.unref()
-    this.#worker.on('message', (written: readonly Written[] | null) => {
+    this.#worker.on('message', (failures: readonly WriteFailure[] | null) => {
       this.#hasBegun = true
-      if (written !== null) this.#answer(written)
+      if (failures !== null) this.#answer(failures)
     })
     this.#worker.on('error', (cause) => this.#fail(cause))
     this.#worker.on('exit', () => this.#fail(undefined))
@@ -42,26 +42,19 @@ export class WriteWorker {
     return this.#settle === undefined && !this.#isOver
   }
 
-  /** Together at most BATCH_BYTES; rejects only when the thread ends before it answers. */
-  write(files: readonly FileToWrite[], contents: readonly Uint8Array[]): Promise<readonly Written[]> {
-    let at = 0
-    for (const bytes of contents) {
-      this.#bytes.set(bytes, at)
-      at += bytes.length
-    }
-    return new Promise((resolve, reject) => {
-      this.#settle = (outcome) => (outcome instanceof StatusError ? reject(outcome) : resolve(outcome))
-      // What is being written keeps the process alive, a thread at rest does not.
-      this.#worker.ref()
-      this.#worker.postMessage(files)
-    })
+  /** Writes what was put into `memory`. The outcome is a StatusError only when the thread ends before it answers. */
+  write(settle: Settle): void {
+    this.#settle = settle
+    // What is being written keeps the process alive, a thread at rest does not.
+    this.#worker.ref()
+    this.memory.send()
   }
 
   async stop(): Promise<void> {
     await this.#worker.terminate()
   }
 
-  #answer(outcome: readonly Written[] | StatusError): void {
+  #answer(outcome: readonly WriteFailure[] | StatusError): void {
     const settle = this.#settle
     this.#settle = undefined
     this.#worker.unref()

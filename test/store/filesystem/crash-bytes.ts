@@ -1,4 +1,4 @@
-import { writeBytes } from '../../../src/store/store.js'
+import { writeBlobs, writeBytes } from '../../../src/store/store.js'
 import { bytesOf, call, digestOf } from '../blobs.js'
 import { openFilesystem } from './open.js'
 
@@ -8,11 +8,11 @@ const [folder = ''] = process.argv.slice(2)
 const { store } = await openFilesystem(folder)
 for (let from = 0; ; from += 50) {
   const numbers = Array.from({ length: 50 }, (_, index) => from + index)
-  await Promise.all(
-    numbers.map(async (number) => {
-      const bytes = bytesOf(4000 + (number % 100), `small ${number}`)
-      await writeBytes(store, digestOf(bytes), bytes, call)
-    }),
-  )
+  const blobs = numbers.map((number) => bytesOf(4000 + (number % 100), `small ${number}`))
+  if (from % 100 === 0) await Promise.all(blobs.map((bytes) => writeBytes(store, digestOf(bytes), bytes, call)))
+  else {
+    const entries = blobs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
+    for (const failure of await writeBlobs(store, entries, call)) if (failure !== undefined) throw failure
+  }
   process.send?.(from + 50)
 }

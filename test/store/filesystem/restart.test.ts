@@ -8,6 +8,7 @@ import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
+import { writeBlobs } from '../../../src/store/store.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { blobFilesIn, type OpenFilesystem, openFilesystem } from './open.js'
@@ -198,11 +199,11 @@ t.test(
   },
 )
 
-type Step = { readonly kind: 'put' | 'get' | 'remove' | 'lose' | 'restart'; readonly number: number }
+type Step = { readonly kind: 'put' | 'batch' | 'get' | 'remove' | 'lose' | 'restart'; readonly number: number }
 
 const steps = fc.array(
   fc.record<Step>({
-    kind: fc.constantFrom('put', 'put', 'put', 'get', 'get', 'remove', 'lose', 'restart'),
+    kind: fc.constantFrom('put', 'put', 'put', 'batch', 'get', 'get', 'remove', 'lose', 'restart'),
     number: fc.nat(30),
   }),
   { maxLength: 60 },
@@ -228,6 +229,11 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
       } else if (kind === 'put') {
         await put(files.store, digest, bytes)
         use(number)
+      } else if (kind === 'batch') {
+        const numbers = Array.from({ length: 6 }, (_, index) => (number + index) % 31)
+        const outcomes = await writeBlobs(files.store, numbers.map(blob), call)
+        if (outcomes.some((outcome) => outcome !== undefined)) throw new Error(`not written: ${outcomes.join()}`)
+        for (const each of numbers) use(each)
       } else if (kind === 'get') {
         const isThere = await reads(files, digest, bytes)
         if (isThere !== model.includes(number)) throw new Error(`blob ${number}: ${isThere}, model [${model}]`)

@@ -2,16 +2,18 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { silentLog } from '../../../src/base/log.js'
+import { Layout } from '../../../src/store/filesystem/layout.js'
 import { SmallWrites } from '../../../src/store/filesystem/small-writes.js'
 import { bytesOf } from '../blobs.js'
 
 const opened = async (folder: string, threadFile?: URL, log = silentLog) => {
   for (const name of ['temp', 'content']) await mkdir(join(folder, name))
-  const writes = new SmallWrites(log, threadFile)
+  const writes = new SmallWrites(new Layout(join(folder, 'content'), join(folder, 'temp')), log, threadFile)
   let count = 0
   const write = (name: string, bytes: Buffer, signal = new AbortController().signal): Promise<number> =>
-    writes.write({ tempPath: join(folder, 'temp', `${count++}`), path: join(folder, 'content', name), bytes, signal })
-  return { writes, write, temp: () => readdir(join(folder, 'temp')) }
+    writes.write({ name, bytes, isNew: count++ % 2 === 0 }, signal)
+  const content = async () => (await readdir(join(folder, 'content'))).filter((name) => !name.startsWith('placing-'))
+  return { writes, write, content, temp: () => readdir(join(folder, 'temp')) }
 }
 
 for (const count of [1, 3, 40, 700]) {
@@ -48,15 +50,14 @@ t.test('a file that cannot be written fails alone, says why and leaves nothing',
 })
 
 t.test('what is aborted before its turn is not written', async (t) => {
-  const folder = t.testdir()
-  const { writes, write } = await opened(folder)
+  const { writes, write, content } = await opened(t.testdir())
   const controller = new AbortController()
   const kept = Array.from({ length: 20 }, (_, i) => write(`kept-${i}`, bytesOf(10)))
   const dropped = Array.from({ length: 20 }, (_, i) => write(`dropped-${i}`, bytesOf(10), controller.signal))
   controller.abort()
   for (const outcome of await Promise.allSettled(dropped)) t.equal(outcome.status, 'rejected')
   await Promise.all(kept)
-  const names = await readdir(join(folder, 'content'))
+  const names = await content()
   t.equal(names.length, 20)
   t.ok(names.every((name) => name.startsWith('kept-')))
   await writes.close()
