@@ -40,7 +40,7 @@ const noOp = (): RateCase => {
 /** An Execute that finds its result in the action cache. */
 const cached = (): RateCase => {
   const run: RateCase['run'] = async (server, requests, ready) => {
-    const call = await trueAction(server, salt)
+    const call = { ...(await trueAction(server, salt)), shape: 'cached' }
     await ready()
     return repeat(server.address, call, { requests, concurrency: 32 })
   }

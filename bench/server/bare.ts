@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   type handleBidiStreamingCall,
   type handleServerStreamingCall,
@@ -100,15 +101,28 @@ unary(`${REAPI}.Capabilities`, {
 })
 
 const executeMethod = definitionOf(`${REAPI}.Execution`, 'Execute')
+const executeMetadata = codec(`${REAPI}.ExecuteOperationMetadata`)
 const executeResponse = codec(`${REAPI}.ExecuteResponse`)
-const TYPE_URL = `type.googleapis.com/${REAPI}.ExecuteResponse`
+const TYPE_URL = `type.googleapis.com/${REAPI}`
 
+/** The stages that remexec tells of too: CACHE_CHECK, EXECUTING where nothing is cached, COMPLETED. */
 const execute: handleServerStreamingCall<Buffer, Buffer> = (call) => {
-  executeMethod.method.request.decode(call.request)
-  const value = executeResponse.encode({ result: { executionMetadata: { worker: 'bench' } } })
-  call.write(
-    executeMethod.method.response.encode({ name: 'operation', done: true, response: { typeUrl: TYPE_URL, value } }),
-  )
+  const { actionDigest } = executeMethod.method.request.decode(call.request) as { actionDigest: Digest }
+  const cachedResult = call.metadata.get('x-bench-shape')[0] === 'cached'
+  const name = `operations/${randomUUID()}`
+  const tell = (stage: 1 | 3 | 4, rest: object = {}): void => {
+    const value = executeMetadata.encode({ stage, actionDigest, digestFunction: 1 })
+    const metadata = { typeUrl: `${TYPE_URL}.ExecuteOperationMetadata`, value }
+    call.write(executeMethod.method.response.encode({ name, metadata, ...rest }))
+  }
+  tell(1)
+  if (!cachedResult) tell(3)
+  const outputFiles = cachedResult ? [{ path: 'out/a', digest: digestOf(1, 1000) }] : []
+  const value = executeResponse.encode({
+    cachedResult,
+    result: { outputFiles, executionMetadata: { worker: 'bench' } },
+  })
+  tell(4, { done: true, response: { typeUrl: `${TYPE_URL}.ExecuteResponse`, value } })
   call.end()
 }
 server.addService({ Execute: executeMethod.entry }, { Execute: execute })

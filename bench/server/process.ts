@@ -51,6 +51,10 @@ export interface StartOptions {
   readonly addressCount?: number
 }
 
+/** What is taken down when the bench ends. */
+const folders = new Set<string>()
+const children = new Set<ChildProcess>()
+
 const SERVING = /serving grpc:\/\/([^\s"]+)(?: server=(\S+))?/g
 
 const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
@@ -62,6 +66,8 @@ const start = (args: readonly string[], options: StartOptions): Promise<ServerPr
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
+  children.add(child)
+  child.once('exit', () => children.delete(child))
   return new Promise((resolve, reject) => {
     let text = ''
     const addresses = new Map<string, string>()
@@ -178,7 +184,24 @@ export const startOn = (
   return start([cliOf(options.cli), configPath], { ...options, addressCount })
 }
 
-export const temporaryFolder = ({ folder }: Place = usualPlace): string => mkdtempSync(join(folder, 'remexec-bench-'))
+/** Gone when the bench ends, should whoever asked for it not have come to that. */
+export const temporaryFolder = ({ folder }: Place = usualPlace): string => {
+  if (folders.size === 0) removeAtExit()
+  const made = mkdtempSync(join(folder, 'remexec-bench-'))
+  folders.add(made)
+  return made
+}
+
+const SIGNAL_CODES = { SIGINT: 130, SIGTERM: 143 } as const
+
+/** A run that is broken off would leave gigabytes behind. */
+const removeAtExit = (): void => {
+  process.once('exit', () => {
+    for (const child of children) child.kill('SIGKILL')
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  })
+  for (const [signal, code] of Object.entries(SIGNAL_CODES)) process.once(signal, () => process.exit(code))
+}
 
 const inTemporaryFolder = async (
   run: (folder: string) => Promise<ServerProcess>,
