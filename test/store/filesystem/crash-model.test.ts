@@ -1,0 +1,135 @@
+import { copyFile, link, mkdir, readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { Code, StatusError } from '../../../src/base/status-error.js'
+import type { Digest } from '../../../src/reapi/digest.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { type OpenFilesystem, openFilesystem } from './open.js'
+
+const BLOBS = 12
+
+const digests = Array.from({ length: BLOBS }, (_, number) => digestOf(bytesOf(100, `blob ${number}`)))
+
+/** What is kept for a blob differs from upload to upload, as it does below a stage that encodes. */
+const stored = (number: number, form: number): Buffer => bytesOf(100 + (form % 3), `form ${form} of ${number}`)
+
+const FORMS = 6
+/** Only such blobs have the length their digest says, which is all that a lease can look for at once. */
+const isPlain = (form: number): boolean => form % 3 === 0
+
+type Step = {
+  readonly kind: 'put' | 'get' | 'find' | 'lease' | 'remove' | 'lose' | 'restart' | 'crash'
+  readonly number: number
+  readonly form: number
+}
+
+const steps = fc.array(
+  fc.record<Step>({
+    kind: fc.constantFrom(
+      'put',
+      'put',
+      'put',
+      'get',
+      'get',
+      'find',
+      'lease',
+      'remove',
+      'lose',
+      'restart',
+      'crash',
+      'crash',
+    ),
+    number: fc.nat(BLOBS - 1),
+    form: fc.nat(FORMS - 1),
+  }),
+  { maxLength: 50 },
+)
+
+/** A checkpoint may be finished while the folder is looked through. */
+const unlessRenamed = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'ENOENT') throw error
+}
+
+/** The folder as kill -9 would leave it now: the files themselves, and copies of what is written in place. */
+const crashed = async (from: string, to: string): Promise<void> => {
+  await mkdir(to)
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) await crashed(source, target)
+    else if (entry.name.startsWith('index')) await copyFile(source, target).catch(unlessRenamed)
+    else if (entry.isFile()) await link(source, target)
+  }
+}
+
+const read = async ({ store }: OpenFilesystem, digest: Digest): Promise<string | undefined> => {
+  try {
+    return (await get(store, digest)).toString()
+  } catch (error) {
+    if (error instanceof StatusError && error.code === Code.NOT_FOUND) return undefined
+    throw error
+  }
+}
+
+/** Whole, and there or not as `form` says. An upload replaces the file of another form behind its answer: a crash may keep both. */
+const expectForm = (number: number, found: string | undefined, form: number | undefined): void => {
+  const isForm = Array.from({ length: FORMS }, (_, each) => stored(number, each).toString()).includes(found ?? '')
+  if (form === undefined ? found !== undefined : !isForm) {
+    throw new Error(`blob ${number} reads as ${found}, expected form ${form}`)
+  }
+}
+
+/** Deletes a blob's files behind the store's back. */
+const lose = async (folder: string, { hash }: Digest): Promise<void> => {
+  const path = join(folder, 'content', 'sha256', hash.slice(0, 2))
+  const names = await readdir(path).catch(() => [])
+  for (const name of names) if (name.startsWith(hash)) await unlink(join(path, name))
+}
+
+t.test('any sequence of uploads, losses, stops and crashes agrees with a model', async (t) => {
+  const holds = fc.asyncProperty(steps, async (sequence) => {
+    const root = t.testdir()
+    let life = 0
+    let folder = join(root, '0')
+    let files = await openFilesystem(folder)
+    /** The form of each blob that is there. */
+    const model = new Map<number, number>()
+    for (const { kind, number, form } of sequence) {
+      const digest = digests[number] as Digest
+      if (kind === 'put') {
+        await put(files.store, digest, stored(number, form))
+        model.set(number, form)
+      } else if (kind === 'get') {
+        expectForm(number, await read(files, digest), model.get(number))
+      } else if (kind === 'find') {
+        const isThere = await isPresent(files.store, digest)
+        if (isThere !== model.has(number)) throw new Error(`blob ${number} is said to be ${isThere ? '' : 'not '}there`)
+      } else if (kind === 'lease') {
+        const lease = files.files.lease([digest])
+        lease.release()
+        const kept = model.get(number)
+        const isMissing = lease.missing.length > 0
+        if (kept === undefined ? !isMissing : isMissing && isPlain(kept)) throw new Error(`blob ${number}: wrong lease`)
+      } else if (kind === 'remove') {
+        await files.store.remove(digest, call)
+        model.delete(number)
+      } else if (kind === 'lose') {
+        await lose(folder, digest)
+        // Nobody can know before it is opened.
+        await read(files, digest)
+        model.delete(number)
+      } else {
+        const next = join(root, String(++life))
+        if (kind === 'crash') await crashed(folder, next)
+        await files.close()
+        if (kind === 'crash') folder = next
+        files = await openFilesystem(folder)
+      }
+    }
+    for (const [number, digest] of digests.entries()) {
+      expectForm(number, await read(files, digest), model.get(number))
+    }
+    await files.close()
+  })
+  await t.resolves(fc.assert(holds, { numRuns: 40 }))
+})
