@@ -84,17 +84,17 @@ export const resolveDigestFunction = (
   hash: string | undefined,
   served: readonly DigestFunction[],
 ): DigestFunction => {
-  const names = served.map(({ name }) => name).join(', ')
   if (value !== 0) {
     const named = served.find((candidate) => candidate.value === value)
     if (named !== undefined) return named
+    const names = served.map(({ name }) => name).join(', ')
     throw new StatusError('INVALID_ARGUMENT', `digest_function ${value} is not served here, expected one of ${names}`)
   }
   const [first] = served
   if (first === undefined) throw new StatusError('INTERNAL', 'no digest function is configured')
   if (hash === undefined) return first
-  const fitting = served.filter((candidate) => candidate.hexLength === hash.length)
-  const inferred = fitting.find((candidate) => candidate.segment === undefined) ?? fitting[0]
+  const fits = (candidate: DigestFunction): boolean => candidate.hexLength === hash.length
+  const inferred = served.find((candidate) => candidate.segment === undefined && fits(candidate)) ?? served.find(fits)
   if (inferred !== undefined) return inferred
   const lengths = served.map(({ name, hexLength }) => `${hexLength} (${name})`).join(', ')
   throw new StatusError('INVALID_ARGUMENT', `hash ${quoted(hash)} is not valid, expected hex digits: ${lengths}`)

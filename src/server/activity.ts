@@ -5,14 +5,21 @@ export class Activity {
 
   /** Counts `work`, which must not reject, until it settles. */
   during(work: Promise<void>): void {
+    this.begin()
+    work.then(() => this.end())
+  }
+
+  /** Counts something more, until `end` is called for it. */
+  begin(): void {
     this.#count += 1
-    work.then(() => {
-      this.#count -= 1
-      if (this.#count > 0) return
-      const waiting = this.#idle
-      this.#idle = []
-      for (const resolve of waiting) resolve()
-    })
+  }
+
+  end(): void {
+    this.#count -= 1
+    if (this.#count > 0) return
+    const waiting = this.#idle
+    this.#idle = []
+    for (const resolve of waiting) resolve()
   }
 
   /** Resolves when nothing is under way. */

@@ -1,14 +1,15 @@
+import type { ServerHttp2Stream } from 'node:http2'
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { Log, LogFields } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import { type Encoded, EncodedMessage } from '../proto/codec.js'
 import type { MethodDefinition } from '../proto/service-definition.js'
 import type { UnderWay } from './calls-under-way.js'
-import { boundReadOff, http2StreamOf } from './http2-stream.js'
+import { boundReadOff, http2StreamOf, peerOf } from './http2-stream.js'
 import { MessageSender } from './message-sender.js'
 import { RequestStream } from './request-stream.js'
 import { ResponseStream } from './response-stream.js'
-import { requestFields, WireCall } from './rpc-call.js'
+import { type Origin, requestFields, WireCall } from './rpc-call.js'
 import { OK, type WireStatus, wireStatus } from './status.js'
 
 /** Where messages of the client go, one for each `startRead`. */
@@ -26,15 +27,16 @@ export interface ExchangeOptions {
 const serverFaults = new Set<number>([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
 
 /** One RPC between the client and a handler: its messages, its end, its line in the log. */
-export class Exchange implements UnderWay {
+export class Exchange implements UnderWay, Origin {
   position = 0
+  readonly metadata: Metadata
+  readonly log: Log
+  readonly peer: string
   readonly #method: MethodDefinition
   readonly #wire: ServerInterceptingCallInterface
-  readonly #metadata: Metadata
-  readonly #log: Log
+  readonly #stream: ServerHttp2Stream | undefined
   readonly #readOffMs: number
   readonly #startedMs = performance.now()
-  readonly #peer: string
   #abort: AbortController | undefined
   #receiver: Receiver | undefined
   #failRequest: ((reason: StatusError) => void) | undefined
@@ -52,22 +54,22 @@ export class Exchange implements UnderWay {
   ) {
     this.#method = method
     this.#wire = wire
-    this.#metadata = metadata
-    this.#log = log
+    this.#stream = http2StreamOf(wire)
+    this.metadata = metadata
+    this.log = log
     this.#readOffMs = readOffMs
-    this.#peer = wire.getPeer()
+    this.peer = peerOf(wire, this.#stream)
   }
 
   call(request?: unknown): WireCall {
-    const signal = (): AbortSignal => this.#signal
-    return new WireCall({ peer: this.#peer, metadata: this.#metadata, signal, log: this.#log }, request)
+    return new WireCall(this, request)
+  }
+
+  decode(request: Buffer): unknown {
+    return this.#method.request.decode(request)
   }
 
   /** The request of a call that has exactly one. */
-  async request(): Promise<unknown> {
-    return this.#method.request.decode(await this.requestBytes())
-  }
-
   requestBytes(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let received: Buffer | undefined
@@ -154,7 +156,7 @@ export class Exchange implements UnderWay {
   }
 
   /** Few handlers ever ask for it, and a signal costs more than the rest of a small call. */
-  get #signal(): AbortSignal {
+  get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
       if (this.#cancelled !== undefined) this.#abort.abort(this.#cancelled)
@@ -179,18 +181,17 @@ export class Exchange implements UnderWay {
       method: this.#method.path,
       code: codeName(code),
       ms: Math.round((performance.now() - this.#startedMs) * 10) / 10,
-      peer: this.#peer,
-      ...requestFields(this.#metadata),
+      peer: this.peer,
+      ...requestFields(this.metadata),
     })
-    if (error === undefined) this.#log.debug('call', fields)
-    else if (serverFaults.has(status.code)) this.#log.error('call failed', { ...fields(), error })
-    else this.#log.debug('call', () => ({ ...fields(), reason: error.message }))
+    if (error === undefined) this.log.debug('call', fields)
+    else if (serverFaults.has(status.code)) this.log.error('call failed', { ...fields(), error })
+    else this.log.debug('call', () => ({ ...fields(), reason: error.message }))
   }
 
   #sendStatus(status: WireStatus): void {
     this.#wire.sendStatus(status)
-    const stream = http2StreamOf(this.#wire)
-    if (stream !== undefined) boundReadOff(stream, this.#readOffMs)
+    if (this.#stream !== undefined) boundReadOff(this.#stream, this.#readOffMs)
   }
 
   // Timers of Node may fire a millisecond before Date says so. A client that ends a late call itself, a moment before

@@ -1,20 +1,17 @@
 import { Server, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
-import type { Activity } from './activity.js'
 import { CallsUnderWay } from './calls-under-way.js'
-import type { Exchange, ExchangeOptions } from './exchange.js'
-import { type Handler, handlersOf, serve } from './handler.js'
+import type { Exchange } from './exchange.js'
+import { type Handler, handlersOf, type ServeOptions, serve } from './handler.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { addReflection, REFLECTION } from './reflection.js'
 
 const MAX_CONCURRENT_STREAMS = 1024
 
-interface GrpcServerOptions extends ExchangeOptions {
+interface GrpcServerOptions extends ServeOptions {
   readonly services: readonly Service[]
   readonly maxMessageBytes: number
-  /** Counts the calls under way. */
-  readonly activity: Activity
 }
 
 export interface GrpcServer {
@@ -60,7 +57,7 @@ const serveHere =
     const handler = handlers.get(method.path)
     if (handler === undefined) return new ServerInterceptingCall(wire)
     return new ServerInterceptingCall(wire, {
-      start: () => options.activity.during(serve(handler, wire, options, underWay)),
+      start: () => serve(handler, wire, options, underWay),
     })
   }
 

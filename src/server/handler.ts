@@ -1,6 +1,7 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../base/rpc.js'
 import { type MethodDefinition, serviceDefinition } from '../proto/service-definition.js'
+import type { Activity } from './activity.js'
 import type { CallsUnderWay } from './calls-under-way.js'
 import { Exchange, type ExchangeOptions } from './exchange.js'
 
@@ -41,7 +42,7 @@ const kindOf = ({ requestStream, responseStream }: MethodDefinition): Handler['k
 }
 
 const unary = (handle: Unary) => async (exchange: Exchange) => {
-  const request = await exchange.request()
+  const request = exchange.decode(await exchange.requestBytes())
   exchange.respond(await handle(request, exchange.call(request)))
 }
 
@@ -50,7 +51,7 @@ const unaryBytes = (handle: Unary<Buffer, Buffer>) => async (exchange: Exchange)
 }
 
 const serverStreaming = (handle: ServerStreaming) => async (exchange: Exchange) => {
-  const request = await exchange.request()
+  const request = exchange.decode(await exchange.requestBytes())
   const responses = exchange.responses()
   await orFailure(responses, handle(request, exchange.call(request), responses))
   await exchange.finish()
@@ -84,33 +85,45 @@ const orFailure = (responses: NodeJS.WritableStream, handled: Promise<void>): Pr
     handled.then(resolve, reject)
   })
 
-/** Serves one call; settles when the handler has. `underWay` holds its exchange until then. */
+export interface ServeOptions extends ExchangeOptions {
+  /** Counts the calls under way. */
+  readonly activity: Activity
+}
+
+/** Serves one call. `underWay` holds its exchange until the handler has ended. */
 export const serve = (
   handler: Handler,
   wire: ServerInterceptingCallInterface,
-  options: ExchangeOptions,
+  options: ServeOptions,
   underWay: CallsUnderWay<Exchange>,
-): Promise<void> =>
-  new Promise((settled) => {
-    let exchange: Exchange | undefined
-    wire.start({
-      onReceiveMetadata: (metadata: Metadata) => {
-        const begun = new Exchange(handler.method, wire, metadata, options)
-        exchange = begun
-        underWay.add(begun)
-        const end = (): void => {
-          underWay.delete(begun)
-          settled()
-        }
-        handler
-          .run(begun)
-          .catch((error) => begun.fail(error))
-          .then(end)
-      },
-      onReceiveMessage: (bytes: Buffer) => exchange?.received(bytes),
-      onReceiveHalfClose: () => exchange?.halfClosed(),
-      onCancel: () => exchange?.cancel(),
-    })
-    // Cancelled before it began: grpc-js starts nothing and reports nothing.
-    if (exchange === undefined) settled()
+): void => {
+  let exchange: Exchange | undefined
+  // Of a call that was cancelled before it began grpc-js reports nothing.
+  wire.start({
+    onReceiveMetadata: (metadata: Metadata) => {
+      exchange = new Exchange(handler.method, wire, metadata, options)
+      void run(handler, exchange, options.activity, underWay)
+    },
+    onReceiveMessage: (bytes: Buffer) => exchange?.received(bytes),
+    onReceiveHalfClose: () => exchange?.halfClosed(),
+    onCancel: () => exchange?.cancel(),
   })
+}
+
+const run = async (
+  handler: Handler,
+  exchange: Exchange,
+  activity: Activity,
+  underWay: CallsUnderWay<Exchange>,
+): Promise<void> => {
+  activity.begin()
+  underWay.add(exchange)
+  try {
+    await handler.run(exchange)
+  } catch (error) {
+    exchange.fail(error)
+  } finally {
+    underWay.delete(exchange)
+    activity.end()
+  }
+}

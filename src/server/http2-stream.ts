@@ -1,4 +1,4 @@
-import { constants, type ServerHttp2Stream } from 'node:http2'
+import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2'
 import { Duplex } from 'node:stream'
 import type { ServerInterceptingCallInterface } from '@grpc/grpc-js'
 
@@ -9,6 +9,19 @@ import type { ServerInterceptingCallInterface } from '@grpc/grpc-js'
 export const http2StreamOf = (wire: ServerInterceptingCallInterface): ServerHttp2Stream | undefined => {
   const stream: unknown = Reflect.get(wire, 'stream')
   return isHttp2Stream(stream) ? stream : undefined
+}
+
+const peers = new WeakMap<Http2Session, string>()
+
+/** Who is at the other end: asked for once in a session, because Node hands out its socket behind a Proxy. */
+export const peerOf = (wire: ServerInterceptingCallInterface, stream: ServerHttp2Stream | undefined): string => {
+  const session = stream?.session
+  if (session === undefined) return wire.getPeer()
+  const known = peers.get(session)
+  if (known !== undefined) return known
+  const peer = wire.getPeer()
+  peers.set(session, peer)
+  return peer
 }
 
 const isHttp2Stream = (value: unknown): value is ServerHttp2Stream => value instanceof Duplex && 'rstCode' in value

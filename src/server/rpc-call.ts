@@ -7,10 +7,11 @@ import { codec } from '../proto/codec.js'
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 const REQUEST_METADATA = 'build.bazel.remote.execution.v2.requestmetadata-bin'
 
-interface Origin {
+/** What a call is made of. Whoever reads `signal` wants it: it costs more than the rest of a small call. */
+export interface Origin {
   readonly peer: string
   readonly metadata: Metadata
-  readonly signal: () => AbortSignal
+  readonly signal: AbortSignal
   readonly log: Log
 }
 
@@ -19,23 +20,21 @@ export class WireCall implements RpcCall {
   readonly instanceName: string
   readonly log: Log
   readonly peer: string
-  readonly #metadata: Metadata
-  readonly #signal: () => AbortSignal
+  readonly #origin: Origin
 
-  constructor({ peer, metadata, signal, log }: Origin, request?: unknown) {
-    this.#signal = signal
+  constructor(origin: Origin, request?: unknown) {
     this.instanceName = instanceNameOf(request)
-    this.log = log
-    this.peer = peer
-    this.#metadata = metadata
+    this.log = origin.log
+    this.peer = origin.peer
+    this.#origin = origin
   }
 
   get signal(): AbortSignal {
-    return this.#signal()
+    return this.#origin.signal
   }
 
   get metadata(): ReadonlyMap<string, string | Buffer> {
-    return new Map(Object.entries(this.#metadata.getMap()))
+    return new Map(Object.entries(this.#origin.metadata.getMap()))
   }
 }
 

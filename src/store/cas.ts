@@ -42,11 +42,11 @@ class Cas implements Store {
     return this.#backend.keepsNothing === true
   }
 
-  async findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
+  findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
     return this.#backend.findMissing(withoutEmpty(digests), call)
   }
 
-  async findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
+  findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
     return findMissingIn(this.#backend, batch.withoutEmpty(), call)
   }
 
@@ -62,8 +62,8 @@ class Cas implements Store {
     return this.#backend.checksUploads === true ? path : [new Verify(digest, { fault: 'client' }), ...path]
   }
 
-  async readBytes(digest: Digest, maxBytes: number, call: Call): Promise<Buffer> {
-    return digest.isEmpty ? EMPTY : readBytes(this.#backend, digest, maxBytes, call)
+  readBytes(digest: Digest, maxBytes: number, call: Call): Promise<Buffer> {
+    return digest.isEmpty ? Promise.resolve(EMPTY) : readBytes(this.#backend, digest, maxBytes, call)
   }
 
   async writeBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {

@@ -105,16 +105,18 @@ export interface CompressedBlobs {
 }
 
 /** Which digests of a batch are absent, in their order; see `Store.findMissing`. */
-export const findMissingIn = async (store: Store, batch: DigestBatch, call: Call): Promise<DigestBatch> =>
-  store.findMissingIn === undefined
-    ? batch.only(await store.findMissing(batch.digests(), call))
-    : store.findMissingIn(batch, call)
+export const findMissingIn = (store: Store, batch: DigestBatch, call: Call): Promise<DigestBatch> =>
+  store.findMissingIn === undefined ? findMissingOf(store, batch, call) : store.findMissingIn(batch, call)
+
+const findMissingOf = async (store: Store, batch: DigestBatch, call: Call): Promise<DigestBatch> =>
+  batch.only(await store.findMissing(batch.digests(), call))
 
 /** The whole of a blob that the caller knows to be small; see `Store.readBytes`. */
-export const readBytes = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> =>
-  store.readBytes === undefined
-    ? collect(await store.reader(digest, WHOLE, call), { maxBytes, signal: call.signal })
-    : store.readBytes(digest, maxBytes, call)
+export const readBytes = (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> =>
+  store.readBytes === undefined ? readPath(store, digest, maxBytes, call) : store.readBytes(digest, maxBytes, call)
+
+const readPath = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> =>
+  collect(await store.reader(digest, WHOLE, call), { maxBytes, signal: call.signal })
 
 /** Writes a blob that is in memory anyhow; see `Store.writeBytes`. */
 export const writeBytes = async (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> => {

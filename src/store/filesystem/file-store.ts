@@ -17,7 +17,7 @@ import type { FolderSyncs } from './folder-syncs.js'
 import { LinkedFiles } from './linked-files.js'
 import type { OpenFile } from './open-file.js'
 import { placeFile, writeFileInPlace } from './place-file.js'
-import type { Place, Shelf } from './shelf.js'
+import { notFound, type Place, type Shelf } from './shelf.js'
 import { type SmallWrite, SmallWrites, type Written } from './small-writes.js'
 import type { WriteSlots } from './write-slots.js'
 
@@ -108,6 +108,8 @@ export class FilesystemStore implements Store {
       if (known.length > maxBytes) throw tooLarge(digest, known.length, maxBytes)
       return known
     }
+    // A miss is an everyday answer: it is not passed through all that opens a file.
+    if (index.find(digest) === ABSENT) throw notFound(digest)
     const begun = recent.begin(digest)
     let bytes: Buffer | undefined
     try {
