@@ -140,7 +140,7 @@ const inAndOut = (name: string, configure: (dataPath: string) => object, wire: W
   kind: 'event',
   name: `gigabytes in and out through ${name}`,
   async *observe(builds) {
-    const content = repeating(builds.isQuick ? 1024 : 2048)
+    const content = repeating(builds.isQuick ? 512 : 2048)
     yield grown(configure, builds, (client, server) =>
       watched(server, async () => {
         await upload(client, content, wire)
@@ -162,7 +162,7 @@ const stalledReaders = (readers: number, sizeMib: number): EventCase => ({
   },
 })
 
-/** Whether memory stays bounded where bytes could pile up. In and out is 2 GiB, 1 GiB in a quick run. */
+/** Whether memory stays bounded where bytes could pile up. In and out is 2 GiB, 512 MiB in a quick run. */
 export const memoryCases = (): readonly EventCase[] => [
   inAndOut('filesystem', filesystemCache),
   inAndOut('lz4 over filesystem', lz4Cache),
