@@ -11,9 +11,8 @@ import type { ByteStreamOptions } from './options.js'
 import type { Outcome, Upload } from './upload.js'
 import type { Uploads } from './uploads.js'
 import { WriteCursor } from './write-cursor.js'
+import { WriteMessages } from './write-messages.js'
 import { type WriteTarget, writeTarget } from './write-target.js'
-
-type Messages = AsyncIterator<WriteRequest>
 
 /**
  * Takes one upload. Answers at once when the blob is there, also when another upload brings it in the meantime. Bytes of
@@ -22,9 +21,10 @@ type Messages = AsyncIterator<WriteRequest>
 export const write =
   ({ instances, uploads }: ByteStreamOptions) =>
   async (requests: Readable, rpc: RpcCall): Promise<WriteResponseInput> => {
-    const messages: Messages = requests.iterator({ destroyOnReturn: false })
-    const { done, value: first } = await messages.next()
-    if (done === true) throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
+    const messages = new WriteMessages(requests)
+    const first = await messages.next()
+    if (first === undefined)
+      throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
     const target = writeTarget(instances, first.resourceName)
     checkBlobSize(target.digest, target.maxBlobBytes)
     const call = inInstance(rpc, target.instanceName)
@@ -36,7 +36,7 @@ export const write =
 
 interface Transfer {
   readonly target: WriteTarget
-  readonly messages: Messages
+  readonly messages: WriteMessages
   readonly call: Call
   readonly uploads: Uploads
   readonly cursor: WriteCursor
@@ -109,17 +109,18 @@ const feed = async (
       return committed(messages, upload.over, uploads.clock)
     }
     const next = await messages.next()
-    if (next.done === true) throw new Unfinished(upload.receivedBytes)
-    message = next.value
+    if (next === undefined) throw new Unfinished(upload.receivedBytes)
+    message = next
   }
   return upload.over
 }
 
 /** Waits for a commit, and for the end of the stream, so that a message after finish_write is noticed. */
-const committed = async <T>(messages: Messages, commit: Promise<T>, clock: Clock): Promise<T> => {
+const committed = async <T>(messages: WriteMessages, commit: Promise<T>, clock: Clock): Promise<T> => {
   let hasEnded = false
-  const ended = messages.next().then(({ done }) => {
-    if (done !== true) throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: a message follows finish_write')
+  const ended = messages.next().then((next) => {
+    if (next !== undefined)
+      throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: a message follows finish_write')
     hasEnded = true
   })
   const result = await Promise.race([commit, ended.then(() => commit)])
