@@ -7,7 +7,7 @@ export interface Pace {
     readonly runMs: number
     /** Driven at least so long. */
     readonly leastMs: number
-    /** No further run begins after so long, what is prepared for the runs included. */
+    /** No further run begins when it was driven for so long, or three times as long with what is prepared for the runs. */
     readonly mostMs: number
   }
 }
@@ -17,6 +17,7 @@ export const usualPace: Pace = { runMs: 1_500, warmUp: { runMs: 500, leastMs: 1_
 
 /** A run that costs less by this factor than the best before shows that compiling is still under way. */
 const FALLING = 0.97
+const PREPARING = 3
 /** Runs in a row that did not fall. */
 const STEADY_RUNS = 2
 
@@ -51,7 +52,8 @@ export const warmUp = async (
     best = Math.min(best, cost)
     const perMs = requests / (seconds * 1000)
     const isWarm = steady >= STEADY_RUNS && drivenMs >= leastMs
-    if (isWarm || performance.now() - startMs >= mostMs) return { fitting: within(perMs * pace.runMs), cpuMicros }
+    const isOver = drivenMs >= mostMs || performance.now() - startMs >= PREPARING * mostMs
+    if (isWarm || isOver) return { fitting: within(perMs * pace.runMs), cpuMicros }
     // A first run, cold, says little about how many will do.
     requests = Math.min(within(perMs * runMs), requests * 8)
   }
