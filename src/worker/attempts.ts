@@ -14,7 +14,12 @@ interface Held {
   /** Whether it counts against the limit: until its outputs are on their way, when the scheduler gives its place away. */
   hasPlace: boolean
   outcome: AttemptOutcome | undefined
+  /** Tells that it runs. */
+  timer?: NodeJS.Timeout
 }
+
+/** What ends sooner is not worth the word that it runs: the scheduler reckons in seconds. */
+const SHORT_RUN_MS = 100
 
 export interface AttemptsOptions {
   readonly run: (request: AttemptRequest) => Promise<AttemptOutcome>
@@ -103,6 +108,7 @@ export class Attempts {
     this.#placed += 1
     const outcome = await this.#outcome(start, held)
     this.#running -= 1
+    clearTimeout(held.timer)
     this.#leavePlace(held)
     held.outcome = outcome
     this.#tell(attemptId, held)
@@ -122,7 +128,9 @@ export class Attempts {
         onProgress: (stage) => {
           held.stage = stage
           if (stage >= ProgressStage.UPLOADING_OUTPUTS) this.#leavePlace(held)
-          this.#options.send({ progress: { attemptId, stage } })
+          clearTimeout(held.timer)
+          if (stage === ProgressStage.RUNNING) held.timer = setTimeout(() => this.#tell(attemptId, held), SHORT_RUN_MS)
+          else this.#tell(attemptId, held)
         },
       })
     } catch (error) {

@@ -96,7 +96,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
 const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: Attempts): void => {
   if (start !== null) attempts.start(start)
   else if (kill !== null) attempts.kill(kill.attemptId)
-  else if (resultAck !== null) attempts.acknowledge(resultAck.attemptId)
+  else if (resultAck !== null) for (const attemptId of resultAck.attemptIds) attempts.acknowledge(attemptId)
   else if (drain !== null) attempts.drain()
 }
 

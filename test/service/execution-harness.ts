@@ -78,6 +78,7 @@ export class FakeWorker {
   readonly stream: ClientDuplexStream<Input<'remexec.worker.v1.WorkerMessage'>, SchedulerMessage>
   readonly messages: Reader<SchedulerMessage>
   id = ''
+  readonly #acknowledged: string[] = []
 
   constructor(client: TestClient) {
     this.stream = client.bidi(`${WORKER_API}/Connect`)
@@ -103,9 +104,14 @@ export class FakeWorker {
     return start
   }
 
+  /** The attempt that is to be killed, or the next one whose result was acknowledged. */
   async next(what: 'kill' | 'resultAck'): Promise<string> {
-    const message = await this.messages.until((one) => one[what] !== null)
-    return message[what]?.attemptId ?? ''
+    if (what === 'kill') return (await this.messages.until(({ kill }) => kill !== null)).kill?.attemptId ?? ''
+    if (this.#acknowledged.length === 0) {
+      const { resultAck } = await this.messages.until((one) => one.resultAck !== null)
+      this.#acknowledged.push(...(resultAck?.attemptIds ?? []))
+    }
+    return this.#acknowledged.shift() ?? ''
   }
 
   succeed({ attemptId }: Start, result: Input<'build.bazel.remote.execution.v2.ActionResult'> = {}): void {

@@ -135,6 +135,25 @@ t.test('broken results count as failures of the worker', async (t) => {
   t.match({ ...status }, { code: Code.INTERNAL, message: /status OK without a result/ })
 })
 
+t.test('results that come together are acknowledged in one message', async (t) => {
+  const server = await serveExecution(t)
+  const worker = await server.worker()
+  const starts = []
+  const streams = []
+  for (const salt of ['1', '2', '3']) {
+    const action = buildAction({ action: { salt: Buffer.from(salt) } })
+    streams.push(new Reader(server.execute(await server.upload(action))))
+    starts.push(await worker.start())
+  }
+  for (const start of starts) worker.succeed(start)
+  for (const stream of streams) await stream.rest()
+  const { resultAck } = await worker.messages.until((message) => message.resultAck !== null)
+  t.same(
+    resultAck?.attemptIds,
+    starts.map(({ attemptId }) => attemptId),
+  )
+})
+
 t.test('a refusal is no try, and the worker gets a pause', async (t) => {
   const server = await serveExecution(t, { settings: { maxJobRetries: 0 } })
   const worker = await server.worker()

@@ -66,7 +66,7 @@ export class FakeScheduler {
             if (message.hello !== null && this.refusal !== undefined) reject(this.refusal)
             else if (message.hello !== null) this.say({ welcome: { workerId: 'id-1', keepAliveIntervalMs: 50 } })
             if (message.result !== null && this.acknowledges) {
-              this.say({ resultAck: { attemptId: message.result.attemptId } })
+              this.say({ resultAck: { attemptIds: [message.result.attemptId] } })
             }
             this.#heard.push(message)
             for (const resume of this.#waiters.splice(0)) resume()

@@ -164,7 +164,6 @@ t.test('a worker says what it is and runs what it is given', async (t) => {
     { ...sh('cat f > out; cat f'), outputPaths: ['out'] },
     { files: [{ name: 'f', digest: input }] },
   )
-  t.match(await scheduler.next('progress'), { attemptId, stage: 2 })
   const result = await scheduler.next('result')
   t.match(result, { attemptId, executeResponse: { result: { exitCode: 0, executionMetadata: { worker: 'w' } } } })
   t.equal(await read(result.executeResponse?.result?.outputFiles[0]?.digest), 'in')
@@ -188,8 +187,7 @@ t.test('attempts go on across a lost connection, results are told until acknowle
   scheduler.drop()
   t.match(await scheduler.next('hello'), { attemptIds: [attemptId] })
   t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 4 } } })
-  scheduler.say({ resultAck: { attemptId } })
-  scheduler.say({ resultAck: { attemptId: 'unknown' } })
+  scheduler.say({ resultAck: { attemptIds: ['unknown', attemptId] } })
   await start(sh('exit 0'))
   await scheduler.next('result')
   scheduler.acknowledges = true
@@ -206,7 +204,7 @@ t.test('a start that comes twice runs once', async (t) => {
   scheduler.say({ start: { attemptId } })
   t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
   t.equal(readFileSync(`${directory}/runs`, 'utf8'), 'x\n')
-  scheduler.say({ resultAck: { attemptId } })
+  scheduler.say({ resultAck: { attemptIds: [attemptId] } })
 })
 
 t.test('a kill ends the attempt', async (t) => {
@@ -254,7 +252,33 @@ t.test('an attempt whose outputs are on their way leaves its place to the next',
   for (const attemptId of ['a', 'b', 'c']) {
     attempts.start(startCodec.decode(startCodec.encode({ attemptId, actionDigest, digestFunction: 1 })))
   }
-  t.same(said, ['a 3', 'b 2', 'c'], 'only c is refused')
+  t.same(said, ['a 3', 'c'], 'only c is refused; that b runs is told if it goes on')
+})
+
+t.test('a run that is over soon is told by its result alone', async (t) => {
+  const said: string[] = []
+  let finish: () => void = () => {}
+  const over = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const attempts = new Attempts({
+    maxInflight: 0,
+    send: ({ progress, result }) => {
+      said.push(progress ? `${progress.attemptId} ${progress.stage}` : `${result?.attemptId}`)
+      if (said.length === 2) finish()
+    },
+    run: async ({ attemptId, onProgress }) => {
+      onProgress(2)
+      if (attemptId === 'short') return { executeResponse: {} }
+      return new Promise(() => {})
+    },
+  })
+  const actionDigest = { hash: '0'.repeat(64), sizeBytes: 1 }
+  for (const attemptId of ['short', 'long']) {
+    attempts.start(startCodec.decode(startCodec.encode({ attemptId, actionDigest, digestFunction: 1 })))
+  }
+  await over
+  t.same(said, ['short', 'long 2'])
 })
 
 t.test('the entrypoint and the precondition script are split into words', async (t) => {

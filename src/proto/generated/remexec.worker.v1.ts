@@ -137,11 +137,11 @@ export interface ResultInput {
 }
 
 export interface ResultAck {
-  attemptId: string
+  attemptIds: string[]
 }
 
 export interface ResultAckInput {
-  attemptId?: string | undefined
+  attemptIds?: readonly string[] | undefined
 }
 
 export interface Kill {

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { LruCache } from '../../base/lru-cache.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
@@ -44,6 +45,8 @@ export const execute = (options: ExecutionOptions) => {
     scheduler.open(name, request.instanceName, action)
     if (prepared instanceof StatusError) scheduler.complete(name, { error: prepared })
     else void decide({ name, action, prepared, instance, request, call, maxResponseBytes: options.maxResponseBytes })
+    // A lookup in memory is over by then: the first message says what came of it, and a hit is told in one message.
+    await setImmediate()
     const states = scheduler.watch(name, call.signal) ?? []
     const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes - ENVELOPE_BYTES }
     for await (const state of states) await send(responses, await inlinedOperationMessage(state, inlining))

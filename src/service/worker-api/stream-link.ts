@@ -9,6 +9,9 @@ type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
 /** Messages that may wait for a worker that does not read. A worker has at most a few for each of its attempts. */
 const MAX_WAITING_MESSAGES = 10_000
 
+/** How long a result waits to be acknowledged together with others; its worker does nothing but keep it meanwhile. */
+const ACKNOWLEDGE_WITHIN_MS = 20
+
 /** A worker's stream as the scheduler uses it. Writing never waits: what it sends is small, and bounded in number. */
 export class StreamLink implements WorkerLink {
   /** Why the scheduler closed the link. */
@@ -17,6 +20,7 @@ export class StreamLink implements WorkerLink {
   readonly #requests: Readable
   readonly #keepAliveIntervalMs: number
   #hasEnded = false
+  #acknowledged: string[] = []
 
   constructor(responses: Writable, requests: Readable, keepAliveIntervalMs: number) {
     this.#responses = responses
@@ -48,7 +52,12 @@ export class StreamLink implements WorkerLink {
   }
 
   acknowledge(attemptId: string): void {
-    this.#send({ resultAck: { attemptId } })
+    if (this.#acknowledged.push(attemptId) > 1) return
+    setTimeout(() => {
+      const attemptIds = this.#acknowledged
+      this.#acknowledged = []
+      this.#send({ resultAck: { attemptIds } })
+    }, ACKNOWLEDGE_WITHIN_MS).unref()
   }
 
   drain(): void {

@@ -1,7 +1,8 @@
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { chmod, mkdir, readdir, realpath, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
+import { AtOnceWhileQuick } from './at-once.js'
 import { errnoOf } from './errno.js'
 
 /** By this file a worker recognises, at the next start, a directory that is its own to empty. */
@@ -14,6 +15,9 @@ export class WorkDirectory {
   /** Absolute, without symlinks. */
   readonly path: string
   readonly #log: Log
+  // ext4 may take 2 ms for either, which must not stop the loop.
+  readonly #mkdir = new AtOnceWhileQuick(mkdirSync, mkdir)
+  readonly #rmdir = new AtOnceWhileQuick(rmdirSync, rmdir)
   #created = 0
   readonly #doomed: string[] = []
   readonly #removals = new Set<Promise<void>>()
@@ -43,8 +47,7 @@ export class WorkDirectory {
   /** A new directory for one run. */
   async create(): Promise<string> {
     const path = `${this.path}/${++this.#created}`
-    // ext4 spreads the directories of one over the disk and looks for room: up to 2 ms, which must not stop the loop.
-    await mkdir(path)
+    await this.#mkdir.call(path)
     return path
   }
 
@@ -64,28 +67,28 @@ export class WorkDirectory {
   async #removeDoomed(): Promise<void> {
     for (let path = this.#doomed.pop(); path !== undefined; path = this.#doomed.pop()) {
       try {
-        if (!(await removeSmall(path))) await removeTree(path)
+        if (!(await this.#removeSmall(path))) await removeTree(path)
       } catch (error) {
         this.#log.warn('could not remove the directory of an action', { path, error })
       }
     }
   }
-}
 
-/**
- * Removes what an action with few files leaves, an empty directory with one turn of the thread pool: removing takes little
- * CPU, but on ext4 it waits 1-2 ms. False when there is more, or something is in the way: then part of it may be gone.
- */
-const removeSmall = async (path: string): Promise<boolean> => {
-  try {
-    const names = readdirSync(path)
-    if (names.length > SMALL_ENTRIES) return false
-    if (names.length > 0) await Promise.all(names.map((name) => unlink(`${path}/${name}`)))
-    await rmdir(path)
-    return true
-  } catch {
-    // It holds a directory, most of the time; whatever else it is, the longer way meets it again and tells.
-    return false
+  /**
+   * Removes what an action with few files leaves. False when there is more, or something is in the way: then part of it may
+   * be gone.
+   */
+  async #removeSmall(path: string): Promise<boolean> {
+    try {
+      const names = readdirSync(path)
+      if (names.length > SMALL_ENTRIES) return false
+      if (names.length > 0) await Promise.all(names.map((name) => unlink(`${path}/${name}`)))
+      await this.#rmdir.call(path)
+      return true
+    } catch {
+      // It holds a directory, most of the time; whatever else it is, the longer way meets it again and tells.
+      return false
+    }
   }
 }
 

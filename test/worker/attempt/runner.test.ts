@@ -38,8 +38,12 @@ type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
 const launcher = new Launcher(silentLog)
 t.teardown(() => launcher.close())
 
+let workers = 0
+
 const setUp = async (t: Test, parts: Parts = {}) => {
-  const directory = t.testdir({ work: {} })
+  // Each in a place of its own: a worker kills whoever lives in its work directory and is none of its own.
+  const name = `worker${++workers}`
+  const directory = join(t.testdir({ [name]: { work: {} } }), name)
   const store = new FileStore(join(directory, 'cas'))
   const workDirectory = await WorkDirectory.open(join(directory, 'work'), silentLog)
   const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog)
