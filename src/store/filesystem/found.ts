@@ -8,6 +8,7 @@ export const UNKNOWN_MTIME = -1
 
 /** Between two breaths. */
 const SLICE = 500
+const CHUNK = 1 << 14
 
 /** Rounded up, as every last use. */
 export const secondsOf = (mtimeMs: number): number => Math.ceil(mtimeMs / 1000)
@@ -17,33 +18,44 @@ export const secondsOf = (mtimeMs: number): number => Math.ceil(mtimeMs / 1000)
  * One file is looked at at a time, because nobody waits for it.
  */
 export class Found {
-  readonly #slots: number[] = []
-  readonly #mtimesMs: number[] = []
+  /** In chunks: an array of a million numbers that grows holds everything up for 17 ms while it is copied. */
+  readonly #slots: Int32Array[] = []
+  readonly #mtimesMs: Float64Array[] = []
+  #count = 0
 
   add(slot: number, mtimeMs: number): void {
-    this.#slots.push(slot)
-    this.#mtimesMs.push(mtimeMs)
+    const at = this.#count++ % CHUNK
+    if (at === 0) {
+      this.#slots.push(new Int32Array(CHUNK))
+      this.#mtimesMs.push(new Float64Array(CHUNK))
+    }
+    const last = this.#slots.length - 1
+    ;(this.#slots[last] as Int32Array)[at] = slot
+    ;(this.#mtimesMs[last] as Float64Array)[at] = mtimeMs
   }
 
   /** Makes them recent in the order they were written; those used meanwhile stay where they are. */
   async order(shelf: Shelf, isStopped: () => boolean): Promise<void> {
     const { index } = shelf
-    const writtenS = new Uint32Array(this.#slots.length)
-    for (const [at, slot] of this.#slots.entries()) {
+    const writtenS = new Uint32Array(this.#count)
+    for (let at = 0; at < this.#count; at++) {
       if (isStopped()) return
-      const knownMs = this.#mtimesMs[at] as number
-      writtenS[at] = knownMs === UNKNOWN_MTIME ? await learn(shelf, slot) : secondsOf(knownMs)
+      const knownMs = valueAt(this.#mtimesMs, at)
+      writtenS[at] = knownMs === UNKNOWN_MTIME ? await learn(shelf, valueAt(this.#slots, at)) : secondsOf(knownMs)
       if (at % SLICE === SLICE - 1) await setImmediate()
     }
     const order = await ascending(writtenS)
     for (const [count, at] of order.entries()) {
       if (isStopped()) return
-      const slot = this.#slots[at] as number
+      const slot = valueAt(this.#slots, at)
       if (index.holds(slot) && index.accessedOf(slot) === writtenS[at]) index.touch(slot, writtenS[at])
       if (count % SLICE === SLICE - 1) await setImmediate()
     }
   }
 }
+
+const valueAt = (chunks: readonly (Int32Array | Float64Array)[], at: number): number =>
+  chunks[Math.floor(at / CHUNK)]?.[at % CHUNK] as number
 
 /** When the file of a found blob was written, in seconds; 0 when the blob was used, replaced or removed since. */
 const learn = async (shelf: Shelf, slot: number): Promise<number> => {

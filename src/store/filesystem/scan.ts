@@ -249,7 +249,7 @@ export class Scan {
     let count = 0
     for (const slot of index.slots()) {
       if (index.isDoubtful(slot)) index.remove(slot)
-      if (++count % (SLICE * 20) === 0) await setImmediate()
+      if (++count % (SLICE * 4) === 0) await setImmediate()
     }
   }
 }
