@@ -9,6 +9,7 @@ import { join } from '../stream/join.js'
 import { discard, isWhole, type Range, type ReadPath, WHOLE, type WritePath } from '../stream/path.js'
 import { Spill } from '../stream/spill.js'
 import { Tee } from '../stream/tee.js'
+import { CacheTier } from './fast-slow/cache-tier.js'
 import { Fill, Fills } from './fast-slow/fills.js'
 import { asCompressed, asKept, type Tiers } from './fast-slow/forms.js'
 import { PopulatedFiles } from './fast-slow/populated-files.js'
@@ -40,6 +41,7 @@ class FastSlowStore implements Store {
   readonly #fillsFast: boolean
   readonly #bypassBytes: number
   readonly #fills: Fills
+  readonly #cache: CacheTier
   readonly #kept: Tiers
 
   constructor(fast: Store, slow: Store, options: FastSlowOptions, clock: Clock) {
@@ -50,6 +52,7 @@ class FastSlowStore implements Store {
     this.#fillsFast = options.fast_direction === 'both' || options.fast_direction === 'get'
     this.#bypassBytes = options.bypass_dedup_threshold_bytes || Number.POSITIVE_INFINITY
     this.#fills = new Fills(clock)
+    this.#cache = new CacheTier(fast, this.#fills)
     this.#kept = { fast: asKept(fast), slow: asKept(slow) }
     this.files = fast.files && new PopulatedFiles(fast.files, (digest, call) => this.#populate(digest, call))
     this.compressed = this.#compressedBlobs()
@@ -99,9 +102,9 @@ class FastSlowStore implements Store {
       return writeBytes(this.#fast, digest, bytes, call)
     }
     await writeBytes(this.#slow, digest, bytes, call)
-    if (!this.#fastTakesUploads) return this.#forgetOld(digest, [], 0, call)
-    const failure = await this.#cacheBytes(digest, bytes, call)
-    await this.#forgetOld(digest, failure === undefined ? [] : [failure], 1, call)
+    if (!this.#fastTakesUploads) return this.#cache.forgetOld(digest, [], 0, call)
+    const failure = await this.#cache.take(digest, bytes, call)
+    await this.#cache.forgetOld(digest, failure === undefined ? [] : [failure], 1, call)
   }
 
   async remove(digest: Digest, call: Call): Promise<void> {
@@ -116,13 +119,6 @@ class FastSlowStore implements Store {
     // Without fast the store still answers, only slower, unless fast is what holds the blobs.
     if (!this.#slowTakesUploads) return { ...fast, structName, message: `fast: ${fast.message}` }
     return { state: 'Warning', structName, message: `fast: ${fast.message}` }
-  }
-
-  /** An action may get a new result: when fast did not take it, the one it may still hold must go. */
-  async #forgetOld(digest: Digest, dropped: readonly StatusError[], askedCount: number, call: Call): Promise<void> {
-    for (const error of dropped) this.#notCached(digest, error, call)
-    this.#fills.outdate(digest)
-    if (dropped.length === askedCount) await this.#fast.remove(digest, call)
   }
 
   /** Blobs are served compressed where the tier that counts keeps them so. */
@@ -170,10 +166,10 @@ class FastSlowStore implements Store {
       return fast.writer(digest, call)
     }
     const required = await slow.writer(digest, call)
-    const cache = this.#fastTakesUploads ? await this.#openCache(fast, digest, call) : undefined
+    const cache = this.#fastTakesUploads ? await this.#cache.open(fast, digest, call) : undefined
     const optional = cache === undefined ? [] : [cache]
     const afterCommit = (dropped: readonly StatusError[]): Promise<void> =>
-      this.#forgetOld(digest, dropped, optional.length, call)
+      this.#cache.forgetOld(digest, dropped, optional.length, call)
     return [new Tee({ required: [required], optional, afterCommit })]
   }
 
@@ -205,13 +201,13 @@ class FastSlowStore implements Store {
   async #readAndFill({ fast, slow }: Tiers, digest: Digest, fill: Fill, call: Call): Promise<ReadPath> {
     try {
       const path = await slow.reader(digest, call)
-      const cache = await this.#openCache(fast, digest, call)
+      const cache = await this.#cache.open(fast, digest, call)
       if (cache === undefined) {
         fill.end(false)
         return path
       }
       const spill = new Spill(cache)
-      void spill.outcome.then((error) => this.#endFill(digest, fill, error, call))
+      void spill.outcome.then((error) => this.#cache.endFill(digest, fill, error, call))
       return [...path, spill]
     } catch (error) {
       fill.end(false)
@@ -222,32 +218,12 @@ class FastSlowStore implements Store {
   async #readBytesAndFill(digest: Digest, fill: Fill, maxBytes: number, call: Call): Promise<Buffer> {
     try {
       const bytes = await readBytes(this.#slow, digest, maxBytes, call)
-      await this.#endFill(digest, fill, await this.#cacheBytes(digest, bytes, call), call)
+      await this.#cache.endFill(digest, fill, await this.#cache.take(digest, bytes, call), call)
       return bytes
     } catch (error) {
       fill.end(false)
       throw error
     }
-  }
-
-  /** Why fast did not take a blob that slow has, if so. */
-  async #cacheBytes(digest: Digest, bytes: Buffer, call: Call): Promise<StatusError | undefined> {
-    try {
-      await writeBytes(this.#fast, digest, bytes, call)
-      return undefined
-    } catch (error) {
-      return StatusError.from(error)
-    }
-  }
-
-  async #endFill(digest: Digest, fill: Fill, error: StatusError | undefined, call: Call): Promise<void> {
-    if (error !== undefined) this.#notCached(digest, error, call)
-    try {
-      if (fill.isOutdated) await this.#fast.remove(digest, call)
-    } catch (failure) {
-      call.log.error('the fast store keeps an outdated blob', { digest: digest.key, error: failure })
-    }
-    fill.end(error === undefined && !fill.isOutdated)
   }
 
   async #populate(digest: Digest, call: Call): Promise<void> {
@@ -280,20 +256,6 @@ class FastSlowStore implements Store {
       discard(path)
       throw error
     }
-  }
-
-  async #openCache(fast: Tiers['fast'], digest: Digest, call: Call): Promise<WritePath | undefined> {
-    try {
-      return await fast.writer(digest, call)
-    } catch (error) {
-      this.#notCached(digest, StatusError.from(error), call)
-      return undefined
-    }
-  }
-
-  /** A blob nobody wants any more is no fault of the fast store. */
-  #notCached(digest: Digest, error: StatusError, call: Call): void {
-    if (!call.signal.aborted) call.log.warn('the fast store did not take a blob', { digest: digest.key, error })
   }
 }
 
