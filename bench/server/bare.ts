@@ -105,17 +105,16 @@ const executeMetadata = codec(`${REAPI}.ExecuteOperationMetadata`)
 const executeResponse = codec(`${REAPI}.ExecuteResponse`)
 const TYPE_URL = `type.googleapis.com/${REAPI}`
 
-/** The stages that remexec tells of too: CACHE_CHECK, EXECUTING where nothing is cached, COMPLETED. */
+/** The stages that remexec tells of too: EXECUTING where nothing is cached, and COMPLETED. */
 const execute: handleServerStreamingCall<Buffer, Buffer> = (call) => {
   const { actionDigest } = executeMethod.method.request.decode(call.request) as { actionDigest: Digest }
   const cachedResult = call.metadata.get('x-bench-shape')[0] === 'cached'
   const name = `operations/${randomUUID()}`
-  const tell = (stage: 1 | 3 | 4, rest: object = {}): void => {
+  const tell = (stage: 3 | 4, rest: object = {}): void => {
     const value = executeMetadata.encode({ stage, actionDigest, digestFunction: 1 })
     const metadata = { typeUrl: `${TYPE_URL}.ExecuteOperationMetadata`, value }
     call.write(executeMethod.method.response.encode({ name, metadata, ...rest }))
   }
-  tell(1)
   if (!cachedResult) tell(3)
   const outputFiles = cachedResult ? [{ path: 'out/a', digest: digestOf(1, 1000) }] : []
   const value = executeResponse.encode({

@@ -1,4 +1,5 @@
-import { close, fstatSync, fsync, read, type Stats, write, writev } from 'node:fs'
+import { close, fstatSync, fsync, open, read, type Stats, write, writev } from 'node:fs'
+import { fileError } from './file-error.js'
 
 /** Never writable: inputs of actions are hard links to these files. */
 export const FILE_MODE = 0o444
@@ -86,3 +87,13 @@ const after = (buffers: readonly Buffer[], bytes: number): readonly Buffer[] => 
   }
   return []
 }
+
+/** Undefined when there is no such file; `key` is that of the blob, for the error. */
+export const openToRead = (path: string, key: string): Promise<OpenFile | undefined> =>
+  new Promise((resolve, reject) => {
+    open(path, 'r', (error, fd) => {
+      if (error === null) resolve(new OpenFile(fd))
+      else if (error.code === 'ENOENT') resolve(undefined)
+      else reject(fileError(error, `open blob ${key}`))
+    })
+  })

@@ -59,15 +59,19 @@ export class Scan {
     if (this.#waiting.has(folder)) await this.#listOnce(folder)
   }
 
-  /** For one who cannot wait: looks whether the blob has the file the checkpoint, or an unencoded blob, would have. */
+  /** For one who cannot wait: looks for the file that the checkpoint says, or that an unencoded blob would have. */
   confirmNow(digest: Digest): void {
-    const { index, layout } = this.#shelf
+    const { index } = this.#shelf
     const slot = index.find(digest)
-    const storedBytes = slot === ABSENT ? digest.sizeBytes : index.storedBytesOf(slot)
-    const stats = statSync(layout.blobPath(digest, storedBytes), { throwIfNoEntry: false })
-    if (stats?.size !== storedBytes) return
-    if (slot === ABSENT) this.#adopt({ digest, storedBytes, isTwin: false }, stats)
-    else this.#confirm(slot, markOf(stats.mtimeMs))
+    const known = slot === ABSENT ? digest.sizeBytes : index.storedBytesOf(slot)
+    for (const storedBytes of new Set([known, digest.sizeBytes])) {
+      const blob: BlobFile = { digest, storedBytes, isTwin: false }
+      const stats = statSync(this.#pathOf(blob), { throwIfNoEntry: false })
+      if (stats?.size !== storedBytes) continue
+      if (slot !== ABSENT && storedBytes === known) this.#confirm(slot, markOf(stats.mtimeMs))
+      else this.#adopt(blob, stats)
+      return
+    }
   }
 
   /** Resolves when everything is reconciled, or soon after `stop`. */

@@ -1,4 +1,4 @@
-import { open, type Stats } from 'node:fs'
+import type { Stats } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
@@ -6,10 +6,9 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { ABSENT, BlobIndex, type EvictionLimits } from '../index/blob-index.js'
 import { Commits } from './commits.js'
-import { fileError } from './file-error.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
-import { OpenFile } from './open-file.js'
+import { type OpenFile, openToRead } from './open-file.js'
 import { RecentBytes } from './recent-bytes.js'
 import { Unlinker } from './unlinker.js'
 
@@ -137,7 +136,7 @@ export class Shelf {
   async open(digest: Digest): Promise<{ readonly file: OpenFile; readonly storedBytes: number }> {
     for (let attempt = 1; ; attempt++) {
       const located = await this.locate(digest)
-      const file = await openToRead(located.path, digest)
+      const file = await openToRead(located.path, digest.key)
       if (file !== undefined) {
         if (this.accepts(located, file.stat())) return { file, storedBytes: located.storedBytes }
         await new Promise<void>((resolve) => file.close(() => resolve()))
@@ -291,12 +290,3 @@ export const markOf = (mtimeMs: number): number => Math.round(mtimeMs) | 0 || 1
 
 export const notFound = (digest: Digest): StatusError =>
   new StatusError('NOT_FOUND', `blob ${digest.key} is not in the file store`)
-
-const openToRead = (path: string, digest: Digest): Promise<OpenFile | undefined> =>
-  new Promise((resolve, reject) => {
-    open(path, 'r', (error, fd) => {
-      if (error === null) resolve(new OpenFile(fd))
-      else if (error.code === 'ENOENT') resolve(undefined)
-      else reject(fileError(error, `open blob ${digest.key}`))
-    })
-  })
