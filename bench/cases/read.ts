@@ -63,7 +63,7 @@ export const readCase = (size: Size, isZstd: boolean): RateCase => {
     unit: size.bytes < MIB ? 'op' : 'MiB',
     unitsPerRequest: size.bytes < MIB ? 1 : size.bytes / MIB,
     requests: { least: size.least, most: size.most },
-    isSlow: size.isSlow,
+    isSlow: isZstd ? size.isSlowAsZstd : size.isSlow,
     setUp: async (server) => {
       await each(server.address, [write(server, subject.blob)], { concurrency: 1 })
       await each(server.address, [readRequestOf(server, subject.digest, form)], { concurrency: 1 })

@@ -12,6 +12,7 @@ const size: Size = {
   least: STREAMS,
   most: 2 * STREAMS,
   isSlow: false,
+  isSlowAsZstd: false,
 }
 
 /** As many transfers at the same time as a wide build has, on one connection. */

@@ -47,6 +47,7 @@ const zstdWrite = (size: Size): RateCase => {
     kind: 'rate',
     name: `ByteStream.Write ${size.name} zstd`,
     ...rateOf(size),
+    isSlow: size.isSlowAsZstd,
     run: drive,
     limits: [
       { name: 'bare handler', usesBare: true, run: drive },

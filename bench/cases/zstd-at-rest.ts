@@ -97,4 +97,6 @@ async function* compare(name: string, measure: Measure, { atRest, plain, rounds 
 }
 
 /** Blobs kept in zstd beside blobs kept as they are: what a MiB of the blob costs the server, however it is sent. */
-export const zstdAtRestCases = (): readonly EventCase[] => [{ kind: 'event', name: 'zstd at rest', observe }]
+export const zstdAtRestCases = (): readonly EventCase[] => [
+  { kind: 'event', name: 'zstd at rest', isSlow: true, observe },
+]
