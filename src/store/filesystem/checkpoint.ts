@@ -1,9 +1,10 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
+import { StatusError } from '../../base/status-error.js'
 import type { BlobIndex } from '../index/blob-index.js'
 import type { IndexImage } from '../index/image.js'
 import { CHUNK_SLOTS, RECORD_WORDS, SLOTS_MAX, TAIL_WORDS } from '../index/records.js'
 import { PARTITIONS } from '../index/slot-table.js'
-import { errnoOf } from './file-error.js'
+import { errnoOf, fileError } from './file-error.js'
 import { bytesOf, fill, readSection, writeSection } from './sections.js'
 
 const MAGIC = 0x3258_4352
@@ -59,10 +60,7 @@ export const writeCheckpoint = async (index: BlobIndex, path: string, isClean: b
  * the disk may have changed since.
  */
 export const readCheckpoint = async (index: BlobIndex, path: string): Promise<Recovered> => {
-  const file = await open(path, 'r').catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return undefined
-    throw error
-  })
+  const file = await openIfThere(path)
   if (file === undefined) return { isClean: false, isSameBoot: false, isRefused: false }
   try {
     const prefix = new Int32Array(PREFIX_WORDS)
@@ -76,6 +74,19 @@ export const readCheckpoint = async (index: BlobIndex, path: string): Promise<Re
   } finally {
     await file.close()
   }
+}
+
+const openIfThere = async (path: string): Promise<FileHandle | undefined> => {
+  try {
+    const file = await open(path, 'r')
+    if (!(await file.stat()).isDirectory()) return file
+    await file.close()
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined
+    throw fileError(error, `read the checkpoint ${path}, expected a file the server may read and write`)
+  }
+  const text = `${path} is a directory, expected the checkpoint of a store: move it away, blobs are found again without it`
+  throw new StatusError('FAILED_PRECONDITION', text)
 }
 
 /** From now on the disk may differ from the checkpoint. */

@@ -2,16 +2,13 @@ import { stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { ascending } from '../index/order.js'
 import { errnoOf } from './file-error.js'
-import { type Shelf, UNKNOWN_MARK } from './shelf.js'
+import { type Shelf, secondsOf, UNKNOWN_MARK } from './shelf.js'
 
 export const UNKNOWN_MTIME = -1
 
 /** Between two breaths. */
 const SLICE = 500
 const CHUNK = 1 << 14
-
-/** Rounded up, as every last use. */
-export const secondsOf = (mtimeMs: number): number => Math.ceil(mtimeMs / 1000)
 
 /**
  * Blobs a scan found which the checkpoint did not know: when they were written stands for when they were last used.

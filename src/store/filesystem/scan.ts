@@ -5,9 +5,9 @@ import { boundedMap } from '../../base/bounded-map.js'
 import { Digest } from '../../reapi/digest.js'
 import { ABSENT } from '../index/blob-index.js'
 import { errnoOf, fileError } from './file-error.js'
-import { Found, secondsOf, UNKNOWN_MTIME } from './found.js'
+import { Found, UNKNOWN_MTIME } from './found.js'
 import type { BlobName } from './layout.js'
-import { markOf, type Shelf, UNKNOWN_MARK } from './shelf.js'
+import { markOf, type Shelf, secondsOf, UNKNOWN_MARK } from './shelf.js'
 
 /** Listings and looks at files share four threads with the calls. */
 const FOLDERS_AT_A_TIME = 2
@@ -68,7 +68,7 @@ export class Scan {
       const blob: BlobFile = { digest, storedBytes, isTwin: false }
       const stats = statSync(this.#pathOf(blob), { throwIfNoEntry: false })
       if (stats?.size !== storedBytes) continue
-      if (slot !== ABSENT && storedBytes === known) this.#confirm(slot, markOf(stats.mtimeMs))
+      if (slot !== ABSENT && storedBytes === known) this.#confirmWritten(slot, stats)
       else this.#adopt(blob, stats)
       return
     }
@@ -205,7 +205,7 @@ export class Scan {
     const { index } = this.#shelf
     const slot = index.find(blob.digest)
     if (slot !== ABSENT && index.storedBytesOf(slot) === blob.storedBytes) {
-      this.#confirm(slot, markOf(stats.mtimeMs))
+      this.#confirmWritten(slot, stats)
       index.setTwin(slot, false)
     } else {
       this.#adopt(blob, stats)
@@ -221,6 +221,16 @@ export class Scan {
     if (!index.isDoubtful(slot)) return
     index.setExtra(slot, mark)
     index.setDoubtful(slot, false)
+  }
+
+  /** One that was written again since the checkpoint is as recent as that. */
+  #confirmWritten(slot: number, { mtimeMs }: Stats): void {
+    const { index } = this.#shelf
+    if (!index.isDoubtful(slot)) return
+    this.#confirm(slot, markOf(mtimeMs))
+    if (secondsOf(mtimeMs) <= index.accessedOf(slot)) return
+    index.touch(slot, secondsOf(mtimeMs))
+    this.#found.add(slot, mtimeMs)
   }
 
   /** Takes in a file the checkpoint does not know: it was committed later, so it is more recent than all it knows. */

@@ -1,4 +1,5 @@
 import type { Stats } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
@@ -226,12 +227,33 @@ export class Shelf {
         this.index.touch(slot, Math.ceil(this.#clock.now() / 1000))
         return
       }
-      this.#evictingCount++
-      void this.#dropSlot(slot, digest).finally(() => {
-        this.#evictingCount--
-        this.evict()
-      })
+      if (this.index.extraOf(slot) === UNKNOWN_MARK) {
+        this.#evictBehind(this.#look(slot, digest))
+        return
+      }
+      this.#evictBehind(this.#dropSlot(slot, digest))
     }
+  }
+
+  #evictBehind(work: Promise<void>): void {
+    this.#evictingCount++
+    void work.finally(() => {
+      this.#evictingCount--
+      this.evict()
+    })
+  }
+
+  /**
+   * The order of use is that of the checkpoint where nobody has opened a file since the start: one that was written again
+   * between the checkpoint and a kill -9 is more recent than that. The next `evict` decides.
+   */
+  async #look(slot: number, digest: Digest): Promise<void> {
+    const storedBytes = this.index.storedBytesOf(slot)
+    const located = { digest, slot, storedBytes, mark: UNKNOWN_MARK, path: this.layout.blobPath(digest, storedBytes) }
+    const stats = await stat(located.path).catch(() => undefined)
+    if (!this.isAsLocated(located)) return
+    if (stats === undefined || !this.accepts(located, stats)) await this.#dropSlot(slot, digest)
+    else if (secondsOf(stats.mtimeMs) > this.index.accessedOf(slot)) this.index.touch(slot, secondsOf(stats.mtimeMs))
   }
 
   /** Settles when nothing is being committed or deleted. */
@@ -287,6 +309,9 @@ export const UNKNOWN_MARK = 0
  * times 49 days apart look alike, two that a file system can tell apart do not.
  */
 export const markOf = (mtimeMs: number): number => Math.round(mtimeMs) | 0 || 1
+
+/** A modification time as a time of use: rounded up, as every last use. */
+export const secondsOf = (mtimeMs: number): number => Math.ceil(mtimeMs / 1000)
 
 export const notFound = (digest: Digest): StatusError =>
   new StatusError('NOT_FOUND', `blob ${digest.key} is not in the file store`)

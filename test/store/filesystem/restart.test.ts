@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rm, truncate, unlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rm, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -92,6 +92,25 @@ t.test('a blob that was uploaded again after the checkpoint can be read after ki
   await files.close()
 })
 
+t.test('a blob that was uploaded again after the checkpoint is not the first to go after kill -9', async (t) => {
+  const folder = t.testdir()
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  const first = await openFilesystem(folder, { clock: new ManualClock(hourAgo.getTime()) })
+  for (let number = 0; number < 40; number++) await put(first.store, blob(number).digest, blob(number).bytes)
+  await first.close()
+  for (const path of await readdir(join(folder, 'content', 'sha256'), { recursive: true })) {
+    await utimes(join(folder, 'content', 'sha256', path), hourAgo, hourAgo)
+  }
+  await crashed(folder, 10)
+  const files = await openFilesystem(folder, { policy: { max_count: 20 } })
+  await until(async () => (await files.blobFiles()).length <= 20)
+  const digests = Array.from({ length: 40 }, (_, number) => blob(number).digest)
+  const missing = new Set((await files.store.findMissing(digests, call)).map(({ key }) => key))
+  const kept = [...digests.keys()].filter((number) => !missing.has((digests[number] as Digest).key))
+  t.same(kept, [...Array(10).keys(), ...Array.from({ length: 10 }, (_, number) => 30 + number)])
+  await files.close()
+})
+
 t.test('what happened to the files behind a crash is found out', async (t) => {
   const folder = t.testdir()
   await crashed(folder, 40)
@@ -170,6 +189,18 @@ t.test('a checkpoint that is damaged is not believed', async (t) => {
     t.same(await again.store.findMissing(all, call), [], damage)
     await again.close()
   }
+})
+
+t.test('a checkpoint that cannot be read names its path and what to do', async (t) => {
+  const folder = t.testdir({ content: { index: {} } })
+  const path = join(folder, 'content', 'index')
+  const error = await openFilesystem(folder).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  t.ok(error instanceof StatusError && error.code === Code.FAILED_PRECONDITION)
+  t.match(String(error), `${path} is a directory`)
+  t.match(String(error), /move it away/)
 })
 
 t.test('one folder has one store, and a crash does not lock it', async (t) => {
