@@ -12,16 +12,17 @@ without serving, with the same code; \`--format json\` is for programs. \`fixtur
 - \`stores\`, \`schedulers\`, \`workers\`, \`servers\` and each service with instances are an array of entries that carry their name
   (\`name\`, \`instance_name\`) or an object by that name.
 - A **size** is an integer of bytes or text with a unit: \`10gb\` is 10^10, \`10GiB\` is 10 * 2^30. Case does not matter.
-- A **duration** is an integer, or text such as \`90s\`, \`1m 10s\`, \`1h2m3s\`, \`30d\`; what an integer counts stands with the key. The
-  rest below a whole second (or, in keys ending in \`_ms\`, millisecond) is cut off. \`M\` is a month, \`m\` a minute.
+- A **duration** is an integer, or text such as \`90s\`, \`1m 10s\`, \`1h2m3s\`, \`250ms\`; what an integer counts, with or without quotes,
+  stands with the key. What is finer than a millisecond is refused. \`M\` is a month, \`m\` a minute.
 - Numbers and booleans may be text as well, so that they can come from the environment. A number with a point or an exponent
   is refused wherever something is counted, even if it is whole.
 - In every text \`$NAME\`, \`\${NAME}\` and \`\${NAME:-otherwise}\` stand for environment variables, \`$$\` for a dollar sign, and a leading
   \`~/\` for the home directory. A variable that is not set and has no default is an error.
 - \`null\` is the same as leaving the key out. **0 = default** marks keys where 0 stands for the default instead of for itself.
 - An unknown key is an error; in a few places, where NativeLink has always ignored it, a warning.
-- What is **not available yet** is known but refused, unless it says what is the case anyway. What has **no effect yet** is
-  accepted with a warning.
+- What is **not available yet** is known but refused, unless it says what is the case anyway. What has **no effect** is
+  accepted with a warning, by \`validate\` and at start.
+- Keys, kinds and forms are those of NativeLink 1.6 and a few more. Where a default differs from NativeLink's, its row says so.
 
 ## What comes without being written
 
@@ -96,8 +97,10 @@ const defaultText = (schema, isRequired) => {
 
 const noteText = (schema) => {
   if (schema['x-available'] === false) return ' **Not available yet.**'
-  if (schema['x-ignored'] && !schema.deprecated && !schema['x-always-so']) return ' **No effect yet.**'
-  return ''
+  const ignored = schema['x-ignored']
+  if (ignored && !schema.deprecated && !schema['x-always-so'])
+    return typeof ignored === 'string' ? ` **No effect:** ${ignored}.` : ' **No effect yet.**'
+  return schema['x-nativelink-default'] ? ` NativeLink's default is ${schema['x-nativelink-default']}.` : ''
 }
 
 /** Rows for the keys of an object; objects written in place are told with dotted keys. */

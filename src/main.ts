@@ -3,6 +3,7 @@ import type { Clock } from './base/clock.js'
 import type { Log } from './base/log.js'
 import { Resources } from './base/resources.js'
 import type { Config, PlacedWorker, ServerConfig } from './config/config.js'
+import { defaultNumber } from './config/schema/schema.js'
 import { healthPage } from './health/page.js'
 import { HealthRegistry } from './health/registry.js'
 import { SchedulerHost } from './scheduler/host.js'
@@ -112,7 +113,7 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
 }
 
 /** Where no worker of this process says more: what a worker allows when its configuration says nothing. */
-const MIN_ACTION_TIMEOUT_MS = 1_200_000
+const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_timeout_s') * 1000
 
 /** A worker of this process connects to the worker API as any other would, wherever that was bound. */
 const startWorker = async (

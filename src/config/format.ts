@@ -1,3 +1,4 @@
+import { printable } from '../base/printable.js'
 import type { Problem } from './problem.js'
 
 export type ProblemFormat = 'human' | 'json'
@@ -21,7 +22,7 @@ const human = (problem: Problem, sources: Sources): string => {
   if (found !== undefined && !message.includes(found)) lines.push(`  found:    ${found}`)
   if (expected !== undefined) lines.push(`  expected: ${expected}`)
   if (suggestion !== undefined) lines.push(`  did you mean "${suggestion}"?`)
-  return `${lines.join('\n')}\n`
+  return `${lines.map(printable).join('\n')}\n`
 }
 
 const LONGEST_LINE = 160

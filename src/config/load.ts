@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { errnoOf, inWords } from '../base/errno.js'
 import type { Config } from './config.js'
 import { Findings } from './findings.js'
 import { deepFreeze } from './freeze.js'
@@ -19,7 +20,8 @@ export interface LoadOptions {
 export interface Checked {
   readonly problems: readonly Problem[]
   readonly warnings: readonly Problem[]
-  readonly text: string
+  /** Absent when there is none that could be shown. */
+  readonly text?: string
   readonly config?: Config
 }
 
@@ -31,12 +33,26 @@ export const loadConfig = async (path: string, options: LoadOptions = {}): Promi
 }
 
 export const checkConfig = async (path: string, options: LoadOptions = {}): Promise<Checked> => {
+  let bytes: Buffer
   try {
-    return parseConfig(await readFile(path, 'utf8'), path, options)
+    bytes = await readFile(path)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    const message = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${error.code}`
-    return { problems: [wholeFile(path, message)], warnings: [], text: '' }
+    const errno = errnoOf(error)
+    if (errno === undefined) throw error
+    const message = errno === 'ENOENT' ? 'there is no such file' : `cannot be read: ${inWords(error)}`
+    return { problems: [wholeFile(path, message)], warnings: [] }
+  }
+  const text = textOf(bytes)
+  if (text !== undefined) return parseConfig(text, path, options)
+  return { problems: [wholeFile(path, 'this is no text file: expected JSON5 in UTF-8')], warnings: [] }
+}
+
+const textOf = (bytes: Buffer): string | undefined => {
+  if (bytes.includes(0)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
   }
 }
 

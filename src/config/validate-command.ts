@@ -1,3 +1,4 @@
+import { printable } from '../base/printable.js'
 import { formatProblems, type ProblemFormat } from './format.js'
 import { checkConfig, type LoadOptions } from './load.js'
 
@@ -24,11 +25,12 @@ export const validateCommand = async (
     return isWrong ? 1 : 0
   }
   for (const [index, path] of paths.entries()) {
-    const { problems = [], warnings = [], text = '' } = checked[index] ?? {}
+    const { problems = [], warnings = [], text } = checked[index] ?? {}
     const found = [...problems, ...warnings]
-    if (found.length > 0) write(`${formatProblems(found, 'human', new Map([[path, text]]))}\n`)
+    if (found.length > 0)
+      write(`${formatProblems(found, 'human', new Map(text === undefined ? [] : [[path, text]]))}\n`)
     write(
-      `${path}: ${problems.length > 0 ? 'wrong' : 'fine'} (${count(problems.length, 'error')}, ${count(warnings.length, 'warning')})\n`,
+      `${printable(path)}: ${problems.length > 0 ? 'wrong' : 'fine'} (${count(problems.length, 'error')}, ${count(warnings.length, 'warning')})\n`,
     )
   }
   return isWrong ? 1 : 0

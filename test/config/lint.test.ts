@@ -10,6 +10,7 @@ interface Parts {
   readonly worker?: string
   readonly services?: string
   readonly servers?: string
+  readonly top?: string
 }
 
 /** A configuration without warnings, with parts replaced. */
@@ -21,7 +22,9 @@ const text = ({
   worker = '',
   services = '',
   servers = '',
+  top = '',
 }: Parts) => `{
+  ${top}
   stores: {
     CAS: ${cas ?? `{ fast_slow: { fast: { filesystem: { content_path: '/c', temp_path: '/t', eviction_policy: { max_bytes: 1000 } } }, slow: { noop: {} } } }`},
     AC: { memory: { eviction_policy: { max_bytes: 1000 } } },
@@ -101,7 +104,71 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     { worker: `directory_cache: { max_entries: 5 }, experimental_active_input_leases: true,` },
     [['workers[0].local.directory_cache', /no effect/]],
   ],
+  [
+    'settings of the process and of results without effect, whatever their value',
+    {
+      top: `global: { max_open_files: 24576, default_digest_size_health_check: '1MiB' },`,
+      worker: `max_cleanup_wait_s: 30, upload_action_result: { ac_store: 'AC', historical_results_store: 'AC', upload_historical_results_strategy: 'failures_only' },`,
+    },
+    [
+      ['global.max_open_files', /no effect: Node cannot raise/],
+      ['global.default_digest_size_health_check', /no effect/],
+      ['workers[0].local.max_cleanup_wait_s', /no effect/],
+      ['workers[0].local.upload_action_result.historical_results_store', /no effect/],
+      ['workers[0].local.upload_action_result.upload_historical_results_strategy', /no effect/],
+    ],
+  ],
+  [
+    'settings of the listener without effect',
+    {
+      servers: `{ listener: { http: { socket_address: ':9', freebind: true, advanced_http: { http2_keep_alive_interval: 30, experimental_http2_max_frame_size: 16384 } } }, services: {} },`,
+    },
+    [
+      ['servers[1].listener.http.freebind', /no effect: Node has no way to ask/],
+      ['servers[1].listener.http.advanced_http.http2_keep_alive_interval', /no effect/],
+      ['servers[1].listener.http.advanced_http.experimental_http2_max_frame_size', /no effect/],
+    ],
+  ],
+  [
+    'settings that ask for what is done anyway',
+    {
+      servers: `{ listener: { http: { socket_address: ':9', freebind: false, compression: { send_compression_algorithm: 'none' } } }, services: {} },`,
+    },
+    [],
+  ],
+  [
+    'the page for operators',
+    { services: 'admin: {},' },
+    [['servers[0].services.admin', /no effect: not available yet/]],
+  ],
+  [
+    'a name on a nested store',
+    {
+      cas: `{ fast_slow: { fast: { name: 'FAST', filesystem: { content_path: '/c', temp_path: '/t', eviction_policy: { max_bytes: 1000 } } }, slow: { noop: {} } } }`,
+    },
+    [['stores.CAS.fast_slow.fast.name', /has no effect: only an entry of stores has a name/]],
+  ],
+  [
+    'execution for an instance that has no cas',
+    {
+      services: `capabilities: [{ instance_name: 'x' }],`,
+      servers: `{ listener: { http: { socket_address: ':9' } }, services: { ac: [{ instance_name: 'x', ac_store: 'AC' }], execution: [{ instance_name: 'x', cas_store: 'CAS', scheduler: 'S' }] } },`,
+    },
+    [['servers[1].services.execution[0]', /instance "x" is served by no cas: clients cannot upload/]],
+  ],
 ]
+
+t.test('a service by its usual name is suggested by the key it has here', async (t) => {
+  for (const [written, meant] of [
+    ['action_cache', 'ac'],
+    ['content_addressable_storage', 'cas'],
+    ['byte_stream', 'bytestream'],
+    ['remote_execution', 'execution'],
+  ]) {
+    const { problems } = check({ services: `${written}: {},` })
+    t.match(problems, [{ message: `unknown key "${written}"`, suggestion: meant }], String(written))
+  }
+})
 
 t.test('what is allowed and most likely not meant is warned about', async (t) => {
   for (const [what, parts, expected] of warned) {
@@ -181,7 +248,6 @@ t.test('what is planned is known by name and refused, never unknown', async (t) 
   const services: Readonly<Record<string, string>> = {
     fetch: `[{ fetch_store: 'AC' }]`,
     push: `[{ push_store: 'AC' }]`,
-    admin: '{}',
     experimental_bep: `{ store: 'AC' }`,
   }
   for (const [service, value] of Object.entries(services)) {

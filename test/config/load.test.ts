@@ -154,6 +154,19 @@ t.test('nulls are left out, and values may be text wherever they are numbers', a
   t.equal(parse(cache({ services: health.replace(`'7'`, `'-1'`) })).problems.length, 1)
 })
 
+t.test('a bare number from the environment is a duration in seconds', async (t) => {
+  const simple = (value: string) => `schedulers: { S: { simple: { worker_timeout_s: ${value} } } },`
+  const services = `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' }`
+  const seconds = (value: string) =>
+    configOf(cache({ top: simple(value), services })).schedulers.get('S')?.options.worker_timeout_s
+  t.equal(seconds(`'\${WT:-7}'`), 7)
+  t.equal(seconds(`'250ms'`), 0.25)
+})
+
+t.test('an action may run for a day when nothing is said, so that no client is refused by default', async (t) => {
+  t.equal(fixture('default.json5').workers[0]?.options.max_action_timeout_s, 86_400)
+})
+
 t.test('keys that NativeLink silently ignores are warned about', async (t) => {
   const { warnings, config } = parse(
     cache({ services: `cas: [{ cas_store: 'CAS', colour: 'red' }], ac: [{ ac_store: 'AC' }]` }),
@@ -207,5 +220,5 @@ t.test('a configuration that cannot be used rejects with everything that is wron
   const error: unknown = await loadConfig(path, { env }).catch((thrown: unknown) => thrown)
   t.ok(error instanceof ConfigError && error.problems.length === 9)
   await t.rejects(loadConfig('/nowhere/at-all.json5'), { message: /there is no such file/ })
-  await t.rejects(loadConfig(new URL('.', fixtures).pathname), { message: /cannot be read: EISDIR/ })
+  await t.rejects(loadConfig(new URL('.', fixtures).pathname), { message: /cannot be read: it is a directory/ })
 })

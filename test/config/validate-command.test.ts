@@ -37,6 +37,7 @@ t.test('a file that is not there is wrong, and no file at all is wrong usage', a
   const { status, output } = await run([join(t.testdir(), 'nothing.json5')], 'human')
   t.equal(status, 1)
   t.match(output, 'there is no such file')
+  t.notMatch(output, ' | ', 'no source line is shown of it')
   t.same(await run([], 'human'), { status: 2, output: '' })
 })
 
@@ -46,4 +47,30 @@ t.test('a long line is cut around the place', async (t) => {
   const [, source = '', caret = ''] = output.split('\n')
   t.ok(source.length < 200)
   t.equal(source.slice(caret.indexOf('^')).slice(0, 5), 'wrong')
+})
+
+t.test('a file that is no text is said to be none, without a source line', async (t) => {
+  const directory = t.testdir({ 'nul.json5': '{ stores\0: {} }', 'latin.json5': Buffer.from([0x7b, 0xe4, 0x7d]) })
+  for (const name of ['nul.json5', 'latin.json5']) {
+    const { status, output } = await run([join(directory, name)], 'human')
+    t.equal(status, 1, name)
+    t.match(output, /this is no text file: expected JSON5 in UTF-8/, name)
+    t.notMatch(output, ' | ', name)
+    t.notMatch(output, '\0', name)
+  }
+})
+
+t.test('a file that cannot be read says why in words', async (t) => {
+  const { output } = await run([t.testdir()], 'human')
+  t.match(output, /cannot be read: it is a directory \(EISDIR\)/)
+})
+
+t.test('a control character in a file does not reach the terminal', async (t) => {
+  const text = `{ stores: [], servers: [], "se\u001b[31mrvers\u009b": [],\t"\\u001b[2Jb\\u0007": 1 }`
+  const { output } = await run([join(t.testdir({ 'evil.json5': text }), 'evil.json5')], 'human')
+  t.match(output, /unknown key/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  t.notMatch(output.replaceAll(/[\n\t]/g, ''), /[\u0000-\u001f\u007f-\u009f]/)
+  const [, source = '', caret = ''] = output.split('\n')
+  t.equal(source.slice(caret.indexOf('^')).slice(0, 4), '"se\u241b', 'the caret still points at the key')
 })

@@ -284,7 +284,7 @@ export interface LocalWorkerOptions {
    */
   readonly worker_api_endpoint: WorkerApiEndpoint
   /**
-   * Longest time in seconds an action may ask for, and what it gets when it asks for none.
+   * Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = "eternal"`.
    */
   readonly max_action_timeout_s: number
   /**

@@ -19,7 +19,7 @@ import type {
 } from '../config.js'
 import type { Findings } from '../findings.js'
 import type { Origins } from '../schema/origins.js'
-import { schemaFile } from '../schema/schema.js'
+import { defaultNumber } from '../schema/schema.js'
 import { parseAddress } from '../value/address.js'
 import { placeWorkers } from './worker-api.js'
 
@@ -175,9 +175,10 @@ class ActionCaches {
   }
 }
 
-const defaultOf = (key: string): number => Number(schemaFile('service/bytestream.json').properties?.[key]?.default)
-
 const BYTESTREAM = {
-  max_bytes_per_stream: defaultOf('max_bytes_per_stream'),
-  persist_stream_on_disconnect_timeout_s: defaultOf('persist_stream_on_disconnect_timeout_s'),
+  max_bytes_per_stream: defaultNumber('service/bytestream.json', 'max_bytes_per_stream'),
+  persist_stream_on_disconnect_timeout_s: defaultNumber(
+    'service/bytestream.json',
+    'persist_stream_on_disconnect_timeout_s',
+  ),
 }

@@ -2,7 +2,7 @@ import type { ListenerConfig, PlacedWorker, ServerConfig, WorkerConfig } from '.
 import type { Findings } from '../findings.js'
 import type { Path } from '../read/path.js'
 import type { Origins } from '../schema/origins.js'
-import { schemaFile } from '../schema/schema.js'
+import { defaultNumber } from '../schema/schema.js'
 import { type Address, isLocalHost, parseEndpoint, reaches } from '../value/address.js'
 
 /**
@@ -131,4 +131,4 @@ class Placement {
   }
 }
 
-const MESSAGE_BYTES = Number(schemaFile('listener.json').properties?.['max_decoding_message_size']?.default)
+const MESSAGE_BYTES = defaultNumber('listener.json', 'max_decoding_message_size')

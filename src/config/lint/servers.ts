@@ -22,6 +22,7 @@ export const lintServers = (context: LintContext): void => {
     lintInstanceNames(server, context)
     lintSharedStores(server, context)
     lintByteStream(server, context)
+    lintExecution(server, context)
   }
   const { default_digest_hash_function: preferred, digest_functions: offered } = config.global
   if (offered.includes(preferred)) return
@@ -106,6 +107,18 @@ const lintByteStream = ({ services }: ServerConfig, { findings, originOf }: Lint
         found: JSON.stringify(cas_store),
         expected: JSON.stringify(cas.cas_store),
       },
+    )
+  }
+}
+
+/** Clients upload actions and inputs under the instance name they execute with. */
+const lintExecution = ({ services }: ServerConfig, { config, findings, originOf, isWhole }: LintContext): void => {
+  for (const [instance, options] of services.execution) {
+    if (!isWhole || config.servers.some((other) => other.services.cas.has(instance))) continue
+    findings.warning(
+      originOf(options),
+      `instance ${JSON.stringify(instance)} is served by no cas: clients cannot upload what it executes`,
+      { expected: 'an entry for the instance in services.cas' },
     )
   }
 }

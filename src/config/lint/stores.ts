@@ -99,10 +99,10 @@ const lintDirectories = (stores: readonly StoreConfig[], { findings, originOf }:
       if (other) {
         findings.error(
           [...originOf(store.options), role],
-          `${role} is where ${other.options === store.options ? 'the same' : 'another'} store has its ${other.role}`,
+          `${role} is where ${other.options === store.options ? 'the same' : 'another'} store has its ${other.role}: each would delete files of the other and not know of its own`,
           {
             found: JSON.stringify(store.options[role]),
-            expected: 'a directory of its own',
+            expected: 'a directory of its own; to use one store in two places, name it and write ref_store',
           },
         )
       }

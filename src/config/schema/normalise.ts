@@ -129,16 +129,21 @@ export class Normaliser {
   }
 
   #ignored(property: Schema, key: string, path: Path): void {
-    const reason = property.deprecated ? (property.description ?? '') : 'not available yet'
-    this.#findings.warning(
-      path,
-      `${key} has no effect: ${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, '')}`,
-      { at: 'key' },
-    )
+    const { deprecated, description = '', 'x-ignored': why } = property
+    const obsolete = `${description.charAt(0).toLowerCase()}${description.slice(1).replace(/\.$/, '')}`
+    const reason = deprecated ? obsolete : typeof why === 'string' ? why : 'not available yet'
+    this.#findings.warning(path, `${key} has no effect: ${reason}`, { at: 'key' })
   }
 
   #kind(schema: Schema, value: JsonObject, path: Path): object {
     const [kind = '', ...others] = kindsIn(schema, value)
+    if (path.length > ENTRY_DEPTH && value['name'] !== undefined) {
+      const container = `${schema['x-kinds']}s`
+      this.#findings.warning([...path, 'name'], `name has no effect: only an entry of ${container} has a name`, {
+        at: 'key',
+        expected: `an entry of ${container} with that name, and a reference to it here`,
+      })
+    }
     for (const other of others) {
       this.#findings.warning(
         [...path, other],
@@ -232,6 +237,9 @@ export class Normaliser {
     }
   }
 }
+
+/** Entries with a name stand in a container at the top: `stores[0]`, `schedulers.MAIN`. */
+const ENTRY_DEPTH = 2
 
 type SharedForm = NonNullable<Schema['x-shared-form']>
 

@@ -42,10 +42,15 @@ export interface Schema {
   /** Unknown keys are warned about only, always or when the object stands in an array. */
   readonly 'x-lenient'?: 'always' | 'array'
   readonly 'x-alias-of'?: string
+  /** Names others have for this key, for suggestions only. */
+  readonly 'x-also-called'?: readonly string[]
+  /** What NativeLink takes when the key is left out, where that is not `default`: for the reference page. */
+  readonly 'x-nativelink-default'?: string
   /** What is expected here, when the other keywords cannot say it in words. */
   readonly 'x-expected'?: string
   readonly 'x-alias-is-fine'?: true
-  readonly 'x-ignored'?: true
+  /** Accepted, and without effect: a text says why, `true` stands for "not available yet". A `default` is what is done anyway. */
+  readonly 'x-ignored'?: true | string
   /** What the option asks for is done anyway, so that there is nothing to warn about. */
   readonly 'x-always-so'?: true
   readonly 'x-available'?: false
@@ -73,6 +78,9 @@ export const schemaFile = (name: string): Schema => {
   if (schema === undefined) throw new Error(`there is no schema/${name}`)
   return schema
 }
+
+/** What a schema file gives a number that is left out. */
+export const defaultNumber = (name: string, key: string): number => Number(schemaFile(name).properties?.[key]?.default)
 
 /** Follows `$ref`; keywords beside a reference win over those it leads to. */
 export const resolve = (schema: Schema): Schema => {

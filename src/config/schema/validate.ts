@@ -69,7 +69,7 @@ class Report {
     const isKind = this.#at(path, 'x-kinds').length > 0
     const isFree = (name: string) => !Object.hasOwn(value as JsonObject, name)
     const known = isKind ? kindNames(schema) : Object.keys(schema.properties ?? {})
-    const suggestion = nearest(key, known.filter(isFree))
+    const suggestion = alsoCalled(key, schema) ?? nearest(key, known.filter(isFree))
     const offered = offeredKeys(schema).filter((name) => isFree(name) && known.includes(name))
     const replacesMissing = suggestion !== undefined && this.#missing(path).includes(suggestion)
     const isWarning = isLenient(schema, path) && !isKind && !replacesMissing
@@ -128,6 +128,10 @@ class Report {
     return this.#at(path, 'required').map(({ error }) => String(error.params['missingProperty']))
   }
 }
+
+/** The key that goes by another name elsewhere. */
+const alsoCalled = (name: string, { properties = {} }: Schema): string | undefined =>
+  Object.entries(properties).find(([, property]) => property['x-also-called']?.includes(name.toLowerCase()))?.[0]
 
 /** Whether NativeLink silently ignores an unknown key here, so that it cannot be an error. */
 const isLenient = ({ 'x-lenient': when }: Schema, path: Path): boolean =>

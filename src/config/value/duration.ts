@@ -16,29 +16,33 @@ const UNIT_NS: Readonly<Record<string, bigint>> = (() => {
   return Object.fromEntries(named.flatMap(([size, names]) => names.split(' ').map((name) => [name, size])))
 })()
 
-/** What a bare integer counts and what the result is given in; the rest below one unit is cut off. */
+/** What a bare integer counts and what the result is given in. */
 export type DurationUnit = 's' | 'ms'
 
 /**
- * A duration as a configuration writes it: an integer in `unit`, or text of numbers with units (`1m 10s`, `1h2m3s`; `M` is
- * a month of 30.44 days, `y` a year of 365.25). Text without a unit is refused, because nobody can tell what it counts.
- * Throws RangeError with a sentence about what is wrong.
+ * A duration as a configuration writes it: an integer in `unit`, also as text, so that it can come from the environment,
+ * or text of numbers with units (`1m 10s`, `1h2m3s`; `M` is a month of 30.44 days, `y` a year of 365.25). It is exact to
+ * the millisecond: seconds may have a fraction, and what is finer is refused. Throws RangeError with a sentence about what is wrong.
  */
 export const parseDuration = (value: number | string, unit: DurationUnit = 's'): number => {
-  if (typeof value === 'string') return parseTerms(value.trim(), unit)
-  if (!Number.isSafeInteger(value)) throw new RangeError('a duration is a whole number')
-  if (value < 0) throw new RangeError('a duration cannot be negative')
-  return value
+  const bare = typeof value === 'number' ? value : bareInteger(value)
+  if (bare === undefined) return parseTerms(String(value).trim(), unit)
+  if (bare < 0) throw new RangeError('a duration cannot be negative')
+  if (Number.isInteger(bare) && !Number.isSafeInteger(bare)) throw new RangeError('this is too long')
+  if (!Number.isSafeInteger(bare)) throw new RangeError('a duration is a whole number')
+  return bare
 }
 
 /** As `parseDuration`, but an integer may be negative: two keys say "off" that way. */
-export const parseSignedDuration = (value: number | string): number =>
-  typeof value === 'number' && value < 0 ? -parseDuration(-value) : parseDuration(value)
+export const parseSignedDuration = (value: number | string): number => {
+  const bare = typeof value === 'number' ? value : bareInteger(value)
+  return bare !== undefined && bare < 0 ? -parseDuration(-bare) : parseDuration(value)
+}
+
+const bareInteger = (text: string): number | undefined => (/^[+-]?\d+$/.test(text.trim()) ? Number(text) : undefined)
 
 const parseTerms = (text: string, unit: DurationUnit): number => {
   if (text === '') throw new RangeError('an empty text is no duration')
-  if (/^[+-]?\d+$/.test(text))
-    throw new RangeError('text needs a unit, as in "70s"; a bare integer is written without quotes')
   if (!/^(?:\d+\s*[a-z]+\s*)+$/i.test(text)) throw new RangeError('this is no duration')
   let totalNs = 0n
   for (const [, digits = '', name = ''] of text.matchAll(/(\d+)\s*([a-z]+)/gi)) {
@@ -46,7 +50,8 @@ const parseTerms = (text: string, unit: DurationUnit): number => {
     if (unitNs === undefined) throw new RangeError(`"${name}" is no unit of time`)
     totalNs += BigInt(digits) * unitNs
   }
-  const total = Number(totalNs / (unit === 's' ? 1_000_000_000n : 1_000_000n))
-  if (!Number.isSafeInteger(total)) throw new RangeError('this is too long')
-  return total
+  if (totalNs % 1_000_000n !== 0n) throw new RangeError('a duration is no finer than a millisecond')
+  const totalMs = Number(totalNs / 1_000_000n)
+  if (!Number.isSafeInteger(totalMs)) throw new RangeError('this is too long')
+  return unit === 's' ? totalMs / 1000 : totalMs
 }
