@@ -46,6 +46,8 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
   to: { path: `(^|/)node_modules/${name}(/|$)` },
 }))
 
+const judgeDependencies = Object.keys(require('./conformance/package.json').dependencies)
+
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -63,16 +65,27 @@ module.exports = {
     },
     {
       name: 'judge-shares-no-mistake-with-src',
-      comment: 'names of status codes and the generated messages are all it takes from the server',
+      comment: 'the generated messages are all it takes from the server',
       severity: 'error',
       from: { path: '^conformance/' },
-      to: { path: '^src/', pathNot: '^src/(base/status-error|proto/)' },
+      to: { path: '^src/', pathNot: '^src/proto/generated/' },
+    },
+    {
+      name: 'judge-needs-what-its-package-names',
+      comment: 'conformance/package.json: who installs it gets no server',
+      severity: 'error',
+      from: { path: '^conformance/' },
+      to: {
+        path: 'node_modules/',
+        pathNot: `node_modules/(@types/node|${judgeDependencies.join('|')})(/|$)`,
+      },
     },
     ...roomRules,
     ...packageRules,
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^conformance/dist/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
   },

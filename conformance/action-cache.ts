@@ -1,7 +1,7 @@
-import type { Input, Output } from '../src/proto/codec.js'
 import type { CallSettings, Client, Outcome } from './client.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from './exam.js'
 import * as methods from './methods.js'
+import type { Input, Output } from './proto/codec.js'
 
 export type ActionResultInput = Input<'build.bazel.remote.execution.v2.ActionResult'>
 type Answer = Outcome<Output<'build.bazel.remote.execution.v2.ActionResult'>>

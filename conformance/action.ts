@@ -1,12 +1,12 @@
-import { codeName } from '../src/base/status-error.js'
-import { codec, type Input, type Output } from '../src/proto/codec.js'
-import { durationOf } from '../src/proto/time.js'
 import { knowsApi } from './candidate.js'
 import type { Check } from './check.js'
 import type { Outcome } from './client.js'
 import { type Digest, digestOf, type Exam } from './exam.js'
 import { directory, type InputTree, packed } from './input-tree.js'
 import * as methods from './methods.js'
+import { codec, type Input, type Output } from './proto/codec.js'
+import { codeName } from './proto/status-code.js'
+import { durationOf } from './proto/time.js'
 
 // Actions as checks build them: a command for /bin/sh or a program of coreutils, its input root, and what it leaves.
 

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientHttp2Session } from 'node:http2'
 import { type ClientOptions, credentials } from '@grpc/grpc-js'
-import { Code, codeName } from '../src/base/status-error.js'
-import type { Output } from '../src/proto/codec.js'
 import { Compressor, DigestFunction } from '../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Client, type Outcome } from './client.js'
 import { diagnose } from './diagnose.js'
 import { REQUEST_METADATA, requestMetadata } from './identity.js'
 import * as methods from './methods.js'
 import { Patience } from './patience.js'
+import type { Output } from './proto/codec.js'
+import { Code, codeName } from './proto/status-code.js'
 import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from './target.js'
 
 /** What a server must offer (or the user must have set) for a check to mean anything. */

@@ -7,7 +7,7 @@ import type { Exam } from './exam.js'
  */
 export type Level = 'must' | 'should' | 'may' | 'de facto'
 
-/** One row of `fixtures/reapi/checklist.tsv`. */
+/** One row of `conformance/requirements.tsv`. */
 export interface Requirement {
   readonly id: string
   readonly section: string

@@ -8,11 +8,11 @@ import {
   type ServiceError,
   type StatusObject,
 } from '@grpc/grpc-js'
-import { codec } from '../src/proto/codec.js'
-import { type MethodDefinition, serviceDefinition } from '../src/proto/service-definition.js'
 import { type Identity, REQUEST_METADATA, requestMetadata } from './identity.js'
 import type { Any, Method } from './methods.js'
 import { Patience } from './patience.js'
+import { codec } from './proto/codec.js'
+import { type MethodDefinition, serviceDefinition } from './proto/service-definition.js'
 
 const statusCodec = codec('google.rpc.Status')
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { codec } from '../src/proto/codec.js'
+import { codec } from './proto/codec.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
@@ -13,7 +13,7 @@ export interface Identity {
   readonly invocationId: string
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { version: string }
 
 /** An encoded RequestMetadata. `actionId` is shared by the calls that belong together: those of one check. */
 export const requestMetadata = ({ toolName, invocationId }: Identity, actionId: string): Buffer =>

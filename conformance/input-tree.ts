@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { codec, type Input, type Output } from '../src/proto/codec.js'
 import { type Digest, digestOf } from './exam.js'
+import { codec, type Input, type Output } from './proto/codec.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 

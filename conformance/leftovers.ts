@@ -1,7 +1,7 @@
-import { Code } from '../src/base/status-error.js'
 import type { Client, Outcome } from './client.js'
 import type { Any, Method } from './methods.js'
 import { cancelOperation } from './methods.js'
+import { Code } from './proto/status-code.js'
 
 const DEADLINE_MS = 2_000
 

@@ -1,3 +1,4 @@
+#!/usr/bin/env -S node --max-semi-space-size=4 --expose-gc
 import { settingsOf, USAGE } from './arguments.js'
 import type { Need } from './candidate.js'
 import { isAlive, lacks, openCandidate, servedServices } from './candidate.js'

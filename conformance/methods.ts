@@ -1,4 +1,4 @@
-import type { Input, Output } from '../src/proto/codec.js'
+import type { Input, Output } from './proto/codec.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: stands for "whatever this method takes or gives".
 export type Any = any

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Level, Requirement } from './check.js'
 
-const table = new URL('../fixtures/reapi/checklist.tsv', import.meta.url)
+const table = new URL('requirements.tsv', import.meta.url)
 
 /** A field of a tab-separated file as spreadsheets quote it. */
 const plain = (field: string): string => (/^".*"$/.test(field) ? field.slice(1, -1).replaceAll('""', '"') : field)

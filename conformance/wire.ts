@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
-import { serviceDefinition } from '../src/proto/service-definition.js'
 import type { Any, Method } from './methods.js'
+import { serviceDefinition } from './proto/service-definition.js'
 
 const MOST_BYTES = 16 << 20
 

@@ -1,7 +1,5 @@
 import { brotliDecompressSync, inflateRawSync } from 'node:zlib'
 import { decompress } from 'zstd-napi'
-import { codeName } from '../../src/base/status-error.js'
-import type { Output } from '../../src/proto/codec.js'
 import { Compressor } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
@@ -9,6 +7,8 @@ import type { Outcome } from '../client.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
+import type { Output } from '../proto/codec.js'
+import { codeName } from '../proto/status-code.js'
 
 type Response = Output<'build.bazel.remote.execution.v2.BatchReadBlobsResponse'>
 type Entry = Response['responses'][number]

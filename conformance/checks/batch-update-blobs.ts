@@ -1,5 +1,3 @@
-import { Code, codeName } from '../../src/base/status-error.js'
-import type { Output } from '../../src/proto/codec.js'
 import { Compressor } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Check } from '../check.js'
 import type { Outcome } from '../client.js'
@@ -7,6 +5,8 @@ import { zstdBomb, zstdFrame } from '../content.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
+import type { Output } from '../proto/codec.js'
+import { Code, codeName } from '../proto/status-code.js'
 
 interface Entry {
   readonly digest: Digest | null

@@ -1,14 +1,14 @@
-import type { Input } from '../../src/proto/codec.js'
 import {
   BuildEventBuildComponentStreamFinishedFinishType,
   BuildStatusResult,
   StreamIdBuildComponent,
 } from '../../src/proto/generated/google.devtools.build.v1.js'
-import { timestampOf } from '../../src/proto/time.js'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
 import type { Exam } from '../exam.js'
 import * as methods from '../methods.js'
+import type { Input } from '../proto/codec.js'
+import { timestampOf } from '../proto/time.js'
 
 const needs: readonly Need[] = ['build-events']
 type Event = Input<'google.devtools.build.v1.BuildEvent'>

@@ -1,9 +1,9 @@
 import { blake3 } from 'hash-wasm'
-import type { Output } from '../../src/proto/codec.js'
 import type { Check } from '../check.js'
 import type { Outcome } from '../client.js'
 import type { Digest, Exam } from '../exam.js'
 import * as methods from '../methods.js'
+import type { Output } from '../proto/codec.js'
 
 type Written = Outcome<Output<'google.bytestream.WriteResponse'>>
 

@@ -1,4 +1,3 @@
-import { Code, codeName } from '../../src/base/status-error.js'
 import {
   Compressor,
   DigestFunction,
@@ -8,6 +7,7 @@ import type { Check } from '../check.js'
 import { brotli, rawDeflate, zstdFrame } from '../content.js'
 import type { Exam } from '../exam.js'
 import * as methods from '../methods.js'
+import { Code, codeName } from '../proto/status-code.js'
 
 type Version = { readonly major: number; readonly minor: number; readonly prerelease: string } | null
 

@@ -1,7 +1,4 @@
-import { Code, codeName } from '../../src/base/status-error.js'
-import { codec } from '../../src/proto/codec.js'
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import { toMs } from '../../src/proto/time.js'
 import {
   execute,
   executeRequest,
@@ -20,6 +17,9 @@ import type { Check } from '../check.js'
 import { type Digest, digestOf, EMPTY_DIGEST, type Exam } from '../exam.js'
 import { rawDirectory } from '../input-tree.js'
 import * as methods from '../methods.js'
+import { codec } from '../proto/codec.js'
+import { Code, codeName } from '../proto/status-code.js'
+import { toMs } from '../proto/time.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 const FAILED_PRECONDITION = 9

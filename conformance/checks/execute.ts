@@ -1,4 +1,3 @@
-import { codec } from '../../src/proto/codec.js'
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import {
   codeAtPriority,
@@ -20,6 +19,7 @@ import {
 import { get } from '../action-cache.js'
 import type { Check } from '../check.js'
 import * as methods from '../methods.js'
+import { codec } from '../proto/codec.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 const PREFIX = 'type.googleapis.com/build.bazel.remote.execution.v2.'

@@ -1,5 +1,4 @@
 import { blake3 } from 'hash-wasm'
-import { codec } from '../../src/proto/codec.js'
 import { DigestFunction } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import {
   type ActionResult,
@@ -14,6 +13,7 @@ import {
 import type { Check } from '../check.js'
 import type { Digest, Exam } from '../exam.js'
 import * as methods from '../methods.js'
+import { codec } from '../proto/codec.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 const commandCodec = codec('build.bazel.remote.execution.v2.Command')

@@ -1,5 +1,3 @@
-import { codec } from '../../src/proto/codec.js'
-import { toMs } from '../../src/proto/time.js'
 import {
   execute,
   executeRequest,
@@ -20,6 +18,8 @@ import {
 } from '../action.js'
 import type { Check } from '../check.js'
 import * as methods from '../methods.js'
+import { codec } from '../proto/codec.js'
+import { toMs } from '../proto/time.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 

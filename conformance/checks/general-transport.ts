@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib'
-import { codeName } from '../../src/base/status-error.js'
-import { codec } from '../../src/proto/codec.js'
 import { onWorkers, run } from '../action.js'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
 import type { Exam } from '../exam.js'
 import { directory, packed, wideTree } from '../input-tree.js'
 import * as methods from '../methods.js'
+import { codec } from '../proto/codec.js'
+import { codeName } from '../proto/status-code.js'
 import { frame, shownOnWire } from '../wire.js'
 
 const needs: readonly Need[] = ['cas', 'bytestream']

@@ -1,9 +1,9 @@
-import { codeName } from '../../src/base/status-error.js'
 import { storedResult } from '../action-cache.js'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
 import { EMPTY_DIGEST, type Exam } from '../exam.js'
 import * as methods from '../methods.js'
+import { codeName } from '../proto/status-code.js'
 
 const needs: readonly Need[] = ['cas']
 const UNKNOWN = 'no-such-instance'

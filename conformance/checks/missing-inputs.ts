@@ -1,10 +1,10 @@
-import { holds } from '../../src/proto/any.js'
-import { codec } from '../../src/proto/codec.js'
 import { DigestFunction } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { type Execution, execute, expectFailure, failureOf, onWorkers, prepareAction, resultOf } from '../action.js'
 import type { Check } from '../check.js'
 import { digestOf, type Exam } from '../exam.js'
 import { directory, file } from '../input-tree.js'
+import { holds } from '../proto/any.js'
+import { codec } from '../proto/codec.js'
 
 const preconditionCodec = codec('google.rpc.PreconditionFailure')
 const FAILED_PRECONDITION = 9

@@ -1,7 +1,7 @@
-import { codec } from '../../src/proto/codec.js'
 import { expectRefusal, onWorkers, readBlob, run } from '../action.js'
 import type { Check } from '../check.js'
 import { file } from '../input-tree.js'
+import { codec } from '../proto/codec.js'
 
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 

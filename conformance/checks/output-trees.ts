@@ -1,10 +1,10 @@
 import protobuf from 'protobufjs/light.js'
-import { codec, type Output } from '../../src/proto/codec.js'
 import { CommandOutputDirectoryFormat } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { type ActionResult, onWorkers, RANDOM_LINE, readBlob, run } from '../action.js'
 import type { Check } from '../check.js'
 import { type Digest, digestOf, type Exam } from '../exam.js'
 import { decodeDirectory, rawDirectory } from '../input-tree.js'
+import { codec, type Output } from '../proto/codec.js'
 
 type Tree = Output<'build.bazel.remote.execution.v2.Tree'>
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')

@@ -1,7 +1,7 @@
-import { Code } from '../../src/base/status-error.js'
 import type { Check } from '../check.js'
 import type { Exam } from '../exam.js'
 import * as methods from '../methods.js'
+import { Code } from '../proto/status-code.js'
 
 const needs = ['bytestream', 'cas', 'query-write-status'] as const
 

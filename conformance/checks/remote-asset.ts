@@ -1,12 +1,12 @@
-import { holds } from '../../src/proto/any.js'
-import { codec, type Input, type Output } from '../../src/proto/codec.js'
-import { timestampOf } from '../../src/proto/time.js'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
 import type { Outcome } from '../client.js'
 import { EMPTY_DIGEST, type Exam } from '../exam.js'
 import { directory, file, packed } from '../input-tree.js'
 import * as methods from '../methods.js'
+import { holds } from '../proto/any.js'
+import { codec, type Input, type Output } from '../proto/codec.js'
+import { timestampOf } from '../proto/time.js'
 
 const badRequestCodec = codec('google.rpc.BadRequest')
 const needs: readonly Need[] = ['fetch', 'cas']

@@ -1,5 +1,5 @@
-import type { Codec } from '../../src/proto/codec.js'
-import { serviceDefinition } from '../../src/proto/service-definition.js'
+import type { Codec } from '../proto/codec.js'
+import { serviceDefinition } from '../proto/service-definition.js'
 
 type MessageForm = Pick<Codec<object, unknown>, 'encode' | 'decode'>
 

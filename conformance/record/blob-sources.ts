@@ -1,4 +1,4 @@
-import { codec } from '../../src/proto/codec.js'
+import { codec } from '../proto/codec.js'
 import { bytesForm, digestText, toJson } from '../session/json-form.js'
 import type { BlobSource } from '../session/session.js'
 import type { DecodedCall } from './decoded-call.js'

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { ArgumentError, settingsOf, USAGE } from './arguments.js'
 import { record } from './record.js'
 

@@ -1,5 +1,5 @@
-import { codeName } from '../../src/base/status-error.js'
-import { codec } from '../../src/proto/codec.js'
+import { codec } from '../proto/codec.js'
+import { codeName } from '../proto/status-code.js'
 import { digestText, type Json, toJson } from '../session/json-form.js'
 import type { Session, SessionCall, SessionEnd, SessionMessage } from '../session/session.js'
 import { BlobSources } from './blob-sources.js'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Code } from '../../src/base/status-error.js'
+import { Code } from '../proto/status-code.js'
 import { type Comparison, fieldsOf } from './compare.js'
 import type { Content } from './content.js'
 import { fromJson, isDigestText, type Json } from './json-form.js'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { decompress } from 'zstd-napi'
-import { Code, codeName } from '../../src/base/status-error.js'
+import { Code, codeName } from '../proto/status-code.js'
 import { compareActionResult, statusCode } from './action-result.js'
 import { Comparison, fieldsOf } from './compare.js'
 import type { Content } from './content.js'

@@ -1,9 +1,9 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Codec, codecByName } from '../../src/proto/codec.js'
 import type { Candidate } from '../candidate.js'
 import { knowsApi } from '../candidate.js'
+import { type Codec, codecByName } from '../proto/codec.js'
 import { DIGEST_TEXT, digestText, fromJson, type Json, parseDigest } from './json-form.js'
 import { type BlobSource, type DigestText, SALT, type Session } from './session.js'
 

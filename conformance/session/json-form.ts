@@ -1,4 +1,4 @@
-import { codecByName } from '../../src/proto/codec.js'
+import { codecByName } from '../proto/codec.js'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [field: string]: Json }
 

@@ -1,5 +1,5 @@
-import type { Output } from '../../../src/proto/codec.js'
 import { execute, getCapabilities, splitBlob, updateActionResult, write } from '../../methods.js'
+import type { Output } from '../../proto/codec.js'
 import { answered, ended, instead, type Mutation, onRequest, onResponse, type Tampering } from '../mutation.js'
 
 type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>

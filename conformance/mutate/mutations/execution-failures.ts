@@ -1,6 +1,6 @@
-import { codec } from '../../../src/proto/codec.js'
-import { toMs } from '../../../src/proto/time.js'
 import { execute } from '../../methods.js'
+import { codec } from '../../proto/codec.js'
+import { toMs } from '../../proto/time.js'
 import { onFailure, onOperation, onResult } from '../execution.js'
 import { ended, instead, type Mutation, onRequest, type Tampering } from '../mutation.js'
 

@@ -1,4 +1,4 @@
-import { codec } from '../../../src/proto/codec.js'
+import { codec } from '../../proto/codec.js'
 import { absentDigest, onResult, onTree } from '../execution.js'
 import type { Mutation } from '../mutation.js'
 

@@ -1,0 +1,17 @@
+/** google.protobuf.Timestamp and Duration. */
+export interface Time {
+  readonly seconds: number
+  readonly nanos: number
+}
+
+/** Milliseconds, with a fraction, since the epoch or of a duration. */
+export const toMs = ({ seconds, nanos }: Time): number => seconds * 1_000 + nanos / 1e6
+
+/** Of whole milliseconds since the epoch, none before it. */
+export const timestampOf = (ms: number): Time => ({
+  seconds: Math.floor(ms / 1_000),
+  nanos: Math.round(ms % 1_000) * 1e6,
+})
+
+/** Of whole milliseconds, none below zero. */
+export const durationOf: (ms: number) => Time = timestampOf

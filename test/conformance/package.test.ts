@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import type { ReportDocument } from '../../conformance/report/document.js'
+import { startServer } from './server.js'
+
+// The suite as its package holds it, in a folder that has the dependencies the package names and nothing of the server.
+
+t.setTimeout(180_000)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const address = await startServer(t)
+
+const run = (t: Test, command: string, args: readonly string[], cwd: string): string => {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+  t.error(error)
+  t.equal(status, 0, `${command} ${args.join(' ')}`) || t.comment(`${stdout}${stderr}`)
+  return stdout
+}
+
+/** The unpacked package among its dependencies, as npm would install it. */
+const installed = (t: Test): string => {
+  const folder = t.testdir({ node_modules: { 'remexec-conformance': {} } })
+  const packed = run(t, 'npm', ['pack', '--silent', '--workspace', 'conformance', '--pack-destination', folder], root)
+  const own = join(folder, 'node_modules', 'remexec-conformance')
+  const tarball = join(folder, packed.trim().split('\n').at(-1) ?? '')
+  run(t, 'tar', ['-xzf', tarball, '-C', own, '--strip-components=1'], folder)
+  const { dependencies } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
+  for (const name of Object.keys(dependencies)) {
+    const link = join(folder, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), link)
+  }
+  return own
+}
+
+t.test('the package judges a server without the server beside it', async (t) => {
+  const own = installed(t)
+  for (const stranger of ['src', 'dist/src/store', 'dist/conformance/mutate', 'conformance.json']) {
+    t.notOk(existsSync(join(own, stranger)), stranger)
+  }
+  const { bin } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
+  const program = join(own, bin['remexec-conformance'])
+  const args = [address, '--quiet', '--format', 'json', '--only', 'FMB,CMP-10,EXE-02,SES-bazel-4.2-genrules']
+  const { results, summary } = JSON.parse(run(t, program, args, own)) as ReportDocument
+  t.equal(summary.pass, results.length, JSON.stringify(summary))
+  t.ok(
+    results.some(({ id }) => id === 'SES-bazel-4.2-genrules'),
+    'sessions come along',
+  )
+  t.match(run(t, join(own, bin['remexec-conformance-record']), ['--help'], own), /usage: /)
+})
