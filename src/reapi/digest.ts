@@ -108,8 +108,9 @@ const faultOf = (
   message: DigestMessage | null | undefined,
   { name, hexLength }: DigestFunction,
 ): string | undefined => {
-  if (message == null || message.hash === '') return ` is missing: expected a ${name} hash and a size`
+  if (message == null) return ` is missing: expected a ${name} hash and a size`
   const { hash, sizeBytes } = message
+  if (hash === '') return ` is empty: expected a ${name} hash and a size`
   if (hash.length !== hexLength || !LOWER_HEX.test(hash)) {
     return `: hash ${quoted(hash)} is not valid, expected ${hexLength} lower-case hex digits (${name})`
   }

@@ -86,7 +86,8 @@ const refusal =
 
 const splitInstance = (name: string, refuse: Refusal): { instanceName: string; rest: readonly string[] } => {
   if (name === '') throw refuse('it is empty')
-  const segments = name.split('/')
+  // One slash in front is what clients make that put an empty instance name and a slash before every name (moon).
+  const segments = (name.startsWith('/') ? name.slice(1) : name).split('/')
   const end = segments.findIndex((segment) => RESERVED_SEGMENTS.includes(segment))
   if (end < 0) throw refuse('it has no blobs, compressed-blobs or uploads segment')
   const instance = segments.slice(0, end)

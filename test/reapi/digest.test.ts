@@ -26,7 +26,7 @@ t.test('a digest is parsed or refused with the field, the value and what was exp
   const wrong: [message: Parameters<typeof Digest.parse>[0], says: RegExp][] = [
     [null, /^blob_digest is missing/],
     [undefined, /is missing/],
-    [{ hash: '', sizeBytes: 0 }, /is missing/],
+    [{ hash: '', sizeBytes: 0 }, /^blob_digest is empty: expected a SHA256 hash and a size/],
     [{ hash: HASH.slice(1), sizeBytes: 1 }, /is not valid, expected 64 lower-case hex digits \(SHA256\)/],
     [{ hash: `${HASH}a`, sizeBytes: 1 }, /is not valid/],
     [{ hash: HASH.toUpperCase(), sizeBytes: 1 }, /is not valid/],

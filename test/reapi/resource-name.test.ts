@@ -63,12 +63,20 @@ t.test('BSW-01, BSW-02, BSW-03, CMP-01: write names, with what follows the size'
   }
 })
 
+t.test('one slash in front, as clients with an empty instance name write it, is tolerated', async (t) => {
+  t.same(parseReadName(`/blobs/${H}/5`), parseReadName(`blobs/${H}/5`))
+  t.same(parseReadName(`/m/compressed-blobs/zstd/${H}/5`), parseReadName(`m/compressed-blobs/zstd/${H}/5`))
+  t.same(parseWriteName(`/uploads/u/blobs/${H}/5`), parseWriteName(`uploads/u/blobs/${H}/5`))
+  invalid(t, () => parseWriteName(`//uploads/u/blobs/${H}/5`), /empty segment/, 'two slashes')
+})
+
 t.test('BSR-10: what is no read name', async (t) => {
   const table: [string, RegExp][] = [
     ['', /it is empty/],
     ['main', /no blobs, compressed-blobs or uploads/],
     [`${H}/5`, /no blobs/],
-    [`/blobs/${H}/5`, /empty segment/],
+    [`//blobs/${H}/5`, /empty segment/],
+    ['/', /no blobs/],
     [`a//blobs/${H}/5`, /empty segment/],
     [`blobs`, /hash is missing/],
     [`blobs/${H}`, /size is missing/],
