@@ -1,7 +1,9 @@
+import { posix } from 'node:path'
 import { StatusError } from '../base/status-error.js'
 import type { ActionResult, Directory, Tree } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from './digest.js'
 import type { DigestFunction } from './digest-function.js'
+import { insideRoot, invalidText, rejectNul } from './root-path.js'
 
 /** The blobs an ActionResult names. Those of trees and directories name more. */
 export interface ReferencedBlobs {
@@ -34,6 +36,43 @@ export const referencedBlobs = (result: ActionResult, digestFunction: DigestFunc
     rootDirectories.push(Digest.parse(rootDirectoryDigest, digestFunction, `${field}.root_directory_digest`))
   }
   return { blobs, trees, rootDirectories }
+}
+
+/** Whether a path has a `..`, and so may lead out of the working directory. */
+export const reachesUp = (result: ActionResult): boolean =>
+  OUTPUT_FIELDS.some(([list]) => result[list].some(({ path }) => path.split('/').includes('..')))
+
+/**
+ * INVALID_ARGUMENT names the output that has no place inside the input root or is no more than its working directory, and
+ * the symlink without a target. `cwd` is that directory, relative to the input root. Only an OutputDirectory may be the
+ * working directory itself, and a target may be any path at all (REAPI OutputDirectory, OutputSymlink).
+ */
+export const checkOutputs = (result: ActionResult, cwd: string): void => {
+  for (const [list, field] of OUTPUT_FIELDS) {
+    for (const [index, output] of result[list].entries()) {
+      const name = `action_result.${field}[${index}]`
+      insideRoot(cwd, output.path, `${name}.path`)
+      if (list === 'outputDirectories') continue
+      const isFile = list === 'outputFiles'
+      if (posix.normalize(output.path) === '.') {
+        throw invalidText(`${name}.path`, output.path, `expected the path of a ${isFile ? 'file' : 'symlink'}`)
+      }
+      if ('target' in output) checkTarget(output.target, `${name}.target`)
+    }
+  }
+}
+
+const OUTPUT_FIELDS = [
+  ['outputFiles', 'output_files'],
+  ['outputDirectories', 'output_directories'],
+  ['outputSymlinks', 'output_symlinks'],
+  ['outputFileSymlinks', 'output_file_symlinks'],
+  ['outputDirectorySymlinks', 'output_directory_symlinks'],
+] as const
+
+const checkTarget = (target: string, field: string): void => {
+  rejectNul(target, field)
+  if (target === '') throw invalidText(field, target, 'expected a path')
 }
 
 /** The files of a Directory; its subdirectories are not followed. */

@@ -1,6 +1,6 @@
-import { posix } from 'node:path'
 import { StatusError } from '../base/status-error.js'
 import type { Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { insideRoot, invalidText, rejectNul } from './root-path.js'
 
 /** The node properties a worker applies to input files and reports for outputs (ExecutionCapabilities says so). */
 export const SUPPORTED_NODE_PROPERTIES: readonly string[] = ['mtime', 'unix_mode']
@@ -56,24 +56,9 @@ export const requestedOutputs = (command: Command): RequestedOutput[] => {
 }
 
 const requested = (cwd: string, path: string, kind: RequestedOutput['kind'], field: string): RequestedOutput => {
-  if (path === '' && kind === 'file') throw invalid(`${field}: "" is not valid, expected the path of a file`)
-  if (path.endsWith('/')) throw invalid(`${field}: ${quoted(path)} is not valid, expected no slash at the end`)
+  if (path === '' && kind === 'file') throw invalidText(field, path, 'expected the path of a file')
+  if (path.endsWith('/')) throw invalidText(field, path, 'expected no slash at the end')
   return { path, rootPath: insideRoot(cwd, path, field), kind }
-}
-
-const insideRoot = (cwd: string, path: string, field: string): string => {
-  rejectNul(path, field)
-  if (path.startsWith('/')) throw invalid(`${field}: ${quoted(path)} is not valid, expected a relative path`)
-  const normal = posix.join(cwd, path)
-  if (normal === '..' || normal.startsWith('../')) {
-    throw invalid(`${field}: ${quoted(path)} is not valid, expected a path inside the input root`)
-  }
-  if (normal === '.' || normal === './') return ''
-  return normal.endsWith('/') ? normal.slice(0, -1) : normal
-}
-
-const rejectNul = (text: string, field: string): void => {
-  if (text.includes('\0')) throw invalid(`${field}: ${quoted(text)} is not valid, expected no NUL byte`)
 }
 
 const unique = (paths: readonly string[]): readonly string[] => (paths.length < 2 ? paths : [...new Set(paths)])

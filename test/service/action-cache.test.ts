@@ -12,6 +12,8 @@ type ResultInput = Input<'build.bazel.remote.execution.v2.ActionResult'>
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const commandCodec = codec('build.bazel.remote.execution.v2.Command')
 const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
 
 const update = (client: TestClient, action: object | null, actionResult: ResultInput | null, more: object = {}) =>
@@ -91,6 +93,57 @@ t.test('ACU-04: results that are none', async (t) => {
     t.match(await failure(update(client, key, result)), { code: 'INVALID_ARGUMENT', message }, title)
   }
   t.equal((await failure(get(client, key))).code, 'NOT_FOUND', 'nothing was kept')
+})
+
+t.test('results whose outputs have no lawful place are refused by field, lawful ones are kept', async (t) => {
+  const { client, cas } = await serve(t)
+  const digest = wire(blobOf('x').digest)
+  const command = blobOf(commandCodec.encode({ arguments: ['x'], workingDirectory: 'out/debug' }))
+  const inDebug = blobOf(actionCodec.encode({ commandDigest: wire(command.digest) }))
+  await put(cas, command, inDebug)
+  const file = (path: string): ResultInput => ({ outputFiles: [{ path, digest }] })
+  const directory = (path: string): ResultInput => ({ outputDirectories: [{ path, treeDigest: digest }] })
+  const link = (path: string, target: string): ResultInput => ({ outputSymlinks: [{ path, target }] })
+  const refused: [ResultInput, RegExp][] = [
+    [file(''), /action_result\.output_files\[0\]\.path: "" is not valid, expected the path of a file/],
+    [file('.'), /output_files\[0\]\.path: "\." is not valid/],
+    [file('/etc/x'), /output_files\[0\]\.path: "\/etc\/x" is not valid, expected a relative path/],
+    [file('../../x'), /output_files\[0\]\.path: "\.\.\/\.\.\/x" is not valid, expected a path inside/],
+    [file('a/../../x'), /output_files\[0\]\.path/],
+    [file('a\0b'), /output_files\[0\]\.path.*NUL/],
+    [
+      {
+        outputFiles: [
+          { path: 'a', digest },
+          { path: '', digest },
+        ],
+      },
+      /output_files\[1\]\.path/,
+    ],
+    [directory('/'), /output_directories\[0\]\.path: "\/" is not valid/],
+    [directory('..'), /output_directories\[0\]\.path/],
+    [link('', 't'), /output_symlinks\[0\]\.path/],
+    [link('/l', 't'), /output_symlinks\[0\]\.path/],
+    [link('l', ''), /output_symlinks\[0\]\.target: "" is not valid, expected a path/],
+    [link('l', 'a\0b'), /output_symlinks\[0\]\.target/],
+    [{ outputFileSymlinks: [{ path: 'l', target: '' }] }, /output_file_symlinks\[0\]\.target/],
+    [{ outputDirectorySymlinks: [{ path: '../l', target: 't' }] }, /output_directory_symlinks\[0\]\.path/],
+  ]
+  for (const [result, message] of refused) {
+    t.match(await failure(update(client, key, result)), { code: 'INVALID_ARGUMENT', message }, String(message))
+  }
+  t.equal((await failure(get(client, key))).code, 'NOT_FOUND', 'nothing was kept')
+
+  const lawful: [string, ResultInput][] = [
+    ['the working directory itself', directory('')],
+    ['a link to anywhere', link('l', '/usr/lib')],
+    ['a link upwards', link('a/l', '../../x')],
+    ['two dots in a name', file('a..b/..c')],
+  ]
+  for (const [title, result] of lawful) t.ok(await update(client, key, result), title)
+  const above = wire(inDebug.digest)
+  t.ok(await update(client, above, file('../../gen/x')), 'above the working directory and inside the input root')
+  t.match(await failure(update(client, above, file('../../../x'))), { code: 'INVALID_ARGUMENT', message: /input root/ })
 })
 
 t.test('ACU-05, ACU-08: read-only, full', async (t) => {

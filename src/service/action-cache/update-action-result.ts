@@ -1,13 +1,15 @@
 import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
-import { StatusError } from '../../base/status-error.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, UpdateActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { referencedBlobs } from '../../reapi/action-result.js'
+import { checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-result.js'
+import { workingDirectory } from '../../reapi/command.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { type Store, writeBytes } from '../../store/store.js'
+import { readAction, readCommand } from '../action.js'
 import { BLOB_LANES } from '../blob.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigest } from '../request-digests.js'
@@ -32,8 +34,9 @@ export const updateActionResult =
     const result = request.actionResult
     if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
     referencedBlobs(result, action.function)
-
     const call = inInstance(rpc, request.instanceName)
+    checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
+
     if (cas !== undefined) await moveInlined(result, cas, action.function, call)
     const bytes = resultCodec.encode(result)
     if (bytes.length > maxResponseBytes) {
@@ -43,6 +46,21 @@ export const updateActionResult =
     await writeBytes(ac, action, bytes, call)
     return result
   }
+
+/**
+ * The working directory of the action, from which the paths of its outputs start. Where nobody can tell, because the key is
+ * no Action or the CAS has not got it, they have to stay below.
+ */
+const startOfPaths = async (action: Digest, cas: Store | undefined, call: Call): Promise<string> => {
+  if (cas === undefined) return ''
+  try {
+    const { commandDigest } = await readAction(cas, action, call)
+    return workingDirectory(await readCommand(cas, Digest.parse(commandDigest, action.function), call))
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'INVALID_ARGUMENT')) return ''
+    throw error
+  }
+}
 
 /**
  * Outputs that came inside the result and have a digest go to the CAS, where every client finds them; the result keeps

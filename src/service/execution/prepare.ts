@@ -1,22 +1,14 @@
 import type { Call } from '../../base/call.js'
 import type { LruCache } from '../../base/lru-cache.js'
-import { isStatus, StatusError } from '../../base/status-error.js'
-import { codec } from '../../proto/codec.js'
+import { isStatus } from '../../base/status-error.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { actionTimeoutMs, missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
 import { type PlatformProperty, requestedProperties } from '../../reapi/platform.js'
-import type { Store } from '../../store/store.js'
-import { readBlob } from '../blob.js'
+import { readAction, readCommand } from '../action.js'
 import type { ExecutionInstance } from './instance.js'
 import { missingInputs } from './missing-inputs.js'
-
-const actionCodec = codec('build.bazel.remote.execution.v2.Action')
-const commandCodec = codec('build.bazel.remote.execution.v2.Command')
-
-/** Actions and Commands are read whole: a larger one is refused. Bazel's longest command lines take a few MiB. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 export interface PreparedAction {
   readonly doNotCache: boolean
@@ -35,14 +27,13 @@ export const prepareAction = async (
   commands: LruCache<Command>,
   call: Call,
 ): Promise<PreparedAction> => {
-  const action = await readMessage(cas, actionDigest, (bytes) => actionCodec.decode(bytes), 'Action', call)
+  const action = await orMissing(readAction(cas, actionDigest, call), actionDigest)
   const commandDigest = part(action, 'commandDigest', actionDigest)
   const inputRoot = part(action, 'inputRootDigest', actionDigest)
   const missing = await cas.findMissing([commandDigest, inputRoot], call)
   if (missing.length > 0) throw missingBlobs(await missingInputs(cas, missing, inputRoot, call))
   const command =
-    commands.get(commandDigest.key) ??
-    (await readMessage(cas, commandDigest, (bytes) => commandCodec.decode(bytes), 'Command', call))
+    commands.get(commandDigest.key) ?? (await orMissing(readCommand(cas, commandDigest, call), commandDigest))
   const prepared = check(action, command, { scheduler, maxTimeoutMs })
   commands.set(commandDigest.key, command, commandDigest.sizeBytes)
   return prepared
@@ -67,21 +58,12 @@ const part = (action: Action, field: 'commandDigest' | 'inputRootDigest', { func
     `Action ${key}: ${field === 'commandDigest' ? 'command_digest' : 'input_root_digest'}`,
   )
 
-const readMessage = async <T>(
-  cas: Store,
-  digest: Digest,
-  decode: (bytes: Buffer) => T,
-  what: string,
-  call: Call,
-): Promise<T> => {
-  if (digest.sizeBytes > MAX_MESSAGE_BYTES) {
-    const expected = `expected at most ${MAX_MESSAGE_BYTES} bytes`
-    throw new StatusError('INVALID_ARGUMENT', `${what} ${digest.key} is too large, ${expected}`)
-  }
+/** `read`, where an absent blob is one that the client has to upload. */
+const orMissing = async <T>(read: Promise<T>, digest: Digest): Promise<T> => {
   try {
-    return decode(await readBlob(cas, digest, call))
+    return await read
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) throw missingBlobs([digest])
-    throw StatusError.from(error).withPrefix(`${what} ${digest.key}`)
+    throw error
   }
 }
