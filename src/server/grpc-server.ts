@@ -5,7 +5,7 @@ import { CallsUnderWay } from './calls-under-way.js'
 import type { Exchange } from './exchange.js'
 import { type Handler, handlersOf, type ServeOptions, serve } from './handler.js'
 import { GrpcHealth, HEALTH } from './health.js'
-import { addReflection, REFLECTION } from './reflection.js'
+import { REFLECTION, reflectionServices } from './reflection.js'
 
 const MAX_CONCURRENT_STREAMS = 1024
 
@@ -27,7 +27,8 @@ export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
   const underWay = new CallsUnderWay<Exchange>()
   const names = options.services.map((service) => service.name)
   const health = new GrpcHealth(names)
-  const handlers = [...options.services, health.service].flatMap(handlersOf)
+  const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
+  const handlers = [...options.services, health.service, ...reflection].flatMap(handlersOf)
   const byPath = new Map(handlers.map((handler) => [handler.method.path, handler]))
   const server = new Server({
     'grpc.max_receive_message_length': options.maxMessageBytes,
@@ -36,7 +37,6 @@ export const grpcServer = (options: GrpcServerOptions): GrpcServer => {
     interceptors: [serveHere(byPath, underWay, options)],
   })
   for (const handler of handlers) register(server, handler)
-  addReflection(server, [...names, HEALTH, ...REFLECTION])
   const stopCalls = (): void => {
     for (const exchange of underWay) exchange.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))
   }

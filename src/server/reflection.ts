@@ -1,46 +1,70 @@
+import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
-import type { handleBidiStreamingCall, Server, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
+import type { Service } from '../base/rpc.js'
 import { fileDescriptors } from '../proto/descriptors.js'
 
 export const REFLECTION = ['grpc.reflection.v1.ServerReflection', 'grpc.reflection.v1alpha.ServerReflection']
 
-type Added = readonly [ServiceDefinition, UntypedServiceImplementation]
+const METHOD = 'ServerReflectionInfo'
 
 /**
- * Server reflection in both its versions (grpcurl before 1.8.8 knows v1alpha only). Lists `serviceNames`. The package is
- * loaded by the first call: few servers ever get one, and every start would pay 50 ms of CPU for it.
+ * Server reflection in both its versions (grpcurl before 1.8.8 knows v1alpha only). Lists `serviceNames`. The package says
+ * what to answer, and only that: messages come and go as those of any other service, so one that does not decode ends its
+ * call with INVALID_ARGUMENT. It is loaded by the first call: few servers ever get one, and every start would pay 50 ms of
+ * CPU for it.
  */
-export const addReflection = (server: Server, serviceNames: readonly string[]): void => {
-  let loaded: ReadonlyMap<string, Added> | undefined
-  for (const name of REFLECTION) {
-    const path = `/${name}/${METHOD}`
-    const method = () => {
-      loaded ??= load(serviceNames)
-      const [definition, implementation] = loaded.get(path) ?? []
-      const [entry, handler] = [definition?.[METHOD], implementation?.[METHOD]]
-      if (entry === undefined || handler === undefined) throw new Error(`the reflection package does not serve ${path}`)
-      return { entry, handler }
+export const reflectionServices = (serviceNames: readonly string[]): Service[] => {
+  let loaded: ReadonlyMap<string, UntypedServiceImplementation> | undefined
+  const open = (name: string): PackageStream => {
+    loaded ??= load(serviceNames)
+    const handler = loaded.get(`/${name}/${METHOD}`)?.[METHOD]
+    if (handler === undefined) throw new Error(`the reflection package does not serve ${name}`)
+    const stream = new PackageStream()
+    Reflect.apply(handler, undefined, [stream])
+    return stream
+  }
+  const serve = async (name: string, requests: Readable, responses: Writable): Promise<void> => {
+    const stream = open(name)
+    const answers = async function* (asked: AsyncIterable<object>): AsyncGenerator<object> {
+      for await (const request of asked) yield stream.answer(request)
     }
-    const handle: handleBidiStreamingCall<unknown, unknown> = (call) =>
-      Reflect.apply(method().handler, undefined, [call])
-    const serialize = (message: unknown): Buffer => method().entry.responseSerialize(message)
-    const deserialize = (bytes: Buffer): unknown => method().entry.requestDeserialize(bytes)
-    if (!server.register(path, handle, serialize, deserialize, 'bidi')) throw new Error(`two services handle ${path}`)
+    await pipeline(requests, answers, responses)
+  }
+  return REFLECTION.map((name) => ({
+    name,
+    bidirectional: { [METHOD]: (requests: Readable, responses: Writable) => serve(name, requests, responses) },
+  }))
+}
+
+/** The stream of a call as the package knows it. It writes its answer before `data` returns. */
+class PackageStream extends EventEmitter {
+  #answer: object | undefined
+
+  answer(request: object): object {
+    this.#answer = undefined
+    this.emit('data', request)
+    if (this.#answer === undefined) throw new Error('the reflection package did not answer')
+    return this.#answer
+  }
+
+  write(answer: object): void {
+    this.#answer = answer
   }
 }
 
-const METHOD = 'ServerReflectionInfo'
-
 /** What the package would add to a server, by path. */
-const load = (serviceNames: readonly string[]): ReadonlyMap<string, Added> => {
+const load = (serviceNames: readonly string[]): ReadonlyMap<string, UntypedServiceImplementation> => {
   const { ReflectionService }: typeof import('@grpc/reflection') = createRequire(import.meta.url)('@grpc/reflection')
   // The package reads nothing of a definition but its file descriptors.
   const format = 'Protocol Buffer 3 EnumDescriptorProto' as const
   const files = { format, type: {}, fileDescriptorProtos: [...fileDescriptors()] }
-  const added = new Map<string, Added>()
+  const added = new Map<string, UntypedServiceImplementation>()
   const addService = (definition: ServiceDefinition, implementation: UntypedServiceImplementation): void => {
     const path = definition[METHOD]?.path
-    if (path !== undefined) added.set(path, [definition, implementation])
+    if (path !== undefined) added.set(path, implementation)
   }
   new ReflectionService({ files }, { services: [...serviceNames] }).addToServer({ addService })
   return added

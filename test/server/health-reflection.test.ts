@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { Metadata } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import descriptor from 'protobufjs/ext/descriptor.js'
 import t, { type Test } from 'tap'
@@ -135,6 +136,19 @@ for (const version of ['v1', 'v1alpha']) {
         { validHost: 'd', errorResponse: { errorCode: 5 } },
         { validHost: 'e', errorResponse: { errorCode: 12 } },
       ])
+    })
+
+    t.test('bytes that are no request end the call at once, and what came before them is answered', async (t) => {
+      const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`
+      const asItIs = (bytes: Buffer): Buffer => bytes
+      for (const hex of ['22617a656c2e', 'ff', '0a', '3a', '2a02', '0affffffff0f', '00', '0b']) {
+        const stream = client.client.makeBidiStreamRequest(path, asItIs, asItIs, new Metadata(), {})
+        stream.write(Buffer.from('3a012a', 'hex'))
+        t.ok((await once(stream, 'data'))[0].length > 0)
+        stream.write(Buffer.from(hex, 'hex'))
+        // Never half-closed: the answer must not wait for that.
+        t.match(await once(stream, 'error'), [{ code: 3, details: /not a valid grpc\.reflection/ }], hex)
+      }
     })
 
     t.test('the descriptors say what the server speaks', async (t) => {
