@@ -1,4 +1,14 @@
-import { expectRefusal, onWorkers, readBlob, run } from '../action.js'
+import {
+  execute,
+  expectFailure,
+  expectRefusal,
+  failureOf,
+  onWorkers,
+  readBlob,
+  resultOf,
+  run,
+  uploadAction,
+} from '../action.js'
 import type { Check } from '../check.js'
 import { file } from '../input-tree.js'
 import { codec } from '../proto/codec.js'
@@ -37,9 +47,20 @@ export const outputPathChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'CMD-08',
-    sends: 'output_files that names a directory, and output_directories that names a file; FAILED_PRECONDITION.',
+    sends:
+      'output_directories that names a file; FAILED_PRECONDITION. output_files that names a directory; the same, or the ' +
+      'directory, which Bazel before 7 relies on.',
     run: async (exam) => {
-      await expectRefusal(exam, { script: 'mkdir x', command: { outputFiles: ['x'] } }, 9)
+      const { actionDigest } = await uploadAction(exam, { script: 'mkdir x', command: { outputFiles: ['x'] } })
+      const execution = await execute(exam, actionDigest)
+      if (failureOf(execution).code === 0) {
+        const directories = resultOf(exam, execution).outputDirectories.map(({ path }) => path)
+        exam.expectEqual(directories, ['x'], 'the paths of output directories')
+        exam.chose('takes a directory for an output file')
+      } else {
+        expectFailure(exam, execution, 9)
+        exam.chose('refuses a directory for an output file')
+      }
       await expectRefusal(exam, { script: 'rmdir y 2>/dev/null; echo > y', command: { outputDirectories: ['y'] } }, 9)
     },
   },

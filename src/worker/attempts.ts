@@ -38,6 +38,7 @@ export class Attempts {
   #running = 0
   #placed = 0
   #isDraining = false
+  #isClosed = false
   #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
 
   constructor(options: AttemptsOptions) {
@@ -60,11 +61,15 @@ export class Attempts {
       return
     }
     const { maxInflight, send } = this.#options
-    const refusal = this.#isDraining
-      ? new StatusError('UNAVAILABLE', 'the worker is draining')
-      : maxInflight > 0 && this.#placed >= maxInflight
-        ? new StatusError('RESOURCE_EXHAUSTED', `the worker runs ${this.#placed} actions, its limit is ${maxInflight}`)
-        : undefined
+    const refusal =
+      this.#isDraining || this.#isClosed
+        ? new StatusError('UNAVAILABLE', 'the worker is draining')
+        : maxInflight > 0 && this.#placed >= maxInflight
+          ? new StatusError(
+              'RESOURCE_EXHAUSTED',
+              `the worker runs ${this.#placed} actions, its limit is ${maxInflight}`,
+            )
+          : undefined
     if (refusal === undefined) void this.#run(start)
     else send({ result: { attemptId, refused: statusOf(refusal) } })
   }
@@ -84,14 +89,20 @@ export class Attempts {
     this.#announceIdle()
   }
 
-  /** Says everything again that a scheduler may not know. */
-  tellAll(): void {
+  /** A scheduler, which may be another than before, hands out attempts: it is told everything it may not know. */
+  welcomed(): void {
+    this.#isDraining = false
     for (const [attemptId, held] of this.#held) this.#tell(attemptId, held)
   }
 
-  /** Refuses what comes from now on. */
+  /** Refuses what comes until the next welcome: a scheduler that says this is about to end. */
   drain(): void {
     this.#isDraining = true
+  }
+
+  /** Refuses what comes from now on. */
+  close(): void {
+    this.#isClosed = true
   }
 
   /** Resolves when nothing runs, and with `acknowledged` when the scheduler has every result too. */

@@ -59,6 +59,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
     maxInflight: options.max_inflight_tasks,
     send: (message) => connection.send(message),
   })
+  let isClosing = false
   const connection = new Connection({
     address,
     timeoutMs: options.worker_api_endpoint.timeout * 1000,
@@ -68,7 +69,10 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       maxInflightAttempts: options.max_inflight_tasks,
     }),
     attemptIds: () => attempts.ids,
-    onWelcome: () => attempts.tellAll(),
+    onWelcome: () => {
+      attempts.welcomed()
+      if (isClosing) connection.send({ goingAway: {} })
+    },
     onMessage: (message) => dispatch(message, attempts),
     clock,
     log,
@@ -78,7 +82,8 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
     name,
     health: () => connection.health('LocalWorker'),
     close: async () => {
-      attempts.drain()
+      isClosing = true
+      attempts.close()
       connection.send({ goingAway: {} })
       await within(drainMs, attempts.idle({ acknowledged: false }))
       attempts.killAll()
@@ -113,6 +118,7 @@ const actionContext = (
       entrypoint: words(options.entrypoint, 'entrypoint'),
       preconditionScript: script === undefined ? undefined : words(script, 'experimental_precondition_script'),
       additionalEnvironment: options.additional_environment,
+      defaultPath: options.default_path,
       maxTimeoutMs: options.max_action_timeout_s * 1000,
       isTimeoutHandledExternally: options.timeout_handled_externally,
     },

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import JSON5 from 'json5'
 import t from 'tap'
 import type { Config } from '../../src/config/config.js'
@@ -93,6 +94,11 @@ t.test('older spellings and the worker form of the specification mean what they 
   const { workers, servers, stores } = fixture('interface-specification.json5')
   t.equal(workers[0]?.kind, 'local')
   t.equal(workers[0]?.options.name, 'worker_0')
+  t.equal(
+    workers[0]?.options.max_inflight_tasks,
+    availableParallelism(),
+    'an action for each core, unless it says more',
+  )
   t.same(workers[0]?.options.worker_api_endpoint, { uri: 'grpc://127.0.0.1:50051', timeout: 5 })
   t.equal(workers[0]?.server, 'main', 'a server on the address of the worker gets the worker API')
   t.same(servers[0]?.services.worker_api, { scheduler: 'MAIN_SCHEDULER' })

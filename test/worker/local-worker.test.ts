@@ -64,6 +64,7 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
   timeout_handled_externally: false,
   timeout_message: 'execution timeout exceeded',
   entrypoint: '',
+  default_path: '/usr/bin:/bin',
   cas_fast_slow_store: 'CAS',
   upload_action_result: {
     upload_ac_results_strategy: 'success_only',
@@ -235,6 +236,33 @@ t.test('more than the limit, or after a drain, is refused', async (t) => {
   scheduler.say({ drain: {} })
   const third = await start(sh('true'))
   t.match(await scheduler.next('result'), { attemptId: third, refused: { code: 14 } })
+})
+
+t.test('a worker that was told to drain serves again when a scheduler welcomes it again', async (t) => {
+  const { scheduler, start } = await setUp(t)
+  await scheduler.next('hello')
+  scheduler.say({ drain: {} })
+  scheduler.drop()
+  await scheduler.next('hello')
+  const attemptId = await start(sh('true'))
+  t.match(await scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
+})
+
+t.test('a worker that is closing stays so when it is welcomed again', async (t) => {
+  const { scheduler, start, worker, directory } = await setUp(t)
+  await scheduler.next('hello')
+  const flag = join(directory, 'go')
+  const running = await start(sh(`while ! test -e ${flag}; do sleep 0.05; done`))
+  await scheduler.next('progress')
+  const closed = worker.close()
+  await scheduler.next('goingAway')
+  scheduler.drop()
+  await scheduler.next('goingAway')
+  const late = await start(sh('true'))
+  t.match(await scheduler.next('result'), { attemptId: late, refused: { code: 14 } })
+  writeFileSync(flag, '')
+  t.match(await scheduler.next('result'), { attemptId: running, executeResponse: { result: { exitCode: 0 } } })
+  await closed
 })
 
 t.test('an attempt whose outputs are on their way leaves its place to the next', async (t) => {

@@ -339,6 +339,10 @@ export interface LocalWorkerOptions {
     | {readonly property: string}
     | {readonly value: string}
   >
+  /**
+   * `PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.
+   */
+  readonly default_path: string
 }
 
 /**

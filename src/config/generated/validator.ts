@@ -5948,7 +5948,7 @@ return errors === 0;
 validate111.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema52 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema53 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker in this process. It talks to the scheduler over the network like any other worker.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler.","$ref":"https://remexec.invalid/schema/shared/client_tls.json","x-available":false}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":0},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run; emptied at start. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema53 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker in this process. It talks to the scheduler over the network like any other worker.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler.","$ref":"https://remexec.invalid/schema/shared/client_tls.json","x-available":false}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run; emptied at start. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema54 = {"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate129(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -6807,12 +6807,10 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.directory_cache !== undefined){
-let data23 = data.directory_cache;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-for(const key4 in data23){
-if(!((((((key4 === "max_entries") || (key4 === "max_size_bytes")) || (key4 === "cache_root")) || (key4 === "experimental_subtree_caching")) || (key4 === "max_concurrent_fetches")) || (key4 === "experimental_get_tree_prefetch"))){
-const err32 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.directory_cache,data:data23};
+if(data.default_path !== undefined){
+let data23 = data.default_path;
+if(typeof data23 !== "string"){
+const err32 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.default_path.type,parentSchema:schema53.properties.default_path,data:data23};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6822,10 +6820,12 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data23.max_entries !== undefined){
-let data24 = data23.max_entries;
-if((!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))) && (typeof data24 !== "string")){
-const err33 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_entries.type,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data24};
+if(data.directory_cache !== undefined){
+let data24 = data.directory_cache;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+for(const key4 in data24){
+if(!((((((key4 === "max_entries") || (key4 === "max_size_bytes")) || (key4 === "cache_root")) || (key4 === "experimental_subtree_caching")) || (key4 === "max_concurrent_fetches")) || (key4 === "experimental_get_tree_prefetch"))){
+const err33 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.directory_cache,data:data24};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6834,9 +6834,11 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data24, schema53.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
-if(reason7 !== undefined){
-const err34 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data24};
+}
+if(data24.max_entries !== undefined){
+let data25 = data24.max_entries;
+if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
+const err34 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_entries.type,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data25};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6845,9 +6847,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 < 0 || isNaN(data24)){
-const err35 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data24};
+const reason7 = checkScalar.call(this, "count", data25, schema53.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
+if(reason7 !== undefined){
+const err35 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data25};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6856,12 +6858,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-}
-if(data23.max_size_bytes !== undefined){
-let data25 = data23.max_size_bytes;
-if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
-const err36 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data25};
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 < 0 || isNaN(data25)){
+const err36 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data25};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6870,9 +6869,12 @@ vErrors.push(err36);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "size", data25, schema53.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
-if(reason8 !== undefined){
-const err37 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data25};
+}
+}
+if(data24.max_size_bytes !== undefined){
+let data26 = data24.max_size_bytes;
+if((!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))) && (typeof data26 !== "string")){
+const err37 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data26};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6881,11 +6883,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-if(data23.cache_root !== undefined){
-let data26 = data23.cache_root;
-if(typeof data26 !== "string"){
-const err38 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.directory_cache.properties.cache_root.type,parentSchema:schema53.properties.directory_cache.properties.cache_root,data:data26};
+const reason8 = checkScalar.call(this, "size", data26, schema53.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
+if(reason8 !== undefined){
+const err38 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data26};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6895,10 +6895,10 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data23.experimental_subtree_caching !== undefined){
-let data27 = data23.experimental_subtree_caching;
-if((typeof data27 !== "boolean") && (typeof data27 !== "string")){
-const err39 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data27};
+if(data24.cache_root !== undefined){
+let data27 = data24.cache_root;
+if(typeof data27 !== "string"){
+const err39 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.directory_cache.properties.cache_root.type,parentSchema:schema53.properties.directory_cache.properties.cache_root,data:data27};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6907,9 +6907,11 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "bool", data27, schema53.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
-if(reason9 !== undefined){
-const err40 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data27};
+}
+if(data24.experimental_subtree_caching !== undefined){
+let data28 = data24.experimental_subtree_caching;
+if((typeof data28 !== "boolean") && (typeof data28 !== "string")){
+const err40 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data28};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6918,11 +6920,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-}
-if(data23.max_concurrent_fetches !== undefined){
-let data28 = data23.max_concurrent_fetches;
-if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err41 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data28};
+const reason9 = checkScalar.call(this, "bool", data28, schema53.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
+if(reason9 !== undefined){
+const err41 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data28};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6931,9 +6931,11 @@ vErrors.push(err41);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data28, schema53.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
-if(reason10 !== undefined){
-const err42 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data28};
+}
+if(data24.max_concurrent_fetches !== undefined){
+let data29 = data24.max_concurrent_fetches;
+if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
+const err42 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data29};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6942,9 +6944,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-if((typeof data28 == "number") && (isFinite(data28))){
-if(data28 < 1 || isNaN(data28)){
-const err43 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data28};
+const reason10 = checkScalar.call(this, "count", data29, schema53.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
+if(reason10 !== undefined){
+const err43 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data29};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6953,12 +6955,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-}
-if(data23.experimental_get_tree_prefetch !== undefined){
-let data29 = data23.experimental_get_tree_prefetch;
-if((typeof data29 !== "boolean") && (typeof data29 !== "string")){
-const err44 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data29};
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 < 1 || isNaN(data29)){
+const err44 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data29};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6967,9 +6966,12 @@ vErrors.push(err44);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "bool", data29, schema53.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
-if(reason11 !== undefined){
-const err45 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason11,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data29};
+}
+}
+if(data24.experimental_get_tree_prefetch !== undefined){
+let data30 = data24.experimental_get_tree_prefetch;
+if((typeof data30 !== "boolean") && (typeof data30 !== "string")){
+const err45 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data30};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6978,10 +6980,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-}
-}
-else {
-const err46 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.directory_cache.type,parentSchema:schema53.properties.directory_cache,data:data23};
+const reason11 = checkScalar.call(this, "bool", data30, schema53.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
+if(reason11 !== undefined){
+const err46 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason11,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data30};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6991,10 +6992,9 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data.experimental_active_input_leases !== undefined){
-let data30 = data.experimental_active_input_leases;
-if((typeof data30 !== "boolean") && (typeof data30 !== "string")){
-const err47 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema53.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema53.properties.experimental_active_input_leases.type,parentSchema:schema53.properties.experimental_active_input_leases,data:data30};
+}
+else {
+const err47 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.directory_cache.type,parentSchema:schema53.properties.directory_cache,data:data24};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -7003,9 +7003,11 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "bool", data30, schema53.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
-if(reason12 !== undefined){
-const err48 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema53.properties.experimental_active_input_leases,data:data30};
+}
+if(data.experimental_active_input_leases !== undefined){
+let data31 = data.experimental_active_input_leases;
+if((typeof data31 !== "boolean") && (typeof data31 !== "string")){
+const err48 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema53.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema53.properties.experimental_active_input_leases.type,parentSchema:schema53.properties.experimental_active_input_leases,data:data31};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -7014,11 +7016,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-if(data.use_namespaces !== undefined){
-let data31 = data.use_namespaces;
-if((typeof data31 !== "boolean") && (typeof data31 !== "string")){
-const err49 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema53.properties.use_namespaces.type},message:"must be boolean,string",schema:schema53.properties.use_namespaces.type,parentSchema:schema53.properties.use_namespaces,data:data31};
+const reason12 = checkScalar.call(this, "bool", data31, schema53.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+if(reason12 !== undefined){
+const err49 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema53.properties.experimental_active_input_leases,data:data31};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -7027,9 +7027,11 @@ vErrors.push(err49);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data31, schema53.properties.use_namespaces, instancePath+"/use_namespaces");
-if(reason13 !== undefined){
-const err50 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema53.properties.use_namespaces,data:data31};
+}
+if(data.use_namespaces !== undefined){
+let data32 = data.use_namespaces;
+if((typeof data32 !== "boolean") && (typeof data32 !== "string")){
+const err50 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema53.properties.use_namespaces.type},message:"must be boolean,string",schema:schema53.properties.use_namespaces.type,parentSchema:schema53.properties.use_namespaces,data:data32};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -7038,11 +7040,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-if(data.use_mount_namespace !== undefined){
-let data32 = data.use_mount_namespace;
-if((typeof data32 !== "boolean") && (typeof data32 !== "string")){
-const err51 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema53.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema53.properties.use_mount_namespace.type,parentSchema:schema53.properties.use_mount_namespace,data:data32};
+const reason13 = checkScalar.call(this, "bool", data32, schema53.properties.use_namespaces, instancePath+"/use_namespaces");
+if(reason13 !== undefined){
+const err51 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema53.properties.use_namespaces,data:data32};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -7051,9 +7051,11 @@ vErrors.push(err51);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "bool", data32, schema53.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
-if(reason14 !== undefined){
-const err52 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema53.properties.use_mount_namespace,data:data32};
+}
+if(data.use_mount_namespace !== undefined){
+let data33 = data.use_mount_namespace;
+if((typeof data33 !== "boolean") && (typeof data33 !== "string")){
+const err52 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema53.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema53.properties.use_mount_namespace.type,parentSchema:schema53.properties.use_mount_namespace,data:data33};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -7062,10 +7064,9 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-}
-else {
-const err53 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data};
+const reason14 = checkScalar.call(this, "bool", data33, schema53.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+if(reason14 !== undefined){
+const err53 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema53.properties.use_mount_namespace,data:data33};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -7074,12 +7075,24 @@ vErrors.push(err53);
 }
 errors++;
 }
+}
+}
+else {
+const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
 validate127.errors = vErrors;
 return errors === 0;
 }
 validate127.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
+const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
 const schema60 = {"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true};
 
 function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -7331,7 +7344,7 @@ return errors === 0;
 }
 validate153.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema67 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":0};
+const schema67 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"};
 
 function validate155(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7763,7 +7776,7 @@ return errors === 0;
 }
 validate174.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema77 = {"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true};
+const schema77 = {"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
 
 function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7775,10 +7788,37 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.type,parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate177.errors = vErrors;
+return errors === 0;
+}
+validate177.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema78 = {"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true};
+
+function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate179.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema77,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema78,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7791,7 +7831,7 @@ errors++;
 if(data.max_entries !== undefined){
 let data0 = data.max_entries;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema77.properties.max_entries.type},message:"must be integer,string",schema:schema77.properties.max_entries.type,parentSchema:schema77.properties.max_entries,data:data0};
+const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema78.properties.max_entries.type},message:"must be integer,string",schema:schema78.properties.max_entries.type,parentSchema:schema78.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7800,9 +7840,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema77.properties.max_entries, instancePath+"/max_entries");
+const reason0 = checkScalar.call(this, "count", data0, schema78.properties.max_entries, instancePath+"/max_entries");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema77.properties.max_entries,data:data0};
+const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema78.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7813,7 +7853,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema77.properties.max_entries,data:data0};
+const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema78.properties.max_entries,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7827,7 +7867,7 @@ errors++;
 if(data.max_size_bytes !== undefined){
 let data1 = data.max_size_bytes;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema77.properties.max_size_bytes.type},message:"must be integer,string",schema:schema77.properties.max_size_bytes.type,parentSchema:schema77.properties.max_size_bytes,data:data1};
+const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema78.properties.max_size_bytes.type},message:"must be integer,string",schema:schema78.properties.max_size_bytes.type,parentSchema:schema78.properties.max_size_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7836,9 +7876,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data1, schema77.properties.max_size_bytes, instancePath+"/max_size_bytes");
+const reason1 = checkScalar.call(this, "size", data1, schema78.properties.max_size_bytes, instancePath+"/max_size_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema77.properties.max_size_bytes,data:data1};
+const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema78.properties.max_size_bytes,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7851,7 +7891,7 @@ errors++;
 if(data.cache_root !== undefined){
 let data2 = data.cache_root;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.cache_root.type,parentSchema:schema77.properties.cache_root,data:data2};
+const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cache_root.type,parentSchema:schema78.properties.cache_root,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7864,7 +7904,7 @@ errors++;
 if(data.experimental_subtree_caching !== undefined){
 let data3 = data.experimental_subtree_caching;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema77.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema77.properties.experimental_subtree_caching.type,parentSchema:schema77.properties.experimental_subtree_caching,data:data3};
+const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema78.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema78.properties.experimental_subtree_caching.type,parentSchema:schema78.properties.experimental_subtree_caching,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7873,9 +7913,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data3, schema77.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
+const reason2 = checkScalar.call(this, "bool", data3, schema78.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema77.properties.experimental_subtree_caching,data:data3};
+const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema78.properties.experimental_subtree_caching,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7888,7 +7928,7 @@ errors++;
 if(data.max_concurrent_fetches !== undefined){
 let data4 = data.max_concurrent_fetches;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema77.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema77.properties.max_concurrent_fetches.type,parentSchema:schema77.properties.max_concurrent_fetches,data:data4};
+const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema78.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema78.properties.max_concurrent_fetches.type,parentSchema:schema78.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7897,9 +7937,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data4, schema77.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
+const reason3 = checkScalar.call(this, "count", data4, schema78.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
 if(reason3 !== undefined){
-const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema77.properties.max_concurrent_fetches,data:data4};
+const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema78.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7910,7 +7950,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 1 || isNaN(data4)){
-const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema77.properties.max_concurrent_fetches,data:data4};
+const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema78.properties.max_concurrent_fetches,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7924,7 +7964,7 @@ errors++;
 if(data.experimental_get_tree_prefetch !== undefined){
 let data5 = data.experimental_get_tree_prefetch;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema77.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema77.properties.experimental_get_tree_prefetch.type,parentSchema:schema77.properties.experimental_get_tree_prefetch,data:data5};
+const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema78.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema78.properties.experimental_get_tree_prefetch.type,parentSchema:schema78.properties.experimental_get_tree_prefetch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7933,9 +7973,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data5, schema77.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
+const reason4 = checkScalar.call(this, "bool", data5, schema78.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
 if(reason4 !== undefined){
-const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema77.properties.experimental_get_tree_prefetch,data:data5};
+const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema78.properties.experimental_get_tree_prefetch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7947,7 +7987,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.type,parentSchema:schema77,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.type,parentSchema:schema78,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7956,50 +7996,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate177.errors = vErrors;
-return errors === 0;
-}
-validate177.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema78 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
-
-function validate179(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate179.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema78.type},message:"must be boolean,string",schema:schema78.type,parentSchema:schema78,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "bool", data, schema78, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema78,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
 validate179.errors = vErrors;
 return errors === 0;
 }
-validate179.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate179.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema79 = {"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+const schema79 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
 
 function validate181(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8037,7 +8039,7 @@ return errors === 0;
 }
 validate181.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema80 = {"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+const schema80 = {"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
 
 function validate183(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8074,6 +8076,44 @@ validate183.errors = vErrors;
 return errors === 0;
 }
 validate183.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema81 = {"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+
+function validate185(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate185.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema81.type},message:"must be boolean,string",schema:schema81.type,parentSchema:schema81,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema81, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema81,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate185.errors = vErrors;
+return errors === 0;
+}
+validate185.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8245,27 +8285,33 @@ vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.err
 errors = vErrors.length;
 }
 }
-if(data.directory_cache !== undefined){
-if(!(validate177.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
+if(data.default_path !== undefined){
+if(!(validate177.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate177.errors : vErrors.concat(validate177.errors);
 errors = vErrors.length;
 }
 }
-if(data.experimental_active_input_leases !== undefined){
-if(!(validate179.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
+if(data.directory_cache !== undefined){
+if(!(validate179.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate179.errors : vErrors.concat(validate179.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_namespaces !== undefined){
-if(!(validate181.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+if(data.experimental_active_input_leases !== undefined){
+if(!(validate181.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate181.errors : vErrors.concat(validate181.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_mount_namespace !== undefined){
-if(!(validate183.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+if(data.use_namespaces !== undefined){
+if(!(validate183.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate183.errors : vErrors.concat(validate183.errors);
+errors = vErrors.length;
+}
+}
+if(data.use_mount_namespace !== undefined){
+if(!(validate185.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate185.errors : vErrors.concat(validate185.errors);
 errors = vErrors.length;
 }
 }
@@ -8362,14 +8408,14 @@ return errors === 0;
 }
 validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema81 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"IdentityHeader","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with.","type":"string","enum":["none","gzip"],"default":"none","x-ignored":true},"accepted_compression_algorithms":{"description":"What requests may be compressed with; gzip and deflate are always understood.","type":"array","items":{"type":"string","enum":["none","gzip"]},"default":[],"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"default":{}},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener.","type":"object","properties":{"http2_keep_alive_interval":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_pending_accept_reset_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_stream_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_connection_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_adaptive_window":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_frame_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_concurrent_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_keep_alive_timeout_s":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_enable_connect_protocol":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_header_list_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
-const schema83 = {"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true};
+const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"IdentityHeader","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with.","type":"string","enum":["none","gzip"],"default":"none","x-ignored":true},"accepted_compression_algorithms":{"description":"What requests may be compressed with; gzip and deflate are always understood.","type":"array","items":{"type":"string","enum":["none","gzip"]},"default":[],"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"default":{}},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener.","type":"object","properties":{"http2_keep_alive_interval":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_pending_accept_reset_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_stream_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_connection_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_adaptive_window":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_frame_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_concurrent_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_keep_alive_timeout_s":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_enable_connect_protocol":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_header_list_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
+const schema84 = {"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true};
 
-function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate190.evaluated;
+const evaluated0 = validate192.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8377,7 +8423,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema83.type},message:"must be integer,string",schema:schema83.type,parentSchema:schema83,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema84.type},message:"must be integer,string",schema:schema84.type,parentSchema:schema84,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8386,9 +8432,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema83, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema84, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema83,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema84,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8397,17 +8443,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate190.errors = vErrors;
+validate192.errors = vErrors;
 return errors === 0;
 }
-validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate192.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/listener.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate189.evaluated;
+const evaluated0 = validate191.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8416,7 +8462,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.socket_address === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema82.required,parentSchema:schema82,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema83.required,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8427,7 +8473,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "socket_address") || (key0 === "freebind")) || (key0 === "compression")) || (key0 === "advanced_http")) || (key0 === "max_decoding_message_size")) || (key0 === "tls"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema82,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8440,7 +8486,7 @@ errors++;
 if(data.socket_address !== undefined){
 let data0 = data.socket_address;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.socket_address.type,parentSchema:schema82.properties.socket_address,data:data0};
+const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.socket_address.type,parentSchema:schema83.properties.socket_address,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8453,7 +8499,7 @@ errors++;
 if(data.freebind !== undefined){
 let data1 = data.freebind;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema82.properties.freebind.type},message:"must be boolean,string",schema:schema82.properties.freebind.type,parentSchema:schema82.properties.freebind,data:data1};
+const err3 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema83.properties.freebind.type},message:"must be boolean,string",schema:schema83.properties.freebind.type,parentSchema:schema83.properties.freebind,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8462,9 +8508,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema82.properties.freebind, instancePath+"/freebind");
+const reason0 = checkScalar.call(this, "bool", data1, schema83.properties.freebind, instancePath+"/freebind");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema82.properties.freebind,data:data1};
+const err4 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema83.properties.freebind,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8479,7 +8525,7 @@ let data2 = data.compression;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
 if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err5 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.compression,data:data2};
+const err5 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.compression,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8492,7 +8538,7 @@ errors++;
 if(data2.send_compression_algorithm !== undefined){
 let data3 = data2.send_compression_algorithm;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema82.properties.compression.properties.send_compression_algorithm,data:data3};
+const err6 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -8502,7 +8548,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!((data3 === "none") || (data3 === "gzip"))){
-const err7 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema82.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema82.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema82.properties.compression.properties.send_compression_algorithm,data:data3};
+const err7 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8519,7 +8565,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema82.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
+const err8 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8529,7 +8575,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data5 === "none") || (data5 === "gzip"))){
-const err9 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema82.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema82.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema82.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
+const err9 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8541,7 +8587,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema82.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema82.properties.compression.properties.accepted_compression_algorithms,data:data4};
+const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema83.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8553,7 +8599,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.compression.type,parentSchema:schema82.properties.compression,data:data2};
+const err11 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.compression.type,parentSchema:schema83.properties.compression,data:data2};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8567,8 +8613,8 @@ if(data.advanced_http !== undefined){
 let data6 = data.advanced_http;
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key2 in data6){
-if(!(func1.call(schema82.properties.advanced_http.properties, key2))){
-const err12 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.advanced_http,data:data6};
+if(!(func1.call(schema83.properties.advanced_http.properties, key2))){
+const err12 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.advanced_http,data:data6};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -8581,7 +8627,7 @@ errors++;
 if(data6.http2_keep_alive_interval !== undefined){
 let data7 = data6.http2_keep_alive_interval;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err13 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema82.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+const err13 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8590,9 +8636,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data7, schema82.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+const reason1 = checkScalar.call(this, "count", data7, schema83.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason1 !== undefined){
-const err14 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema82.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+const err14 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8603,7 +8649,7 @@ errors++;
 }
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-const err15 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+const err15 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8617,7 +8663,7 @@ errors++;
 if(data6.experimental_http2_max_pending_accept_reset_streams !== undefined){
 let data8 = data6.experimental_http2_max_pending_accept_reset_streams;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+const err16 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8626,9 +8672,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data8, schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+const reason2 = checkScalar.call(this, "count", data8, schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
 if(reason2 !== undefined){
-const err17 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+const err17 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8639,7 +8685,7 @@ errors++;
 }
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+const err18 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8653,7 +8699,7 @@ errors++;
 if(data6.experimental_http2_initial_stream_window_size !== undefined){
 let data9 = data6.experimental_http2_initial_stream_window_size;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err19 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+const err19 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8662,9 +8708,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data9, schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason3 = checkScalar.call(this, "count", data9, schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
 if(reason3 !== undefined){
-const err20 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+const err20 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8675,7 +8721,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 < 0 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+const err21 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8689,7 +8735,7 @@ errors++;
 if(data6.experimental_http2_initial_connection_window_size !== undefined){
 let data10 = data6.experimental_http2_initial_connection_window_size;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err22 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+const err22 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8698,9 +8744,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data10, schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+const reason4 = checkScalar.call(this, "count", data10, schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
 if(reason4 !== undefined){
-const err23 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+const err23 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8711,7 +8757,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+const err24 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8725,7 +8771,7 @@ errors++;
 if(data6.experimental_http2_adaptive_window !== undefined){
 let data11 = data6.experimental_http2_adaptive_window;
 if((typeof data11 !== "boolean") && (typeof data11 !== "string")){
-const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema82.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
+const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8734,9 +8780,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data11, schema82.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+const reason5 = checkScalar.call(this, "bool", data11, schema83.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
 if(reason5 !== undefined){
-const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
+const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8749,7 +8795,7 @@ errors++;
 if(data6.experimental_http2_max_frame_size !== undefined){
 let data12 = data6.experimental_http2_max_frame_size;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8758,9 +8804,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data12, schema82.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+const reason6 = checkScalar.call(this, "count", data12, schema83.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
 if(reason6 !== undefined){
-const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8771,7 +8817,7 @@ errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 < 0 || isNaN(data12)){
-const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8785,7 +8831,7 @@ errors++;
 if(data6.experimental_http2_max_concurrent_streams !== undefined){
 let data13 = data6.experimental_http2_max_concurrent_streams;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8794,9 +8840,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data13, schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+const reason7 = checkScalar.call(this, "count", data13, schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
 if(reason7 !== undefined){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8807,7 +8853,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 < 0 || isNaN(data13)){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8821,7 +8867,7 @@ errors++;
 if(data6.experimental_http2_keep_alive_timeout_s !== undefined){
 let data14 = data6.experimental_http2_keep_alive_timeout_s;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8830,9 +8876,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "duration", data14, schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+const reason8 = checkScalar.call(this, "duration", data14, schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
 if(reason8 !== undefined){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"duration",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"duration",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8843,15 +8889,15 @@ errors++;
 }
 }
 if(data6.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate190.call(this, data6.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data6,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+if(!(validate192.call(this, data6.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data6,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
 errors = vErrors.length;
 }
 }
 if(data6.experimental_http2_max_send_buf_size !== undefined){
 let data16 = data6.experimental_http2_max_send_buf_size;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8860,9 +8906,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data16, schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+const reason9 = checkScalar.call(this, "count", data16, schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
 if(reason9 !== undefined){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8873,7 +8919,7 @@ errors++;
 }
 if((typeof data16 == "number") && (isFinite(data16))){
 if(data16 < 0 || isNaN(data16)){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8887,7 +8933,7 @@ errors++;
 if(data6.experimental_http2_enable_connect_protocol !== undefined){
 let data17 = data6.experimental_http2_enable_connect_protocol;
 if((typeof data17 !== "boolean") && (typeof data17 !== "string")){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8896,9 +8942,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "bool", data17, schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+const reason10 = checkScalar.call(this, "bool", data17, schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
 if(reason10 !== undefined){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason10,schema:"bool",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason10,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8911,7 +8957,7 @@ errors++;
 if(data6.experimental_http2_max_header_list_size !== undefined){
 let data18 = data6.experimental_http2_max_header_list_size;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8920,9 +8966,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data18, schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+const reason11 = checkScalar.call(this, "count", data18, schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
 if(reason11 !== undefined){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8933,7 +8979,7 @@ errors++;
 }
 if((typeof data18 == "number") && (isFinite(data18))){
 if(data18 < 0 || isNaN(data18)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -8946,7 +8992,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.advanced_http.type,parentSchema:schema82.properties.advanced_http,data:data6};
+const err43 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.advanced_http.type,parentSchema:schema83.properties.advanced_http,data:data6};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -8959,7 +9005,7 @@ errors++;
 if(data.max_decoding_message_size !== undefined){
 let data19 = data.max_decoding_message_size;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err44 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema82.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema82.properties.max_decoding_message_size.type,parentSchema:schema82.properties.max_decoding_message_size,data:data19};
+const err44 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema83.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema83.properties.max_decoding_message_size.type,parentSchema:schema83.properties.max_decoding_message_size,data:data19};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -8968,9 +9014,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "size", data19, schema82.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+const reason12 = checkScalar.call(this, "size", data19, schema83.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
 if(reason12 !== undefined){
-const err45 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema82.properties.max_decoding_message_size,data:data19};
+const err45 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema83.properties.max_decoding_message_size,data:data19};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -8981,7 +9027,7 @@ errors++;
 }
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 > 2147483647 || isNaN(data19)){
-const err46 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema82.properties.max_decoding_message_size,data:data19};
+const err46 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.max_decoding_message_size,data:data19};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -8996,7 +9042,7 @@ if(data.tls !== undefined){
 let data20 = data.tls;
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 if(data20.cert_file === undefined){
-const err47 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema82.properties.tls.required,parentSchema:schema82.properties.tls,data:data20};
+const err47 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data20};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -9006,7 +9052,7 @@ vErrors.push(err47);
 errors++;
 }
 if(data20.key_file === undefined){
-const err48 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema82.properties.tls.required,parentSchema:schema82.properties.tls,data:data20};
+const err48 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data20};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -9017,7 +9063,7 @@ errors++;
 }
 for(const key3 in data20){
 if(!((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file"))){
-const err49 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.tls,data:data20};
+const err49 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.tls,data:data20};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -9030,7 +9076,7 @@ errors++;
 if(data20.cert_file !== undefined){
 let data21 = data20.cert_file;
 if(typeof data21 !== "string"){
-const err50 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.cert_file.type,parentSchema:schema82.properties.tls.properties.cert_file,data:data21};
+const err50 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.cert_file.type,parentSchema:schema83.properties.tls.properties.cert_file,data:data21};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -9043,7 +9089,7 @@ errors++;
 if(data20.key_file !== undefined){
 let data22 = data20.key_file;
 if(typeof data22 !== "string"){
-const err51 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.key_file.type,parentSchema:schema82.properties.tls.properties.key_file,data:data22};
+const err51 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.key_file.type,parentSchema:schema83.properties.tls.properties.key_file,data:data22};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -9056,7 +9102,7 @@ errors++;
 if(data20.client_ca_file !== undefined){
 let data23 = data20.client_ca_file;
 if(typeof data23 !== "string"){
-const err52 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.client_ca_file.type,parentSchema:schema82.properties.tls.properties.client_ca_file,data:data23};
+const err52 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_ca_file.type,parentSchema:schema83.properties.tls.properties.client_ca_file,data:data23};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -9069,7 +9115,7 @@ errors++;
 if(data20.client_crl_file !== undefined){
 let data24 = data20.client_crl_file;
 if(typeof data24 !== "string"){
-const err53 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.tls.properties.client_crl_file.type,parentSchema:schema82.properties.tls.properties.client_crl_file,data:data24};
+const err53 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_crl_file.type,parentSchema:schema83.properties.tls.properties.client_crl_file,data:data24};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -9081,7 +9127,7 @@ errors++;
 }
 }
 else {
-const err54 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.tls.type,parentSchema:schema82.properties.tls,data:data20};
+const err54 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data20};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -9093,7 +9139,7 @@ errors++;
 }
 }
 else {
-const err55 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.type,parentSchema:schema82,data};
+const err55 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -9102,19 +9148,19 @@ vErrors.push(err55);
 }
 errors++;
 }
-validate189.errors = vErrors;
+validate191.errors = vErrors;
 return errors === 0;
 }
-validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate191.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema84 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false,"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false,"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
-const schema85 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Answer SplitBlob and SpliceBlob.","type":"object","properties":{"index_store":{"description":"Where chunk lists are kept.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Chunk size aimed at.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false,"x-available":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema85 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false,"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false,"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema86 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Answer SplitBlob and SpliceBlob.","type":"object","properties":{"index_store":{"description":"Where chunk lists are kept.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Chunk size aimed at.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false,"x-available":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate196(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate194.evaluated;
+const evaluated0 = validate196.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9123,7 +9169,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema85.required,parentSchema:schema85,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema86.required,parentSchema:schema86,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9134,184 +9180,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "experimental_chunking"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.instance_name.type,parentSchema:schema85.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.cas_store.type,parentSchema:schema85.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.experimental_chunking !== undefined){
-let data2 = data.experimental_chunking;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
-const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema85.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data2.index_store !== undefined){
-let data3 = data2.index_store;
-if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.experimental_chunking.properties.index_store.type,parentSchema:schema85.properties.experimental_chunking.properties.index_store,data:data3};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.avg_chunk_size_bytes !== undefined){
-let data4 = data2.avg_chunk_size_bytes;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data4, schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
-if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema85.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data2.max_chunk_count !== undefined){
-let data5 = data2.max_chunk_count;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema85.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema85.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema85.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "count", data5, schema85.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
-if(reason1 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema85.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema85.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.properties.experimental_chunking.type,parentSchema:schema85.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-validate194.errors = vErrors;
-return errors === 0;
-}
-validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema86 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"ac_store":{"description":"Where its results are; not the store that holds its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse UpdateActionResult from clients. Results of executions are stored all the same.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
-
-function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate197.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema86.required,parentSchema:schema86,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema86,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -9335,10 +9203,188 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.cas_store.type,parentSchema:schema86.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.experimental_chunking !== undefined){
+let data2 = data.experimental_chunking;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
+const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema86.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data2.index_store !== undefined){
+let data3 = data2.index_store;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.experimental_chunking.properties.index_store.type,parentSchema:schema86.properties.experimental_chunking.properties.index_store,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.avg_chunk_size_bytes !== undefined){
+let data4 = data2.avg_chunk_size_bytes;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data4, schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.max_chunk_count !== undefined){
+let data5 = data2.max_chunk_count;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema86.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema86.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema86.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data5, schema86.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+if(reason1 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema86.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema86.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.properties.experimental_chunking.type,parentSchema:schema86.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate196.errors = vErrors;
+return errors === 0;
+}
+validate196.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema87 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"ac_store":{"description":"Where its results are; not the store that holds its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse UpdateActionResult from clients. Results of executions are stored all the same.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
+
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate199.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema87.required,parentSchema:schema87,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema87,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.instance_name.type,parentSchema:schema87.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.ac_store !== undefined){
 let data1 = data.ac_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.ac_store.type,parentSchema:schema86.properties.ac_store,data:data1};
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.ac_store.type,parentSchema:schema87.properties.ac_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9351,7 +9397,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema86.properties.read_only.type},message:"must be boolean,string",schema:schema86.properties.read_only.type,parentSchema:schema86.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema87.properties.read_only.type},message:"must be boolean,string",schema:schema87.properties.read_only.type,parentSchema:schema87.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9360,9 +9406,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema86.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema87.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema86.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema87.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9374,7 +9420,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9383,18 +9429,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate197.errors = vErrors;
+validate199.errors = vErrors;
 return errors === 0;
 }
-validate197.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate199.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema87 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
+const schema88 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate200.evaluated;
+const evaluated0 = validate202.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9404,7 +9450,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "remote_execution")) || (key0 === "remote_cache_compression"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema87,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema88,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9417,7 +9463,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.instance_name.type,parentSchema:schema87.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.instance_name.type,parentSchema:schema88.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9431,7 +9477,7 @@ if(data.remote_execution !== undefined){
 let data1 = data.remote_execution;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.scheduler === undefined){
-const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema87.properties.remote_execution.required,parentSchema:schema87.properties.remote_execution,data:data1};
+const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema88.properties.remote_execution.required,parentSchema:schema88.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9442,7 +9488,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "scheduler")){
-const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema87.properties.remote_execution,data:data1};
+const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema88.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9455,7 +9501,7 @@ errors++;
 if(data1.scheduler !== undefined){
 let data2 = data1.scheduler;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.remote_execution.properties.scheduler.type,parentSchema:schema87.properties.remote_execution.properties.scheduler,data:data2};
+const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.remote_execution.properties.scheduler.type,parentSchema:schema88.properties.remote_execution.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9467,7 +9513,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.properties.remote_execution.type,parentSchema:schema87.properties.remote_execution,data:data1};
+const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.properties.remote_execution.type,parentSchema:schema88.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9480,7 +9526,7 @@ errors++;
 if(data.remote_cache_compression !== undefined){
 let data3 = data.remote_cache_compression;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema87.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema87.properties.remote_cache_compression.type,parentSchema:schema87.properties.remote_cache_compression,data:data3};
+const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema88.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema88.properties.remote_cache_compression.type,parentSchema:schema88.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9489,9 +9535,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema87.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
+const reason0 = checkScalar.call(this, "bool", data3, schema88.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
 if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema87.properties.remote_cache_compression,data:data3};
+const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema88.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9503,7 +9549,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9512,157 +9558,18 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate200.errors = vErrors;
+validate202.errors = vErrors;
 return errors === 0;
 }
-validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema88 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its actions and inputs are.","type":"string","x-names":"stores"},"scheduler":{"description":"Who runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
+const schema89 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its actions and inputs are.","type":"string","x-names":"stores"},"scheduler":{"description":"Who runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
 
-function validate203(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate203.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema88.required,parentSchema:schema88,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema88.required,parentSchema:schema88,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema88,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.instance_name.type,parentSchema:schema88.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.cas_store.type,parentSchema:schema88.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.scheduler !== undefined){
-let data2 = data.scheduler;
-if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.scheduler.type,parentSchema:schema88.properties.scheduler,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate203.errors = vErrors;
-return errors === 0;
-}
-validate203.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema89 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
-const schema90 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
-
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate207.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema90.type},message:"must be integer,string",schema:schema90.type,parentSchema:schema90,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema90, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema90,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate207.errors = vErrors;
-return errors === 0;
-}
-validate207.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate206.evaluated;
+const evaluated0 = validate205.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9680,9 +9587,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-for(const key0 in data){
-if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema89,data};
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema89.required,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9691,11 +9597,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.instance_name.type,parentSchema:schema89.properties.instance_name,data:data0};
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9705,10 +9609,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.cas_store.type,parentSchema:schema89.properties.cas_store,data:data1};
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.instance_name.type,parentSchema:schema89.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9718,10 +9622,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.max_bytes_per_stream !== undefined){
-let data2 = data.max_bytes_per_stream;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema89.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema89.properties.max_bytes_per_stream.type,parentSchema:schema89.properties.max_bytes_per_stream,data:data2};
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.cas_store.type,parentSchema:schema89.properties.cas_store,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9730,9 +9634,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data2, schema89.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema89.properties.max_bytes_per_stream,data:data2};
+}
+if(data.scheduler !== undefined){
+let data2 = data.scheduler;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.scheduler.type,parentSchema:schema89.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9741,9 +9647,10 @@ vErrors.push(err5);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 4000000 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema89.properties.max_bytes_per_stream,data:data2};
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9752,60 +9659,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data.persist_stream_on_disconnect_timeout_s !== undefined){
-let data3 = data.persist_stream_on_disconnect_timeout_s;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema89.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema89.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema89.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data3, schema89.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
-if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema89.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate207.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-validate206.errors = vErrors;
+validate205.errors = vErrors;
 return errors === 0;
 }
-validate206.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate205.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema91 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
+const schema90 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema91 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
 
-function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate209(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate211.evaluated;
+const evaluated0 = validate209.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9822,9 +9687,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data, schema91, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema91, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema91,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema91,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9833,9 +9698,50 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data > 4000000 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema91,data};
+validate209.errors = vErrors;
+return errors === 0;
+}
+validate209.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate208.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema90.required,parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.properties.instance_name.type,parentSchema:schema90.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9845,11 +9751,102 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate211.errors = vErrors;
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.properties.cas_store.type,parentSchema:schema90.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.max_bytes_per_stream !== undefined){
+let data2 = data.max_bytes_per_stream;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema90.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema90.properties.max_bytes_per_stream.type,parentSchema:schema90.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema90.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema90.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 4000000 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema90.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.persist_stream_on_disconnect_timeout_s !== undefined){
+let data3 = data.persist_stream_on_disconnect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema90.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema90.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema90.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema90.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema90.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate209.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate209.errors : vErrors.concat(validate209.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema90.type,parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate208.errors = vErrors;
 return errors === 0;
 }
-validate211.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate208.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const schema92 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
 
 function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9862,7 +9859,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema90.type},message:"must be integer,string",schema:schema90.type,parentSchema:schema90,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema92.type},message:"must be integer,string",schema:schema92.type,parentSchema:schema92,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9871,9 +9868,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema90, instancePath);
+const reason0 = checkScalar.call(this, "size", data, schema92, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema90,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema92,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9881,6 +9878,18 @@ else {
 vErrors.push(err1);
 }
 errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 4000000 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema92,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
 }
 validate213.errors = vErrors;
 return errors === 0;
@@ -9899,7 +9908,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema90.type},message:"must be integer,string",schema:schema90.type,parentSchema:schema90,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be integer,string",schema:schema91.type,parentSchema:schema91,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9908,9 +9917,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema90, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema91, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema90,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema91,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9924,10 +9933,8 @@ return errors === 0;
 }
 validate215.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema94 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
 
 function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate217.evaluated;
@@ -9937,9 +9944,48 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be integer,string",schema:schema91.type,parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema91, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate217.errors = vErrors;
+return errors === 0;
+}
+validate217.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema95 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
+
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate219.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.fetch_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema94.required,parentSchema:schema94,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema95.required,parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9950,84 +9996,6 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "instance_name") || (key0 === "fetch_store"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema94,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.instance_name.type,parentSchema:schema94.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.fetch_store !== undefined){
-let data1 = data.fetch_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.fetch_store.type,parentSchema:schema94.properties.fetch_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.type,parentSchema:schema94,data};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-validate217.errors = vErrors;
-return errors === 0;
-}
-validate217.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema95 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
-
-function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate220.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.push_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema95.required,parentSchema:schema95,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -10051,10 +10019,88 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.fetch_store !== undefined){
+let data1 = data.fetch_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.fetch_store.type,parentSchema:schema95.properties.fetch_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema95.type,parentSchema:schema95,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate219.errors = vErrors;
+return errors === 0;
+}
+validate219.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema96 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
+
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate222.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.push_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema96.required,parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.instance_name.type,parentSchema:schema96.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.push_store !== undefined){
 let data1 = data.push_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.push_store.type,parentSchema:schema95.properties.push_store,data:data1};
+const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.push_store.type,parentSchema:schema96.properties.push_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10067,7 +10113,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema95.properties.read_only.type},message:"must be boolean,string",schema:schema95.properties.read_only.type,parentSchema:schema95.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema96.properties.read_only.type},message:"must be boolean,string",schema:schema96.properties.read_only.type,parentSchema:schema96.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10076,9 +10122,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema95.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema96.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema95.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema96.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10090,7 +10136,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema95.type,parentSchema:schema95,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10099,18 +10145,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate220.errors = vErrors;
+validate222.errors = vErrors;
 return errors === 0;
 }
-validate220.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema96 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was taken away from the worker.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between looks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was taken away from the worker.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between looks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate223.evaluated;
+const evaluated0 = validate225.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10119,7 +10165,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema96.required,parentSchema:schema96,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema97.required,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10130,7 +10176,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema96,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10143,7 +10189,7 @@ errors++;
 if(data.scheduler !== undefined){
 let data0 = data.scheduler;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.scheduler.type,parentSchema:schema96.properties.scheduler,data:data0};
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.scheduler.type,parentSchema:schema97.properties.scheduler,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10156,7 +10202,7 @@ errors++;
 if(data.disable_kill_revoked_operations !== undefined){
 let data1 = data.disable_kill_revoked_operations;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema96.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema96.properties.disable_kill_revoked_operations.type,parentSchema:schema96.properties.disable_kill_revoked_operations,data:data1};
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema97.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema97.properties.disable_kill_revoked_operations.type,parentSchema:schema97.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10165,9 +10211,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema96.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+const reason0 = checkScalar.call(this, "bool", data1, schema97.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema96.properties.disable_kill_revoked_operations,data:data1};
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema97.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10180,7 +10226,7 @@ errors++;
 if(data.kill_revoked_operations_interval_s !== undefined){
 let data2 = data.kill_revoked_operations_interval_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema96.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema96.properties.kill_revoked_operations_interval_s.type,parentSchema:schema96.properties.kill_revoked_operations_interval_s,data:data2};
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema97.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema97.properties.kill_revoked_operations_interval_s.type,parentSchema:schema97.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10189,9 +10235,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema96.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema97.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema96.properties.kill_revoked_operations_interval_s,data:data2};
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema97.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10203,7 +10249,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10212,18 +10258,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate223.errors = vErrors;
+validate225.errors = vErrors;
 return errors === 0;
 }
-validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
+const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
 
-function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate225.evaluated;
+const evaluated0 = validate227.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10232,7 +10278,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema97.required,parentSchema:schema97,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema98.required,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10243,7 +10289,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "store")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10256,7 +10302,7 @@ errors++;
 if(data.store !== undefined){
 let data0 = data.store;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.store.type,parentSchema:schema97.properties.store,data:data0};
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.store.type,parentSchema:schema98.properties.store,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10268,7 +10314,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10277,18 +10323,18 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate225.errors = vErrors;
+validate227.errors = vErrors;
 return errors === 0;
 }
-validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Web page for operators.","type":"object","properties":{"path":{"description":"Its path; `/admin` in NativeLink.","type":"string"}},"additionalProperties":false,"x-ignored":true};
+const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Web page for operators.","type":"object","properties":{"path":{"description":"Its path; `/admin` in NativeLink.","type":"string"}},"additionalProperties":false,"x-ignored":true};
 
-function validate227(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate227.evaluated;
+const evaluated0 = validate229.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10298,7 +10344,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(key0 === "path")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10311,7 +10357,7 @@ errors++;
 if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.path.type,parentSchema:schema98.properties.path,data:data0};
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.path.type,parentSchema:schema99.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10323,7 +10369,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10332,19 +10378,19 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate227.errors = vErrors;
+validate229.errors = vErrors;
 return errors === 0;
 }
-validate227.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/.*)?$","x-expected":"a path that starts with a slash","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/.*)?$","x-expected":"a path that starts with a slash","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
 const pattern3 = new RegExp("^(/.*)?$", "u");
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate229.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10354,7 +10400,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((key0 === "path") || (key0 === "timeout_seconds"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10368,7 +10414,7 @@ if(data.path !== undefined){
 let data0 = data.path;
 if(typeof data0 === "string"){
 if(!pattern3.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/.*)?$"},message:"must match pattern \""+"^(/.*)?$"+"\"",schema:"^(/.*)?$",parentSchema:schema99.properties.path,data:data0};
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/.*)?$"},message:"must match pattern \""+"^(/.*)?$"+"\"",schema:"^(/.*)?$",parentSchema:schema100.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10379,7 +10425,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.path.type,parentSchema:schema99.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.path.type,parentSchema:schema100.properties.path,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10392,7 +10438,7 @@ errors++;
 if(data.timeout_seconds !== undefined){
 let data1 = data.timeout_seconds;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema99.properties.timeout_seconds.type},message:"must be integer,string",schema:schema99.properties.timeout_seconds.type,parentSchema:schema99.properties.timeout_seconds,data:data1};
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema100.properties.timeout_seconds.type},message:"must be integer,string",schema:schema100.properties.timeout_seconds.type,parentSchema:schema100.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10401,9 +10447,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema99.properties.timeout_seconds, instancePath+"/timeout_seconds");
+const reason0 = checkScalar.call(this, "count", data1, schema100.properties.timeout_seconds, instancePath+"/timeout_seconds");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema99.properties.timeout_seconds,data:data1};
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema100.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10414,7 +10460,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema99.properties.timeout_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10427,7 +10473,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10436,17 +10482,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate229.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
-validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate231.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate193(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/services.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate193.evaluated;
+const evaluated0 = validate195.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10455,8 +10501,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema84.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema84,data};
+if(!(func1.call(schema85.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10469,7 +10515,7 @@ errors++;
 if(data.cas !== undefined){
 let data0 = data.cas;
 if(!data0 || typeof data0 != "object"){
-const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema84.properties.cas.type},message:"must be array,object",schema:schema84.properties.cas.type,parentSchema:schema84.properties.cas,data:data0};
+const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema85.properties.cas.type},message:"must be array,object",schema:schema85.properties.cas.type,parentSchema:schema85.properties.cas,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10481,16 +10527,16 @@ errors++;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate194.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate196.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate196.errors : vErrors.concat(validate196.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(validate194.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate196.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate196.errors : vErrors.concat(validate196.errors);
 errors = vErrors.length;
 }
 }
@@ -10499,7 +10545,7 @@ errors = vErrors.length;
 if(data.ac !== undefined){
 let data3 = data.ac;
 if(!data3 || typeof data3 != "object"){
-const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema84.properties.ac.type},message:"must be array,object",schema:schema84.properties.ac.type,parentSchema:schema84.properties.ac,data:data3};
+const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema85.properties.ac.type},message:"must be array,object",schema:schema85.properties.ac.type,parentSchema:schema85.properties.ac,data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10511,16 +10557,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate197.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+if(!(validate199.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate197.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate197.errors : vErrors.concat(validate197.errors);
+if(!(validate199.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
 errors = vErrors.length;
 }
 }
@@ -10529,7 +10575,7 @@ errors = vErrors.length;
 if(data.capabilities !== undefined){
 let data6 = data.capabilities;
 if(!data6 || typeof data6 != "object"){
-const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema84.properties.capabilities.type},message:"must be array,object",schema:schema84.properties.capabilities.type,parentSchema:schema84.properties.capabilities,data:data6};
+const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema85.properties.capabilities.type},message:"must be array,object",schema:schema85.properties.capabilities.type,parentSchema:schema85.properties.capabilities,data:data6};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10541,16 +10587,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate200.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate202.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate200.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+if(!(validate202.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
 errors = vErrors.length;
 }
 }
@@ -10559,7 +10605,7 @@ errors = vErrors.length;
 if(data.execution !== undefined){
 let data9 = data.execution;
 if(!data9 || typeof data9 != "object"){
-const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema84.properties.execution.type},message:"must be array,object",schema:schema84.properties.execution.type,parentSchema:schema84.properties.execution,data:data9};
+const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema85.properties.execution.type},message:"must be array,object",schema:schema85.properties.execution.type,parentSchema:schema85.properties.execution,data:data9};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10571,16 +10617,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate203.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
+if(!(validate205.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate203.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate203.errors : vErrors.concat(validate203.errors);
+if(!(validate205.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
 errors = vErrors.length;
 }
 }
@@ -10589,7 +10635,7 @@ errors = vErrors.length;
 if(data.bytestream !== undefined){
 let data12 = data.bytestream;
 if(!data12 || typeof data12 != "object"){
-const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema84.properties.bytestream.type},message:"must be array,object",schema:schema84.properties.bytestream.type,parentSchema:schema84.properties.bytestream,data:data12};
+const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema85.properties.bytestream.type},message:"must be array,object",schema:schema85.properties.bytestream.type,parentSchema:schema85.properties.bytestream,data:data12};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10601,8 +10647,8 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate206.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+if(!(validate208.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 }
@@ -10610,8 +10656,8 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
-if(!(validate206.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
+if(!(validate208.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
 errors = vErrors.length;
 }
 }
@@ -10622,7 +10668,7 @@ if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key6 in data15){
 let data16 = data15[key6];
 if(typeof data16 !== "string"){
-const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema84.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema84.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
+const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema85.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10634,7 +10680,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.properties.bytestream.properties.cas_stores.type,parentSchema:schema84.properties.bytestream.properties.cas_stores,data:data15};
+const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.properties.bytestream.properties.cas_stores.type,parentSchema:schema85.properties.bytestream.properties.cas_stores,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10645,20 +10691,20 @@ errors++;
 }
 }
 if(data12.max_bytes_per_stream !== undefined){
-if(!(validate211.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
-errors = vErrors.length;
-}
-}
-if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
-if(!(validate213.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+if(!(validate213.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
 errors = vErrors.length;
 }
 }
-if(data12.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate215.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
+if(!(validate215.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
+errors = vErrors.length;
+}
+}
+if(data12.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate217.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
 errors = vErrors.length;
 }
 }
@@ -10667,7 +10713,7 @@ errors = vErrors.length;
 if(data.fetch !== undefined){
 let data20 = data.fetch;
 if(!data20 || typeof data20 != "object"){
-const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema84.properties.fetch.type},message:"must be array,object",schema:schema84.properties.fetch.type,parentSchema:schema84.properties.fetch,data:data20};
+const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema85.properties.fetch.type},message:"must be array,object",schema:schema85.properties.fetch.type,parentSchema:schema85.properties.fetch,data:data20};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10679,16 +10725,16 @@ errors++;
 if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate217.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+if(!(validate219.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
-if(!(validate217.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+if(!(validate219.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 }
@@ -10697,7 +10743,7 @@ errors = vErrors.length;
 if(data.push !== undefined){
 let data23 = data.push;
 if(!data23 || typeof data23 != "object"){
-const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema84.properties.push.type},message:"must be array,object",schema:schema84.properties.push.type,parentSchema:schema84.properties.push,data:data23};
+const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema85.properties.push.type},message:"must be array,object",schema:schema85.properties.push.type,parentSchema:schema85.properties.push,data:data23};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10709,54 +10755,54 @@ errors++;
 if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate220.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+if(!(validate222.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
-if(!(validate220.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+if(!(validate222.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.worker_api !== undefined){
-if(!(validate223.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_bep !== undefined){
-if(!(validate225.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+if(!(validate225.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 }
-if(data.admin !== undefined){
-if(!(validate227.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+if(data.experimental_bep !== undefined){
+if(!(validate227.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate227.errors : vErrors.concat(validate227.errors);
 errors = vErrors.length;
 }
 }
-if(data.health !== undefined){
-if(!(validate229.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+if(data.admin !== undefined){
+if(!(validate229.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 }
+if(data.health !== undefined){
+if(!(validate231.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
+errors = vErrors.length;
+}
+}
 if(data.health_status !== undefined){
-if(!(validate229.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+if(!(validate231.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.type,parentSchema:schema84,data};
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10765,17 +10811,17 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate193.errors = vErrors;
+validate195.errors = vErrors;
 return errors === 0;
 }
-validate193.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate195.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/server.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate188.evaluated;
+const evaluated0 = validate190.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10784,7 +10830,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.listener === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema81.required,parentSchema:schema81,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema82.required,parentSchema:schema82,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10794,7 +10840,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.services === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema81.required,parentSchema:schema81,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema82.required,parentSchema:schema82,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10805,7 +10851,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "listener")) || (key0 === "services")) || (key0 === "experimental_identity_header"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema81,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema82,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10818,7 +10864,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.properties.name.type,parentSchema:schema81.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.name.type,parentSchema:schema82.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10832,7 +10878,7 @@ if(data.listener !== undefined){
 let data1 = data.listener;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.http === undefined){
-const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema81.properties.listener.required,parentSchema:schema81.properties.listener,data:data1};
+const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema82.properties.listener.required,parentSchema:schema82.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10843,7 +10889,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "http")){
-const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema81.properties.listener,data:data1};
+const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10854,14 +10900,14 @@ errors++;
 }
 }
 if(data1.http !== undefined){
-if(!(validate189.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+if(!(validate191.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.properties.listener.type,parentSchema:schema81.properties.listener,data:data1};
+const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.listener.type,parentSchema:schema82.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10872,8 +10918,8 @@ errors++;
 }
 }
 if(data.services !== undefined){
-if(!(validate193.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate193.errors : vErrors.concat(validate193.errors);
+if(!(validate195.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
 errors = vErrors.length;
 }
 }
@@ -10882,7 +10928,7 @@ let data4 = data.experimental_identity_header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((key2 === "header_name") || (key2 === "required"))){
-const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema81.properties.experimental_identity_header,data:data4};
+const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10895,7 +10941,7 @@ errors++;
 if(data4.required !== undefined){
 let data5 = data4.required;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema81.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema81.properties.experimental_identity_header.properties.required.type,parentSchema:schema81.properties.experimental_identity_header.properties.required,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema82.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema82.properties.experimental_identity_header.properties.required.type,parentSchema:schema82.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10904,9 +10950,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data5, schema81.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
+const reason0 = checkScalar.call(this, "bool", data5, schema82.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema81.properties.experimental_identity_header.properties.required,data:data5};
+const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema82.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10918,7 +10964,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.properties.experimental_identity_header.type,parentSchema:schema81.properties.experimental_identity_header,data:data4};
+const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.experimental_identity_header.type,parentSchema:schema82.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10930,7 +10976,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.type,parentSchema:schema81,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.type,parentSchema:schema82,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10939,18 +10985,18 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate188.errors = vErrors;
+validate190.errors = vErrors;
 return errors === 0;
 }
-validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate190.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"disable_metrics":{"description":"No longer used.","deprecated":true,"x-ignored":true},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"disable_metrics":{"description":"No longer used.","deprecated":true,"x-ignored":true},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate235.evaluated;
+const evaluated0 = validate237.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10960,7 +11006,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((((key0 === "max_open_files") || (key0 === "default_digest_hash_function")) || (key0 === "digest_functions")) || (key0 === "default_digest_size_health_check")) || (key0 === "log_level")) || (key0 === "disable_metrics")) || (key0 === "idle_file_descriptor_timeout_millis"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10973,7 +11019,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema100.properties.max_open_files.type},message:"must be integer,string",schema:schema100.properties.max_open_files.type,parentSchema:schema100.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema101.properties.max_open_files.type},message:"must be integer,string",schema:schema101.properties.max_open_files.type,parentSchema:schema101.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10982,9 +11028,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema100.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema101.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema100.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema101.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10995,7 +11041,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11009,7 +11055,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.default_digest_hash_function.type,parentSchema:schema100.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.default_digest_hash_function.type,parentSchema:schema101.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11018,9 +11064,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema100.properties.default_digest_hash_function["x-words"], data1, schema100.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema101.properties.default_digest_hash_function["x-words"], data1, schema101.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema100.properties.default_digest_hash_function["x-words"],parentSchema:schema100.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema101.properties.default_digest_hash_function["x-words"],parentSchema:schema101.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11034,7 +11080,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema100.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11047,7 +11093,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.digest_functions.items.type,parentSchema:schema100.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.digest_functions.items.type,parentSchema:schema101.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11056,9 +11102,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema100.properties.digest_functions.items["x-words"], data3, schema100.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema101.properties.digest_functions.items["x-words"], data3, schema101.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema100.properties.digest_functions.items["x-words"],parentSchema:schema100.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema101.properties.digest_functions.items["x-words"],parentSchema:schema101.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11070,7 +11116,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.properties.digest_functions.type,parentSchema:schema100.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.digest_functions.type,parentSchema:schema101.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11083,7 +11129,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema100.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema100.properties.default_digest_size_health_check.type,parentSchema:schema100.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema101.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema101.properties.default_digest_size_health_check.type,parentSchema:schema101.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11092,9 +11138,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema100.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema101.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema100.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema101.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -11107,7 +11153,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.log_level.type,parentSchema:schema100.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.log_level.type,parentSchema:schema101.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11117,7 +11163,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema100.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema100.properties.log_level.enum,parentSchema:schema100.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema101.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.log_level.enum,parentSchema:schema101.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11129,7 +11175,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11138,10 +11184,10 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate235.errors = vErrors;
+validate237.errors = vErrors;
 return errors === 0;
 }
-validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate237.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -11293,24 +11339,24 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate188.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+if(!(validate190.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate188.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+if(!(validate190.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate235.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+if(!(validate237.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate237.errors : vErrors.concat(validate237.errors);
 errors = vErrors.length;
 }
 }

@@ -22,6 +22,8 @@ export interface ExecutionSettings {
   /** Run before every attempt; when it fails, the attempt is refused. */
   readonly preconditionScript: readonly string[] | undefined
   readonly additionalEnvironment: ReadonlyMap<string, EnvironmentSource>
+  /** PATH of commands that get none otherwise; empty for none. */
+  readonly defaultPath: string
   readonly maxTimeoutMs: number
   /** The worker stops a command at `maxTimeoutMs` only. */
   readonly isTimeoutHandledExternally: boolean
@@ -129,7 +131,9 @@ export class Execution {
   }): Promise<CommandExit> {
     const { properties, timeoutMs } = this.#request
     const { launcher, leftovers, printedFiles } = this.#processes
-    const facts = { timeoutMs, sideChannelPath: this.#sideChannelPath, actionDirectory: this.#directory, properties }
+    const { additionalEnvironment, defaultPath } = this.#settings
+    const sideChannelPath = this.#sideChannelPath
+    const facts = { defaultPath, timeoutMs, sideChannelPath, actionDirectory: this.#directory, properties }
     const files = await printedFiles.take()
     const { directory, stdoutPath, stderrPath, areMade: reusesFiles } = files
     this.#printed = { files, areFree: false }
@@ -138,7 +142,7 @@ export class Execution {
       {
         argv: run.argv,
         cwd: run.cwd,
-        environment: commandEnvironment(run.declared, this.#settings.additionalEnvironment, facts),
+        environment: commandEnvironment(run.declared, additionalEnvironment, facts),
         stdoutPath,
         stderrPath,
         reusesFiles,

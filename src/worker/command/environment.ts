@@ -12,6 +12,8 @@ export type EnvironmentSource =
 
 /** What the sources refer to. */
 export interface EnvironmentFacts {
+  /** PATH where neither the command nor the configuration sets one; empty for none. */
+  readonly defaultPath: string
   readonly timeoutMs: number
   readonly sideChannelPath: string
   readonly actionDirectory: string
@@ -19,9 +21,10 @@ export interface EnvironmentFacts {
 }
 
 /**
- * The whole environment of a command: the configured additions, then what the Command declares, which wins. Nothing else
- * of this process's environment gets in. A source that has no value here (a property the action did not ask for, a
- * variable this process lacks) adds nothing.
+ * The whole environment of a command: a PATH, the configured additions, then what the Command declares, each winning over
+ * those before it (REAPI Command.environment_variables lets a worker have defaults). Nothing else of this process's
+ * environment gets in. A source that has no value here (a property the action did not ask for, a variable this process
+ * lacks) adds nothing.
  */
 export const commandEnvironment = (
   command: Pick<Command, 'environmentVariables'>,
@@ -30,6 +33,8 @@ export const commandEnvironment = (
 ): Record<string, string> => {
   // Without a prototype a variable may be called `__proto__`.
   const environment: Record<string, string> = Object.create(null)
+  // The program itself is found without one, but not what it starts by name: gcc its linker.
+  if (facts.defaultPath !== '') environment['PATH'] = facts.defaultPath
   for (const [name, source] of additional) {
     const value = resolve(name, source, facts)
     if (value !== undefined) environment[name] = value

@@ -1,10 +1,17 @@
-import { lstatSync, realpathSync, type Stats } from 'node:fs'
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { errnoOf } from './errno.js'
 
 /** What is at a path, symlinks not followed; `undefined` when nothing is. */
-export const statsOf = (path: string): Stats | undefined => {
+export const statsOf = (path: string): Stats | undefined =>
+  unlessAbsent(() => lstatSync(path, { throwIfNoEntry: false }))
+
+/** What is at a path, symlinks followed; `undefined` when they lead nowhere. */
+export const targetOf = (path: string): Stats | undefined =>
+  unlessAbsent(() => statSync(path, { throwIfNoEntry: false }))
+
+const unlessAbsent = (look: () => Stats | undefined): Stats | undefined => {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })
+    return look()
   } catch (error) {
     if (isAbsence(error)) return undefined
     throw error

@@ -12,7 +12,7 @@ import {
 import { type RequestedOutput, requestedOutputs } from '../../reapi/command.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { fsFailure } from '../disk/fs-failure.js'
-import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
+import { isDirectoryInside, statsOf, targetOf } from '../disk/inside-root.js'
 import { readOutputDirectory } from './directory.js'
 import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './file.js'
 
@@ -68,6 +68,11 @@ export const collectOutputs = async (
   return collector
 }
 
+/**
+ * What is there decides how it is reported. A directory at a path of the legacy `output_files` is an output directory,
+ * which REAPI would have FAILED_PRECONDITION: Bazel before 7 names every output that way, whatever the command makes of
+ * it, and takes the directory.
+ */
 class Collector implements CollectedOutputs {
   readonly blobs: OutputBlob[] = []
   readonly result = {
@@ -95,11 +100,9 @@ class Collector implements CollectedOutputs {
     if (stats === undefined) return
     this.#rejectOutside(rootPath)
     if (stats.isSymbolicLink()) this.#addSymlink(output, place, stats)
-    else if (stats.isDirectory()) {
-      if (kind === 'file') throw wrongKind('a directory', 'a file')
-      await this.#addDirectory(path, place)
-    } else if (stats.isFile()) {
-      if (kind === 'directory') throw wrongKind('a file', 'a directory')
+    else if (stats.isDirectory()) await this.#addDirectory(path, place)
+    else if (stats.isFile()) {
+      if (kind === 'directory') throw notDirectory()
       await this.#addFile(path, place)
     }
   }
@@ -139,8 +142,10 @@ class Collector implements CollectedOutputs {
     const nodeProperties = nodePropertiesOf(stats, this.#options.properties)
     const symlink = { path, target: readlinkSync(place), nodeProperties }
     this.result.outputSymlinks.push(symlink)
-    if (kind === 'file') this.result.outputFileSymlinks.push(symlink)
-    if (kind === 'directory') this.result.outputDirectorySymlinks.push(symlink)
+    if (kind === 'any') return
+    const isDirectory = targetOf(place)?.isDirectory() ?? kind === 'directory'
+    if (isDirectory) this.result.outputDirectorySymlinks.push(symlink)
+    else this.result.outputFileSymlinks.push(symlink)
   }
 
   #rejectOutside(rootPath: string): void {
@@ -155,8 +160,8 @@ class Collector implements CollectedOutputs {
 
 const { TREE_AND_DIRECTORY } = CommandOutputDirectoryFormat
 
-const wrongKind = (found: string, expected: string): StatusError =>
-  new StatusError('FAILED_PRECONDITION', `the command made ${found} there, expected ${expected}`)
+const notDirectory = (): StatusError =>
+  new StatusError('FAILED_PRECONDITION', 'the command made a file there, expected a directory')
 
 const parentOf = (path: string): string => {
   const parent = dirname(path)

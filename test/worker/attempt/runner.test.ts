@@ -63,6 +63,7 @@ const setUp = async (t: Test, parts: Parts = {}) => {
       entrypoint: [],
       preconditionScript: undefined,
       additionalEnvironment: new Map(),
+      defaultPath: '/usr/bin:/bin',
       maxTimeoutMs: 60_000,
       isTimeoutHandledExternally: false,
       ...parts.execution,
@@ -172,6 +173,14 @@ t.test('EXE-23 a failing command is a result with its outputs', async (t) => {
   t.equal(text(result?.outputFiles?.[0]?.digest as never), 'log\n')
 })
 
+t.test('CMD-09 a result of exit code 0 is cached although a declared output is missing', async (t) => {
+  const actionCache = new FileStore(t.testdir({}))
+  const { action, start } = await setUp(t, { results: { actionCache } })
+  const digest = action({ ...sh('echo > made'), outputPaths: ['made', 'optional'] })
+  t.match((await start(digest)).executeResponse, { result: { exitCode: 0 }, status: null })
+  t.match(resultCodec.decode(actionCache.get(digest)), { exitCode: 0, outputFiles: [{ path: 'made' }] })
+})
+
 t.test('EXE-25 a program that is not there is a result', async (t) => {
   const { run, text } = await setUp(t)
   const { result, status } = await run({ arguments: ['nosuch'] })
@@ -225,8 +234,8 @@ t.test('CMD-03, CMD-04 the working directory', async (t) => {
 
 t.test('CMD-08 a kind that does not fit is a status beside the result', async (t) => {
   const { run } = await setUp(t)
-  const { status, result } = await run({ ...sh('mkdir d; echo said'), outputFiles: ['d'] })
-  t.match(status, { code: 9, message: /"d"/ })
+  const { status, result } = await run({ ...sh('echo > f; echo said'), outputDirectories: ['f'] })
+  t.match(status, { code: 9, message: /"f"/ })
   t.ok(result?.stdoutDigest && result.executionMetadata, 'EXE-44')
 })
 
@@ -318,7 +327,7 @@ t.test('EXE-08, EXE-09, EXE-10 what goes to the action cache', async (t) => {
       ok: action(sh('echo fine')),
       failed: action(sh('exit 1')),
       uncacheable: action(sh('echo fine'), {}, { doNotCache: true }),
-      broken: action({ ...sh('mkdir d'), outputFiles: ['d'] }),
+      broken: action({ ...sh('echo > f'), outputDirectories: ['f'] }),
     }
     const messages = new Map<string, string | undefined>()
     for (const [kind, digest] of Object.entries(actions)) {

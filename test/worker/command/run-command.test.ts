@@ -90,6 +90,7 @@ t.test('CMD-02 declared variables win over configured ones', async (t) => {
   ])
   const command = { environmentVariables: [{ name: 'A', value: 'declared' }] }
   const facts = {
+    defaultPath: '',
     timeoutMs: 5000,
     sideChannelPath: '/w/s',
     actionDirectory: '/w',
@@ -99,6 +100,22 @@ t.test('CMD-02 declared variables win over configured ones', async (t) => {
     { ...commandEnvironment(command, additional, facts) },
     { REMEXEC_TEST_HOME: 'here', T: '5000', S: '/w/s', D: '/w', P: 'big', V: 'literal', A: 'declared' },
   )
+})
+
+t.test('a command that sets no PATH finds the programs of this machine', async (t) => {
+  const facts = { defaultPath: '/opt/bin:/bin', timeoutMs: 1, sideChannelPath: '', actionDirectory: '', properties: [] }
+  const pathOf = (declared: Record<string, string>, additional: ReadonlyMap<string, EnvironmentSource> = new Map()) => {
+    const environmentVariables = Object.entries(declared).map(([name, value]) => ({ name, value }))
+    return commandEnvironment({ environmentVariables }, additional, facts)['PATH']
+  }
+  t.equal(pathOf({}), '/opt/bin:/bin', 'no environment at all')
+  t.equal(pathOf({ HOME: '/' }), '/opt/bin:/bin', 'an environment without PATH')
+  t.equal(pathOf({ PATH: '/declared' }), '/declared')
+  t.equal(pathOf({ PATH: '' }), '', 'an empty PATH is one that was set')
+  t.equal(pathOf({}, new Map([['PATH', { value: '/configured' }]])), '/configured')
+  t.equal(pathOf({}, new Map([['PATH', { property: 'absent' }]])), '/opt/bin:/bin')
+  const none = commandEnvironment({ environmentVariables: [] }, new Map(), { ...facts, defaultPath: '' })
+  t.same(Object.keys(none), [], 'no default, no variable')
 })
 
 t.test('a command starts with nothing of the launcher', { skip: !existsSync('/proc/self/stat') }, async (t) => {

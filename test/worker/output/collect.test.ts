@@ -103,14 +103,26 @@ t.test('CMD-06, CMD-07 legacy fields count when output_paths is empty', async (t
   t.same(result.outputDirectories, [])
 })
 
+t.test(
+  'a directory at a path of output_files is an output directory, symlinks to directories in it and all',
+  async (t) => {
+    const { collect, file, root } = setUp(t)
+    file('d/real/x')
+    symlinkSync('real', join(root, 'd/alias'))
+    symlinkSync('d', join(root, 'link'))
+    const { result, blobs } = await collect({ outputFiles: ['d', 'link', 'd/alias/x'] })
+    t.match(result.outputDirectories, [{ path: 'd' }])
+    const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+    t.match(tree.root, { directories: [{ name: 'real' }], symlinks: [{ name: 'alias', target: 'real' }] })
+    t.match(result.outputFiles, [{ path: 'd/alias/x' }])
+    t.match(result.outputDirectorySymlinks, [{ path: 'link', target: 'd' }], 'named by what it leads to')
+    t.same(result.outputFileSymlinks, [])
+  },
+)
+
 t.test('CMD-08 the other kind of thing', async (t) => {
   const { collect, file } = setUp(t)
-  file('d/x')
   file('f')
-  await t.rejects(collect({ outputFiles: ['d'] }), {
-    code: 9,
-    message: /output "d": .* a directory there, expected a file/,
-  })
   await t.rejects(collect({ outputDirectories: ['f'] }), {
     code: 9,
     message: /output "f": .* a file there, expected a dir/,
@@ -193,6 +205,7 @@ t.test('OUT-08, OUT-09 symlinks are reported as they are', async (t) => {
   symlinkSync('f', join(root, 'to-file'))
   symlinkSync('nosuch', join(root, 'dangling'))
   symlinkSync(join(directory, 'outside'), join(root, 'absolute'))
+  symlinkSync('nowhere', join(root, 'lost'))
   const outputPaths = ['to-file', 'dangling', 'absolute']
   const { result } = await collect({ outputPaths })
   t.match(result.outputSymlinks, [
@@ -201,10 +214,10 @@ t.test('OUT-08, OUT-09 symlinks are reported as they are', async (t) => {
     { path: 'absolute', target: join(directory, 'outside') },
   ])
   t.same([result.outputFiles, result.outputFileSymlinks, result.outputDirectorySymlinks], [[], [], []])
-  const legacy = (await collect({ outputFiles: ['to-file'], outputDirectories: ['absolute'] })).result
+  const legacy = (await collect({ outputFiles: ['to-file'], outputDirectories: ['absolute', 'lost'] })).result
   t.match(legacy.outputFileSymlinks, [{ path: 'to-file', target: 'f' }])
-  t.match(legacy.outputDirectorySymlinks, [{ path: 'absolute' }])
-  t.match(legacy.outputSymlinks, [{ path: 'to-file' }, { path: 'absolute' }])
+  t.match(legacy.outputDirectorySymlinks, [{ path: 'absolute' }, { path: 'lost' }])
+  t.match(legacy.outputSymlinks, [{ path: 'to-file' }, { path: 'absolute' }, { path: 'lost' }])
 })
 
 t.test('symlinks are not followed out of the input root', async (t) => {
