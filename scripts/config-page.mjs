@@ -24,6 +24,15 @@ without serving, with the same code; \`--format json\` is for programs. \`fixtur
   accepted with a warning, by \`validate\` and at start.
 - Keys, kinds and forms are those of NativeLink 1.6 and a few more. Where a default differs from NativeLink's, its row says so.
 
+## Names that stand for every other name
+
+- \`instance_name: '*'\` in a service serves every instance name that has no entry of its own in that service; exact names win. What
+  REAPI does not allow in an instance name (an empty segment, \`blobs\`, \`uploads\` and the like) is refused all the same. Without such
+  an entry a call with another name is refused with INVALID_ARGUMENT, which lists the names there are.
+- \`'*'\` in \`supported_platform_properties\` says how every property is matched that is not listed. Without it an action that asks for
+  such a property is refused with INVALID_ARGUMENT, which lists the properties there are.
+- \`fixtures/configs/default.json5\` has both, so that no client is refused for a name; \`fixtures/configs/readme.json5\` has neither.
+
 ## What comes without being written
 
 - Capabilities for every instance that any service of a server names; ByteStream for every instance that has \`cas\`.

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { entryFor } from './base/catch-all.js'
 import type { Clock } from './base/clock.js'
 import type { Log } from './base/log.js'
 import type { Service } from './base/rpc.js'
@@ -68,7 +69,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   const { cas, ac, byteStream, execution, capabilities } = instancesOf(server, parts)
   const executionOptions: ExecutionOptions = {
     instances: execution,
-    cacheOnly: new Set([...capabilities.keys()].filter((instance) => !execution.has(instance))),
+    served: capabilities,
     newId: randomUUID,
     maxResponseBytes: MAX_RESPONSE_BYTES,
   }
@@ -87,7 +88,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
 const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const digestFunctions = servedFunctions(parts.global)
   const compressorsOf = (instance: string): readonly Compressor[] =>
-    services.capabilities.get(instance)?.remote_cache_compression === false ? [] : compressors
+    entryFor(services.capabilities, instance)?.remote_cache_compression === false ? [] : compressors
   const casInstance = (cas_store: string, instance: string): CasInstance => ({
     cas: parts.cas(cas_store),
     digestFunctions,
@@ -96,7 +97,7 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   })
   const cas = mapValues(services.cas, ({ cas_store }, instance) => casInstance(cas_store, instance))
   const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
-    const { cas: outputs } = cas.get(instance) ?? {}
+    const { cas: outputs } = entryFor(cas, instance) ?? {}
     return { ac: parts.store(ac_store), cas: outputs, digestFunctions, isReadOnly: read_only }
   })
   const byteStream = mapValues(services.bytestream, (options, instance): ByteStreamInstance => {
@@ -105,12 +106,13 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   })
   const execution = mapValues(services.execution, (options) => executionInstance(options, parts, digestFunctions))
   const capabilities = mapValues(services.capabilities, ({ remote_execution }, instance): CapabilitiesInstance => {
-    const isCached = cas.has(instance) || ac.has(instance)
+    const results = entryFor(ac, instance)
+    const isCached = results !== undefined || entryFor(cas, instance) !== undefined
     // Where another server executes for this instance, the configuration says so here.
-    const isExecuted = execution.has(instance) || remote_execution !== undefined
+    const isExecuted = entryFor(execution, instance) !== undefined || remote_execution !== undefined
     return {
       digestFunctions,
-      cache: isCached ? cacheCapabilities(ac.get(instance), compressorsOf(instance)) : undefined,
+      cache: isCached ? cacheCapabilities(results, compressorsOf(instance)) : undefined,
       execution: isExecuted ? EXECUTION_CAPABILITIES : undefined,
     }
   })

@@ -1,3 +1,4 @@
+import { entryFor } from '../base/catch-all.js'
 import { StatusError } from '../base/status-error.js'
 import { amountOf, type MatchKind, type Requirement } from './requirement.js'
 import { type Attempt, Worker, type WorkerOffer } from './state.js'
@@ -11,7 +12,7 @@ export const newWorker = (
 ): Worker => {
   const total = new Map<string, number>()
   for (const [name, values] of offer.properties) {
-    if (declared.get(name) !== 'minimum') continue
+    if (entryFor(declared, name) !== 'minimum') continue
     if (values.length === 0) throw new StatusError('INVALID_ARGUMENT', `worker property ${name} has no value`)
     total.set(name, Math.max(...values.map((value) => amountOf(name, value))))
   }

@@ -1,10 +1,11 @@
+import { entryFor } from '../base/catch-all.js'
 import { StatusError } from '../base/status-error.js'
 import type { PlatformProperty } from '../reapi/platform.js'
 
 /**
  * How a declared property is matched. `exact`: the worker offers the value asked. `minimum`: the worker has at least
  * that much left; it is reserved while the action runs. `priority`: the worker offers the property, with any value.
- * `ignore`: never looked at. Every property, whatever its kind, is passed on to the worker.
+ * `ignore`: never looked at. Every property, whatever its kind, is passed on to the worker. A property that is not declared is matched as `*` says.
  */
 export type MatchKind = 'exact' | 'minimum' | 'priority' | 'ignore'
 
@@ -30,7 +31,7 @@ export const requirementOf = (
   const minimum = new Map<string, number>()
   const present = new Set<string>()
   for (const { name, value } of properties) {
-    const kind = declared.get(name)
+    const kind = entryFor(declared, name)
     if (kind === undefined) throw undeclared(name, declared)
     if (kind === 'exact') exact.set(JSON.stringify([name, value]), { name, value })
     if (kind === 'minimum') minimum.set(name, Math.max(minimum.get(name) ?? 0, amountOf(name, value)))

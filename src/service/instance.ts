@@ -1,4 +1,5 @@
 import type { Call } from '../base/call.js'
+import { CATCH_ALL } from '../base/catch-all.js'
 import { StatusError } from '../base/status-error.js'
 import type { Compressor } from '../reapi/compressor.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
@@ -26,23 +27,42 @@ export const servedCompressor = (
   throw new StatusError('INVALID_ARGUMENT', `compressor ${chosen.name} is not served by this instance, expected none`)
 }
 
+/** By name; `CATCH_ALL` serves the names that have no entry of their own. */
 export type Instances<T> = ReadonlyMap<string, T>
+
+/** The instance of that name, if it is served and REAPI allows the name. */
+export const servedInstance = <T>(instances: Instances<T>, name: string): T | undefined => {
+  const instance = instances.get(name)
+  if (instance !== undefined || !instances.has(CATCH_ALL)) return instance
+  return faultOf(name) === undefined ? instances.get(CATCH_ALL) : undefined
+}
 
 /**
  * The instance a request names. An unknown one is INVALID_ARGUMENT, never NOT_FOUND, which clients take for a cache miss;
  * so is a name that REAPI does not allow.
  */
 export const instanceOf = <T>(instances: Instances<T>, name: string): T => {
-  const instance = instances.get(name)
+  const instance = servedInstance(instances, name)
   if (instance !== undefined) return instance
   const shown = JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
-  const reserved = name.split('/').find((segment) => RESERVED_SEGMENTS.includes(segment))
-  if (reserved !== undefined) {
-    throw new StatusError('INVALID_ARGUMENT', `instance name ${shown} is not valid: ${reserved} is reserved in REAPI`)
-  }
+  const fault = faultOf(name)
+  if (fault !== undefined) throw new StatusError('INVALID_ARGUMENT', `instance name ${shown} is not valid: ${fault}`)
   const names = [...instances.keys()].slice(0, 20).map((known) => JSON.stringify(known))
   const expected = names.length === 0 ? 'none is served here' : `expected one of ${names.join(', ')}`
   throw new StatusError('INVALID_ARGUMENT', `instance name ${shown} is not configured, ${expected}`)
+}
+
+/** Names are kept with operations and told in logs, so they have a bound. */
+const MAX_NAME_LENGTH = 1024
+
+/** What makes a name one that no instance can have (REAPI, instance_name). */
+const faultOf = (name: string): string | undefined => {
+  if (name === '') return undefined
+  if (name.length > MAX_NAME_LENGTH) return `it is longer than ${MAX_NAME_LENGTH} characters`
+  const segments = name.split('/')
+  const reserved = segments.find((segment) => RESERVED_SEGMENTS.includes(segment))
+  if (reserved !== undefined) return `${reserved} is reserved in REAPI`
+  return segments.includes('') ? 'it has an empty segment' : undefined
 }
 
 /** The call as stores see it: with the instance that the request names. */

@@ -55,16 +55,17 @@ t.test('momoa reads from every fixture what json5 reads', async (t) => {
 })
 
 t.test(
-  'the default configuration serves two instances from disk and runs as many actions as there are cores',
+  'the default configuration serves any instance name from disk, ignores undeclared properties, and runs as many actions as there are cores',
   async (t) => {
     const config = fixture('default.json5')
     const [server, workerApi] = config.servers
     t.same([server?.listener.host, server?.listener.port], ['127.0.0.1', 50051])
-    t.same([...(server?.services.bytestream.keys() ?? [])], ['', 'main'], 'bytestream comes with cas')
-    t.same([...(server?.services.capabilities.keys() ?? [])], ['', 'main'], 'so do capabilities')
-    t.same(server?.services.capabilities.get('main')?.remote_execution, { scheduler: 'MAIN' })
+    t.same([...(server?.services.bytestream.keys() ?? [])], ['*'], 'bytestream comes with cas')
+    t.same([...(server?.services.capabilities.keys() ?? [])], ['*'], 'so do capabilities')
+    t.same(server?.services.capabilities.get('*')?.remote_execution, { scheduler: 'MAIN' })
     t.same(server?.services.health, { path: '/status', timeout_seconds: 5 })
-    t.equal(server?.services.execution.get('')?.ac_store, 'AC')
+    t.equal(server?.services.execution.get('*')?.ac_store, 'AC')
+    t.equal(config.schedulers.get('MAIN')?.options.supported_platform_properties.get('*'), 'ignore')
     t.same(workerApi?.services.worker_api, { scheduler: 'MAIN' }, 'the listener of the worker API is opened')
     t.equal(config.workers[0]?.server, workerApi?.name)
     t.ok((config.workers[0]?.options.max_inflight_tasks ?? 0) > 0)
@@ -209,6 +210,46 @@ t.test('an action cache on another server is the action cache of the instance', 
   t.equal(config?.servers[1]?.services.execution.get('m')?.ac_store, 'AC')
   t.equal(config?.servers[1]?.services.ac.size, 0)
   t.same([...(config?.servers[1]?.services.capabilities.keys() ?? [])], ['m'])
+})
+
+t.test('what an entry for every other name says holds for each name that has none of its own', async (t) => {
+  const services = `cas: [{ instance_name: '*', cas_store: 'CAS' }, { instance_name: 'main', cas_store: 'OTHER' }],
+    ac: [{ instance_name: '*', ac_store: 'AC' }],
+    bytestream: [{ instance_name: '*', cas_store: 'CAS', max_bytes_per_stream: 1000 }],
+    capabilities: [{ instance_name: '*', remote_cache_compression: false }],
+    execution: [{ instance_name: '*', cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' }`
+  const text = cache({ services, top: 'schedulers: { S: { simple: {} } },' })
+  const { config, warnings } = parse(
+    text.replace('stores: {', 'stores: { OTHER: { memory: { eviction_policy: { max_bytes: 1000 } } },'),
+  )
+  const served = config?.servers[0]?.services
+  t.same(warnings, [], 'no instance lacks an action cache')
+  t.match(served?.bytestream.get('main'), { cas_store: 'OTHER', max_bytes_per_stream: 1000, instance_name: 'main' })
+  t.match(served?.capabilities.get('main'), {
+    instance_name: 'main',
+    remote_cache_compression: false,
+    remote_execution: { scheduler: 'S' },
+  })
+  const bare = parse(cache({ services: `cas: [{ instance_name: '*', cas_store: 'CAS' }]` }))
+  t.match(
+    bare.warnings.map(({ message }) => message),
+    [/"AC" is used nowhere/, /"\*" has no action cache/],
+  )
+  t.equal(bare.config?.servers[0]?.services.ac.get('*')?.ac_store, 'implicit_ac/*')
+  const shared = (ac: string, cas: string) =>
+    parse(
+      cache({
+        services: `cas: [{ instance_name: '${cas}', cas_store: 'CAS' }], ac: [{ instance_name: '${ac}', ac_store: 'CAS' }]`,
+      }),
+    ).problems.map(({ message }) => message)
+  for (const [ac, cas] of [
+    ['*', 'main'],
+    ['main', '*'],
+    ['*', '*'],
+  ] as const)
+    t.match(shared(ac, cas), [/one store for blobs and for results/], `${ac}, ${cas}`)
+  const part = parse(cache({ services: `cas: [{ instance_name: 'team/*', cas_store: 'CAS' }]` }))
+  t.match(part.problems, [{ message: /"\*" stands for every name only where it is the whole name/ }])
 })
 
 t.test('a configuration is frozen to its depths', async (t) => {

@@ -154,6 +154,36 @@ t.test('supported_platform_properties: who may run what', async (t) => {
   t.throws(() => bench.worker('w', [['cpu', 'x']]), { code: Code.INVALID_ARGUMENT })
 })
 
+t.test('a property nobody declared is matched as every other one is, and refused where nothing says how', async (t) => {
+  const cases: [string, MatchKind, Pairs, (readonly [string, ...string[]])[], boolean][] = [
+    [
+      'ignored',
+      'ignore',
+      [
+        ['ISA', 'x86-64'],
+        ['execroot-path', '/b'],
+      ],
+      [],
+      true,
+    ],
+    ['a declared one is still matched as declared', 'ignore', [['os', 'linux']], [['os', 'mac']], false],
+    ['exact', 'exact', [['ISA', 'x86-64']], [['ISA', 'arm']], false],
+    ['minimum', 'minimum', [['gpus', '2']], [['gpus', '1']], false],
+    ['minimum, enough', 'minimum', [['gpus', '2']], [['gpus', '2']], true],
+  ]
+  for (const [title, others, asked, offered, runs] of cases) {
+    const bench = new Bench({
+      supportedPlatformProperties: new Map([
+        ['os', 'exact'],
+        ['*', others],
+      ]),
+    })
+    bench.worker('w', offered)
+    bench.enqueue(asked)
+    t.equal(bench.of('start').length, Number(runs), title)
+  }
+})
+
 t.test('minimum properties are reserved while the command runs', async (t) => {
   const bench = new Bench()
   bench.worker('w', [['cpu', '4']])

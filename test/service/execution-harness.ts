@@ -188,7 +188,12 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
   }
   const first = instances.get(options.instances?.[0] ?? '')
   if (first === undefined) throw new Error('no instance')
-  const execution = { instances, cacheOnly: new Set(['cache']), newId, maxResponseBytes: 4 * MIB }
+  const execution = {
+    instances,
+    served: new Map<string, unknown>([...instances, ['cache', {}]]),
+    newId,
+    maxResponseBytes: 4 * MIB,
+  }
   const ac = new Map([...instances].map(([name, instance]) => [name, { ...instance, isReadOnly: false }]))
   const listener = await listen({
     address: '127.0.0.1:0',

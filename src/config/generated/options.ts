@@ -222,7 +222,7 @@ export interface NoopOptions {}
  */
 export interface SimpleSchedulerOptions {
   /**
-   * The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. An action asking for a property that is not listed is refused.
+   * The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. `'*'` says how every property that is not listed is matched; without it an action that asks for one is refused.
    */
   readonly supported_platform_properties: ReadonlyMap<string, 'minimum' | 'exact' | 'priority' | 'ignore'>
   /**
@@ -386,7 +386,7 @@ export interface UploadActionResult {
  */
 export interface CasServiceOptions {
   /**
-   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.
    */
   readonly instance_name: string
   /**
@@ -400,7 +400,7 @@ export interface CasServiceOptions {
  */
 export interface AcServiceOptions {
   /**
-   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.
    */
   readonly instance_name: string
   /**
@@ -418,7 +418,7 @@ export interface AcServiceOptions {
  */
 export interface CapabilitiesServiceOptions {
   /**
-   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.
    */
   readonly instance_name: string
   /**
@@ -446,7 +446,7 @@ export interface RemoteExecution {
  */
 export interface ExecutionServiceOptions {
   /**
-   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.
    */
   readonly instance_name: string
   /**
@@ -464,7 +464,7 @@ export interface ExecutionServiceOptions {
  */
 export interface BytestreamServiceOptions {
   /**
-   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`.
+   * The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.
    */
   readonly instance_name: string
   /**

@@ -1,3 +1,4 @@
+import { entryFor } from '../../base/catch-all.js'
 import type {
   AcServiceOptions,
   BytestreamServiceOptions,
@@ -103,7 +104,9 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
   }
   const bytestream = new Map(written.bytestream)
   for (const [instance, { cas_store }] of cas) {
-    if (!bytestream.has(instance)) bytestream.set(instance, { ...BYTESTREAM, instance_name: instance, cas_store })
+    if (bytestream.has(instance)) continue
+    const settings = written.bytestream && entryFor(written.bytestream, instance)
+    bytestream.set(instance, { ...BYTESTREAM, ...settings, instance_name: instance, cas_store })
   }
   const capabilities = completeCapabilities(
     written,
@@ -121,13 +124,13 @@ const completeCapabilities = (
 ): ByInstance<CapabilitiesServiceOptions> => {
   const completed = new Map<string, CapabilitiesServiceOptions>()
   for (const instance_name of new Set([...capabilities.keys(), ...instances])) {
-    const scheduler = execution?.get(instance_name)?.scheduler
-    const options = capabilities.get(instance_name)
+    const scheduler = execution && entryFor(execution, instance_name)?.scheduler
+    const options = entryFor(capabilities, instance_name)
     const full = {
-      instance_name,
       remote_cache_compression: true,
       ...(scheduler !== undefined && { remote_execution: { scheduler } }),
       ...options,
+      instance_name,
     }
     completed.set(instance_name, options ? origins.record(full, origins.of(options)) : full)
   }
@@ -147,7 +150,7 @@ class ActionCaches {
     }
     for (const { services } of servers) {
       for (const [instance, options] of [...(services.cas ?? []), ...(services.execution ?? [])]) {
-        if (this.#written.has(instance) || this.#implicitNames.has(instance)) continue
+        if (entryFor(this.#written, instance) !== undefined || this.#implicitNames.has(instance)) continue
         this.#invent(instance, document.stores)
         findings.warning(
           origins.of(options),
@@ -163,7 +166,7 @@ class ActionCaches {
   }
 
   storeFor(instance: string): string {
-    return this.#written.get(instance) ?? this.#implicitNames.get(instance) ?? ''
+    return entryFor(this.#written, instance) ?? this.#implicitNames.get(instance) ?? ''
   }
 
   #invent(instance: string, stores: ReadonlyMap<string, StoreConfig>): void {

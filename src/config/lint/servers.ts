@@ -1,3 +1,4 @@
+import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
 import { clash } from '../value/address.js'
 import { type LintContext, storeBehind, withNested } from './context.js'
@@ -59,6 +60,13 @@ const lintInstanceNames = (server: ServerConfig, { findings, originOf }: LintCon
     if (path.length === 0 || name === '') continue
     const segments = name.split('/')
     const reserved = segments.find((segment) => RESERVED.has(segment))
+    if (segments.length > 1 && segments.includes(CATCH_ALL)) {
+      findings.error(path, `"${CATCH_ALL}" stands for every name only where it is the whole name`, {
+        found: JSON.stringify(name),
+        expected: `"${CATCH_ALL}", or a name without it`,
+      })
+      continue
+    }
     if (reserved === undefined && !segments.includes('')) continue
     const what =
       reserved === undefined
@@ -73,10 +81,11 @@ const lintInstanceNames = (server: ServerConfig, { findings, originOf }: LintCon
 
 /** A blob and a result may have the same digest, so that one store for both would answer one with the other. */
 const lintSharedStores = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
-  for (const [instance, ac] of services.ac) {
+  for (const [instance, ac] of resultsByInstance(services)) {
     const path = [...originOf(ac), 'ac_store']
+    if (findings.isWrong(path)) continue
     const store = storeBehind(config.stores, ac.ac_store)
-    const cas = services.cas.get(instance) ?? services.execution.get(instance)
+    const cas = entryFor(services.cas, instance) ?? entryFor(services.execution, instance)
     if (store && cas && store === storeBehind(config.stores, cas.cas_store)) {
       findings.error(path, `instance ${JSON.stringify(instance)} has one store for blobs and for results`, {
         found: JSON.stringify(ac.ac_store),
@@ -93,6 +102,16 @@ const lintSharedStores = ({ services }: ServerConfig, { config, findings, origin
       )
     }
   }
+}
+
+/** The action cache of each instance that is named somewhere; entries in the order of the file first. */
+const resultsByInstance = ({ ac, cas, execution }: ServerConfig['services']) => {
+  const found = new Map(ac)
+  for (const instance of [...cas.keys(), ...execution.keys()]) {
+    const others = found.has(instance) ? undefined : ac.get(CATCH_ALL)
+    if (others !== undefined) found.set(instance, others)
+  }
+  return found
 }
 
 const lintByteStream = ({ services }: ServerConfig, { findings, originOf }: LintContext): void => {
@@ -114,7 +133,7 @@ const lintByteStream = ({ services }: ServerConfig, { findings, originOf }: Lint
 /** Clients upload actions and inputs under the instance name they execute with. */
 const lintExecution = ({ services }: ServerConfig, { config, findings, originOf, isWhole }: LintContext): void => {
   for (const [instance, options] of services.execution) {
-    if (!isWhole || config.servers.some((other) => other.services.cas.has(instance))) continue
+    if (!isWhole || config.servers.some((other) => entryFor(other.services.cas, instance))) continue
     findings.warning(
       originOf(options),
       `instance ${JSON.stringify(instance)} is served by no cas: clients cannot upload what it executes`,

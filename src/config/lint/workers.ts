@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { entryFor } from '../../base/catch-all.js'
 import type { LocalWorkerOptions, PlacedWorker, SimpleSchedulerOptions, StoreConfig } from '../config.js'
 import { type LintContext, storeBehind, withNested } from './context.js'
 import { isWithin } from './stores.js'
@@ -105,7 +106,7 @@ const lintProperties = (worker: PlacedWorker, context: LintContext): void => {
   if (supported === undefined) return
   const path = [...context.originOf(worker.options), 'platform_properties']
   for (const [name, offered] of worker.options.platform_properties) {
-    const match = supported.get(name)
+    const match = entryFor(supported, name)
     if (match === undefined) {
       context.findings.warning(
         [...path, name],

@@ -2,7 +2,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Scheduler } from '../../scheduler/scheduler.js'
 import type { Store } from '../../store/store.js'
-import { type Instances, instanceOf } from '../instance.js'
+import { type Instances, instanceOf, servedInstance } from '../instance.js'
 import { instanceOfOperation, unknownOperation } from './operation-name.js'
 
 /** What execution needs to know of an instance. */
@@ -20,8 +20,8 @@ export interface ExecutionInstance {
 
 export interface ExecutionOptions {
   readonly instances: Instances<ExecutionInstance>
-  /** Instances that are served without execution. */
-  readonly cacheOnly: ReadonlySet<string>
+  /** Every instance of the server, with execution or without. */
+  readonly served: Instances<unknown>
   /** Text that was never given before, without slashes: what makes operation names unguessable and unique. */
   readonly newId: () => string
   /** No message is made larger than this by inlining outputs. */
@@ -29,8 +29,9 @@ export interface ExecutionOptions {
 }
 
 /** INVALID_ARGUMENT for an unknown instance, UNIMPLEMENTED for one without execution. */
-export const executionInstance = ({ instances, cacheOnly }: ExecutionOptions, name: string): ExecutionInstance => {
-  if (instances.has(name) || !cacheOnly.has(name)) return instanceOf(instances, name)
+export const executionInstance = ({ instances, served }: ExecutionOptions, name: string): ExecutionInstance => {
+  const isServed = servedInstance(served, name) !== undefined
+  if (!isServed || servedInstance(instances, name) !== undefined) return instanceOf(instances, name)
   const with_ = [...instances.keys()].slice(0, 20).map((known) => JSON.stringify(known))
   const expected = with_.length === 0 ? 'no instance here does' : `those that do: ${with_.join(', ')}`
   throw new StatusError('UNIMPLEMENTED', `instance ${JSON.stringify(name)} does not execute actions, ${expected}`)
@@ -38,7 +39,7 @@ export const executionInstance = ({ instances, cacheOnly }: ExecutionOptions, na
 
 /** The scheduler that knows an operation, by its name. NOT_FOUND when none can. */
 export const schedulerOf = ({ instances }: Pick<ExecutionOptions, 'instances'>, operationName: string): Scheduler => {
-  const instance = instances.get(instanceOfOperation(operationName))
+  const instance = servedInstance(instances, instanceOfOperation(operationName))
   if (instance === undefined) throw unknownOperation(operationName)
   return instance.scheduler
 }
