@@ -64,7 +64,10 @@ export const servedFunctions = ({
   ...digest_functions.filter((name) => name !== default_digest_hash_function).map((name) => digestFunctions[name]),
 ]
 
-/** The gRPC services one server of the configuration offers. */
+/**
+ * The gRPC services one server of the configuration offers: those it has an instance for. What it cannot answer it does
+ * not have, so that reflection, health and a refusal say the same.
+ */
 export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   const { cas, ac, byteStream, execution, capabilities } = instancesOf(server, parts)
   const executionOptions: ExecutionOptions = {
@@ -73,13 +76,14 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     newId: randomUUID,
     maxResponseBytes: MAX_RESPONSE_BYTES,
   }
+  const where = (instances: ReadonlyMap<string, unknown>, ...services: Service[]): Service[] =>
+    instances.size === 0 ? [] : services
   return [
-    capabilitiesService(capabilities),
-    casService({ instances: cas, maxBatchBytes: MAX_BATCH_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES }),
-    actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES }),
-    byteStreamService({ instances: byteStream, uploads: parts.uploads }),
-    executionService(executionOptions),
-    operationsService(executionOptions),
+    ...where(capabilities, capabilitiesService(capabilities)),
+    ...where(cas, casService({ instances: cas, maxBatchBytes: MAX_BATCH_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES })),
+    ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
+    ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads })),
+    ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
     ...workerApi(server.services, parts),
   ]
 }

@@ -1,0 +1,81 @@
+import t from 'tap'
+import { systemClock } from '../src/base/clock.js'
+import { silentLog } from '../src/base/log.js'
+import { loadConfig } from '../src/config/load.js'
+import { assemble } from '../src/main.js'
+import { collect, TestClient } from './server/client.js'
+import { failure } from './service/harness.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const CACHE = ['ActionCache', 'Capabilities', 'ContentAddressableStorage'].map((name) => `${REAPI}.${name}`)
+const EXECUTION = [`${REAPI}.Execution`, 'google.longrunning.Operations']
+
+const configuration = {
+  stores: [
+    { name: 'CAS', memory: {} },
+    { name: 'AC', memory: {} },
+  ],
+  schedulers: [{ name: 'S', simple: {} }],
+  servers: [
+    {
+      name: 'everything',
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: {
+        cas: [{ instance_name: 'a', cas_store: 'CAS' }],
+        ac: [{ instance_name: 'a', ac_store: 'AC' }],
+        execution: [{ instance_name: 'a', cas_store: 'CAS', scheduler: 'S' }],
+      },
+    },
+    {
+      name: 'workers',
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: { worker_api: { scheduler: 'S' } },
+    },
+    {
+      name: 'cache',
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: {
+        cas: [{ instance_name: 'a', cas_store: 'CAS' }],
+        ac: [{ instance_name: 'a', ac_store: 'AC' }],
+      },
+    },
+  ],
+}
+
+t.test('reflection and health of a listener name the services it has an instance for, and no others', async (t) => {
+  const folder = t.testdir({ 'config.json': JSON.stringify(configuration) })
+  const running = await assemble(await loadConfig(`${folder}/config.json`), { clock: systemClock, log: silentLog })
+  t.teardown(() => running.close())
+  const expected = {
+    everything: [...CACHE, ...EXECUTION, 'google.bytestream.ByteStream'],
+    workers: ['remexec.worker.v1.WorkerApi'],
+    cache: [...CACHE, 'google.bytestream.ByteStream'],
+  }
+  for (const { name, address } of running.addresses) {
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const own = expected[name as keyof typeof expected]
+    t.same(await reflected(client), [...own].sort(), `${name}: reflection`)
+    const { statuses } = await client.unary('grpc.health.v1.Health/List', {}).response
+    t.same(
+      Object.keys(statuses)
+        .filter((service) => service !== '' && !service.startsWith('grpc.'))
+        .sort(),
+      [...own].sort(),
+    )
+    if (name === 'everything') continue
+    const execute = collect(client.serverStream(`${REAPI}.Execution/Execute`, { instanceName: 'a' }))
+    t.equal((await execute).status?.code, 12, `${name}: Execute is UNIMPLEMENTED`)
+    const asked = client.unary('grpc.health.v1.Health/Check', { service: `${REAPI}.Execution` }).response
+    t.equal((await failure(asked)).code, 'NOT_FOUND', `${name}: health knows no Execution`)
+  }
+})
+
+const reflected = async (client: TestClient): Promise<string[]> => {
+  const stream = client.bidi('grpc.reflection.v1.ServerReflection/ServerReflectionInfo')
+  stream.write({ listServices: '' })
+  stream.end()
+  const { messages } = await collect(stream)
+  const names: string[] = messages[0].listServicesResponse.service.map((service: { name: string }) => service.name)
+  return names.filter((service) => !service.startsWith('grpc.')).sort()
+}
