@@ -33,6 +33,11 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
+  /** How long until the next tick falls due; infinite when nobody waits for one. */
+  get nextInMs(): number {
+    return Math.min(...[...this.#timers].map(({ dueMs }) => dueMs - this.#nowMs))
+  }
+
   advance(byMs: number): void {
     const untilMs = this.#nowMs + byMs
     for (;;) {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { ClientDuplexStream, ClientReadableStream } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
@@ -15,6 +16,7 @@ import type { ExecutionInstance } from '../../src/service/execution/instance.js'
 import { executionService } from '../../src/service/execution/service.js'
 import { operationsService } from '../../src/service/operations/service.js'
 import { workerApiService } from '../../src/service/worker-api/service.js'
+import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
 import { asCas } from '../../src/store/cas.js'
 import type { Store } from '../../src/store/store.js'
 import { defaultSettings } from '../scheduler/settings.js'
@@ -78,9 +80,11 @@ export class FakeWorker {
   readonly stream: ClientDuplexStream<Input<'remexec.worker.v1.WorkerMessage'>, SchedulerMessage>
   readonly messages: Reader<SchedulerMessage>
   id = ''
+  readonly #clock: ManualClock
   readonly #acknowledged: string[] = []
 
-  constructor(client: TestClient) {
+  constructor(client: TestClient, clock: ManualClock) {
+    this.#clock = clock
     this.stream = client.bidi(`${WORKER_API}/Connect`)
     this.stream.on('error', () => {})
     this.messages = new Reader(this.stream)
@@ -107,11 +111,23 @@ export class FakeWorker {
   /** The attempt that is to be killed, or the next one whose result was acknowledged. */
   async next(what: 'kill' | 'resultAck'): Promise<string> {
     if (what === 'kill') return (await this.messages.until(({ kill }) => kill !== null)).kill?.attemptId ?? ''
-    if (this.#acknowledged.length === 0) {
-      const { resultAck } = await this.messages.until((one) => one.resultAck !== null)
-      this.#acknowledged.push(...(resultAck?.attemptIds ?? []))
-    }
+    if (this.#acknowledged.length === 0) this.#acknowledged.push(...(await this.#acknowledgement()))
     return this.#acknowledged.shift() ?? ''
+  }
+
+  /** The service keeps acknowledgements for a moment of its clock: that moment passes once there is one to send. */
+  async #acknowledgement(): Promise<readonly string[]> {
+    let hasCome = false
+    const message = this.messages
+      .until(({ resultAck }) => resultAck !== null)
+      .finally(() => {
+        hasCome = true
+      })
+    while (!hasCome) {
+      if (this.#clock.nextInMs <= ACKNOWLEDGE_WITHIN_MS) this.#clock.advance(ACKNOWLEDGE_WITHIN_MS)
+      await setImmediate()
+    }
+    return (await message).resultAck?.attemptIds ?? []
   }
 
   succeed({ attemptId }: Start, result: Input<'build.bazel.remote.execution.v2.ActionResult'> = {}): void {
@@ -223,7 +239,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
     ac: first.ac,
     logged,
     connect,
-    worker: (hello) => new FakeWorker(connect()).hello(hello),
+    worker: (hello) => new FakeWorker(connect(), clock).hello(hello),
     execute: (action, request = {}) => {
       const digest = action instanceof Digest ? action : action.digest
       const message = { actionDigest: wire(digest), digestFunction: digest.function.value, ...request }

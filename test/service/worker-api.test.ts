@@ -2,6 +2,7 @@ import t from 'tap'
 import { Code } from '../../src/base/status-error.js'
 import type { Input } from '../../src/proto/codec.js'
 import { ProgressStage } from '../../src/proto/generated/remexec.worker.v1.js'
+import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
 import { buildAction, FakeWorker, Reader, responseOf, serveExecution } from './execution-harness.js'
 import { failure } from './harness.js'
 
@@ -29,11 +30,11 @@ t.test('what is no Hello, or a wrong one, ends the stream with a reason', async 
     ['no number', hello({ properties: [{ name: 'cpu', values: ['4x'] }] }), 'INVALID_ARGUMENT', /cpu: "4x"/],
   ]
   for (const [title, message, code, reason] of cases) {
-    const worker = new FakeWorker(server.connect())
+    const worker = new FakeWorker(server.connect(), server.clock)
     worker.send(message)
     t.match(await failure(worker.messages.next()), { code, message: reason }, title)
   }
-  const silent = new FakeWorker(server.connect())
+  const silent = new FakeWorker(server.connect(), server.clock)
   const ended = failure(silent.messages.next())
   let isOver = false
   void ended.then(() => {
@@ -147,6 +148,7 @@ t.test('results that come together are acknowledged in one message', async (t) =
   }
   for (const start of starts) worker.succeed(start)
   for (const stream of streams) await stream.rest()
+  server.clock.advance(ACKNOWLEDGE_WITHIN_MS)
   const { resultAck } = await worker.messages.until((message) => message.resultAck !== null)
   t.same(
     resultAck?.attemptIds,

@@ -31,7 +31,7 @@ const connect = async (
   responses: Writable,
   { signal }: RpcCall,
 ): Promise<void> => {
-  const link = new StreamLink(responses, requests, scheduler.keepAliveIntervalMs)
+  const link = new StreamLink(responses, requests, { keepAliveIntervalMs: scheduler.keepAliveIntervalMs, clock })
   const stopWaiting = clock.every(helloTimeoutMs, () => {
     link.close(new StatusError('DEADLINE_EXCEEDED', `no Hello within ${helloTimeoutMs / 1000} s`))
   })

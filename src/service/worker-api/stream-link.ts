@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Input } from '../../proto/codec.js'
 import { timestampOf } from '../../proto/time.js'
@@ -10,7 +11,7 @@ type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
 const MAX_WAITING_MESSAGES = 10_000
 
 /** How long a result waits to be acknowledged together with others; its worker does nothing but keep it meanwhile. */
-const ACKNOWLEDGE_WITHIN_MS = 20
+export const ACKNOWLEDGE_WITHIN_MS = 20
 
 /** A worker's stream as the scheduler uses it. Writing never waits: what it sends is small, and bounded in number. */
 export class StreamLink implements WorkerLink {
@@ -19,10 +20,16 @@ export class StreamLink implements WorkerLink {
   readonly #responses: Writable
   readonly #requests: Readable
   readonly #keepAliveIntervalMs: number
+  readonly #clock: Clock
   #hasEnded = false
   #acknowledged: string[] = []
 
-  constructor(responses: Writable, requests: Readable, keepAliveIntervalMs: number) {
+  constructor(
+    responses: Writable,
+    requests: Readable,
+    { keepAliveIntervalMs, clock }: { readonly keepAliveIntervalMs: number; readonly clock: Clock },
+  ) {
+    this.#clock = clock
     this.#responses = responses
     this.#requests = requests
     this.#keepAliveIntervalMs = keepAliveIntervalMs
@@ -53,11 +60,12 @@ export class StreamLink implements WorkerLink {
 
   acknowledge(attemptId: string): void {
     if (this.#acknowledged.push(attemptId) > 1) return
-    setTimeout(() => {
+    const stop = this.#clock.every(ACKNOWLEDGE_WITHIN_MS, () => {
+      stop()
       const attemptIds = this.#acknowledged
       this.#acknowledged = []
       this.#send({ resultAck: { attemptIds } })
-    }, ACKNOWLEDGE_WITHIN_MS).unref()
+    })
   }
 
   drain(): void {
