@@ -5,6 +5,7 @@ import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
 import { Activity } from './activity.js'
 import { grpcServer } from './grpc-server.js'
+import { hearClose } from './hear-close.js'
 import { type HttpHandler, httpServer } from './http.js'
 import { sniff } from './sniff.js'
 import { tuneTransport } from './transport.js'
@@ -68,8 +69,10 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     // Peers that reset their connection are everyday; both protocols report what it means for their calls.
     socket.on('error', (error) => log.debug('a connection broke', { error }))
     sniff(socket, firstBytesMs, (protocol) => {
-      if (protocol === 'http2') injector.injectConnection(socket)
-      else http.emit('connection', socket)
+      if (protocol === 'http2') {
+        injector.injectConnection(socket)
+        hearClose(socket)
+      } else http.emit('connection', socket)
     })
   })
   const address = await bind(net, options.address)
