@@ -32,9 +32,8 @@ const importedBy = {
   '@humanwhocodes/momoa': ['config/read/'],
   'fastest-levenshtein': ['config/'],
   ajv: ['config/'],
-  koffi: ['worker/command/'],
+  koffi: ['worker/command/', 'stream/compression/'],
   'lz4-napi': ['store/compression'],
-  'zstd-napi': ['stream/'],
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
 }

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { close, closeSync, mkdirSync, open, openSync, rename, renameSync, rmSync, writeSync, writev } from 'node:fs'
 import { promisify } from 'node:util'
-import { Compressor, Decompressor } from 'zstd-napi'
+import { zstdCompress, zstdDecompress } from '../src/stream/compression/zstd.js'
+import { parseZstdFrame } from '../src/stream/compression/zstd-frame.js'
 import type { Limit } from './case.js'
 import type { LoadResult } from './load/request.js'
 import type { Place } from './server/place.js'
@@ -75,24 +76,20 @@ export const sha256Limit = (blobsOf: () => readonly Buffer[]): Limit =>
     }
   })
 
-/** The level that remexec sends at. */
-const SENT_LEVEL = 1
-
 /** One core compressing whole blobs with a context that is there before. */
 export const compressionLimit = (blobOf: () => Buffer): Limit =>
   coreLimit('zstd compression alone', () => {
     const blob = blobOf()
-    const compressor = new Compressor()
-    compressor.setParameters({ compressionLevel: SENT_LEVEL })
-    return () => void compressor.compress(blob)
+    return () => void zstdCompress(blob)
   })
 
 /** The way back: what has to be done to a compressed upload before its digest can be known. */
 export const decompressionLimit = (wireOf: () => Buffer): Limit =>
   coreLimit('zstd decompression alone', () => {
     const wire = wireOf()
-    const decompressor = new Decompressor()
-    return () => void decompressor.decompress(wire)
+    const frame = parseZstdFrame(wire)
+    const sizeBytes = frame?.kind === 'content' ? (frame.contentBytes ?? 0) : 0
+    return () => void zstdDecompress(wire, sizeBytes)
   })
 
 const FOLDERS = 256

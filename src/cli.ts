@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from './base/clock.js'
 import { type Log, textLog } from './base/log.js'
@@ -17,7 +18,8 @@ usage: remexec CONFIG                                 serve what CONFIG describe
        remexec validate [--format human|json] CONFIG...   check configurations
        remexec --help | --version
 
-CONFIG is a JSON5 or JSON file; every key is described in docs/configuration.md.
+CONFIG is a JSON5 or JSON file; every key is described in
+${fileURLToPath(new URL('../docs/configuration.md', import.meta.url))}
 Exit status: 0 fine, 1 the configuration is wrong or cannot be served, 2 wrong usage, 130 or 143 after a signal.
 `
 

@@ -14,6 +14,7 @@ import { type Parts, servicesOf, type WorkerFacts } from './services.js'
 import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import type { Store } from './store/store.js'
+import { zstdFailure } from './stream/compression/libzstd.js'
 import { startLocalWorker } from './worker/local-worker.js'
 
 export interface Running {
@@ -41,6 +42,8 @@ const start = async (
   { clock, log }: { readonly clock: Clock; readonly log: Log },
 ): Promise<Running['addresses']> => {
   const health = new HealthRegistry()
+  const withoutZstd = zstdFailure()
+  if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
   const stores = await buildStores(config.stores, { resources, clock, log, watch: (probe) => health.register(probe) })
   const schedulers = startSchedulers(config, resources, health, { clock, log })
   const uploads = new Uploads(clock)

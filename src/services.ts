@@ -26,6 +26,7 @@ import type { CasInstance } from './service/instance.js'
 import { operationsService } from './service/operations/service.js'
 import { workerApiService } from './service/worker-api/service.js'
 import type { Store } from './store/store.js'
+import { zstdFailure } from './stream/compression/libzstd.js'
 
 /** What the services of every server of the process share. */
 export interface Parts {
@@ -64,6 +65,10 @@ export const servedFunctions = ({
   ...digest_functions.filter((name) => name !== default_digest_hash_function).map((name) => digestFunctions[name]),
 ]
 
+/** zstd needs a library of this machine. */
+const servedCompressors = (): readonly Compressor[] =>
+  zstdFailure() === undefined ? compressors : compressors.filter(({ name }) => name !== 'ZSTD')
+
 /**
  * The gRPC services one server of the configuration offers: those it has an instance for. What it cannot answer it does
  * not have, so that reflection, health and a refusal say the same.
@@ -92,7 +97,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
 const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const digestFunctions = servedFunctions(parts.global)
   const compressorsOf = (instance: string): readonly Compressor[] =>
-    entryFor(services.capabilities, instance)?.remote_cache_compression === false ? [] : compressors
+    entryFor(services.capabilities, instance)?.remote_cache_compression === false ? [] : servedCompressors()
   const casInstance = (cas_store: string, instance: string): CasInstance => ({
     cas: parts.cas(cas_store),
     digestFunctions,

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Client, type ClientReadableStream, credentials } from '@grpc/grpc-js'
-import { CompressStream, compress, DecompressStream } from 'zstd-napi'
 import { codec } from '../../src/proto/codec.js'
+import { ZstdCompress, ZstdDecompress, zstdCompress } from '../../src/stream/compression/zstd.js'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { MIB, text } from '../content.js'
 import { filesystemCache, lz4Cache, zstdCache } from '../server/config.js'
@@ -38,13 +38,13 @@ function* chunks({ sizeBytes, chunk }: Content): Generator<Buffer> {
 }
 
 function* compressedChunks(content: Content): Generator<Buffer> {
-  for (const chunk of chunks(content)) yield Buffer.from(compress(chunk))
+  for (const chunk of chunks(content)) yield zstdCompress(chunk)
 }
 
 /** How a blob is sent: as it is, or in zstd as clients that compress do it, in one frame or in many. */
 const wires = {
   identity: chunks,
-  'zstd in one frame': (content: Content) => Readable.from(chunks(content)).pipe(new CompressStream()),
+  'zstd in one frame': (content: Content) => Readable.from(chunks(content)).pipe(new ZstdCompress()),
   'zstd in frames of 1 MiB': compressedChunks,
 } as const
 
@@ -85,7 +85,7 @@ const download = async (client: Client, content: Content, wire: Wire): Promise<v
   const hash = createHash('sha256')
   const call = openRead(client, content, wire)
   const data = Readable.from(call.map((message: Buffer) => readResponse.decode(message).data))
-  await (wire === 'identity' ? pipeline(data, hash) : pipeline(data, new DecompressStream(), hash))
+  await (wire === 'identity' ? pipeline(data, hash) : pipeline(data, new ZstdDecompress(), hash))
   if (hash.digest('hex') !== content.hash) throw new Error('wrong bytes came')
 }
 

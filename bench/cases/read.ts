@@ -1,5 +1,5 @@
-import { compress } from 'zstd-napi'
 import { codec } from '../../src/proto/codec.js'
+import { zstdCompress } from '../../src/stream/compression/zstd.js'
 import type { RateCase } from '../case.js'
 import { BYTE_STREAM, type Digest, digestOf, MIB, readPath, write } from '../content.js'
 import { compressionLimit } from '../limits.js'
@@ -43,7 +43,7 @@ class Subject {
   /** What a bare handler has to send for the same blob: its name asks for as many bytes as zstd makes of it. */
   get bareDigest(): Digest {
     if (!this.#isText) return this.digest
-    if (this.#wireBytes === 0) this.#wireBytes = compress(this.blob).length
+    if (this.#wireBytes === 0) this.#wireBytes = zstdCompress(this.blob).length
     return { hash: this.digest.hash, sizeBytes: this.#wireBytes }
   }
 

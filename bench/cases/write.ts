@@ -1,4 +1,4 @@
-import { compress } from 'zstd-napi'
+import { zstdCompress } from '../../src/stream/compression/zstd.js'
 import type { RateCase } from '../case.js'
 import { checkWrite, MIB, write } from '../content.js'
 import { decompressionLimit, filesLimit, sha256Limit } from '../limits.js'
@@ -41,7 +41,7 @@ export const identityWrite = (size: Size): RateCase => {
 const zstdWrite = (size: Size): RateCase => {
   const drive = run(size, (server) => {
     const blob = freshBlob(size.bytes, true)
-    return write(server, blob, Buffer.from(compress(blob)))
+    return write(server, blob, zstdCompress(blob))
   })
   return {
     kind: 'rate',
@@ -52,7 +52,7 @@ const zstdWrite = (size: Size): RateCase => {
     limits: [
       { name: 'bare handler', usesBare: true, run: drive },
       sha256Limit(() => [freshBlob(size.bytes, true)]),
-      decompressionLimit(() => Buffer.from(compress(freshBlob(size.bytes, true)))),
+      decompressionLimit(() => zstdCompress(freshBlob(size.bytes, true))),
       filesLimit(() => [freshBlob(size.bytes, true)], size.concurrency),
     ],
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { compress } from 'zstd-napi'
+import { zstdCompress } from '../../src/stream/compression/zstd.js'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { checkWrite, digestOf, MIB, write } from '../content.js'
 import { each } from '../load/each.js'
@@ -28,7 +28,7 @@ const contents: readonly Content[] = [
 ]
 
 const upload = (server: ServerProcess, blob: Buffer, wire: Wire): Request =>
-  write(server, blob, wire === 'zstd' ? Buffer.from(compress(blob)) : undefined)
+  write(server, blob, wire === 'zstd' ? zstdCompress(blob) : undefined)
 
 /** Milliseconds of the server's CPU for a MiB of the blob. */
 const cpuOf = async (server: ServerProcess, mib: number, work: () => Promise<unknown>): Promise<number> => {

@@ -1,5 +1,4 @@
 import { brotliDecompressSync, inflateRawSync } from 'node:zlib'
-import { decompress } from 'zstd-napi'
 import { Compressor } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
@@ -9,6 +8,7 @@ import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
 import type { Output } from '../proto/codec.js'
 import { codeName } from '../proto/status-code.js'
+import { decompress } from '../zstd.js'
 
 type Response = Output<'build.bazel.remote.execution.v2.BatchReadBlobsResponse'>
 type Entry = Response['responses'][number]
@@ -43,7 +43,7 @@ const expectData = (exam: Exam, outcome: Outcome<Response>, data: Buffer): void 
 
 const decode = (entry: Entry): Buffer => {
   try {
-    if (entry.compressor === Compressor.ZSTD) return Buffer.from(decompress(entry.data))
+    if (entry.compressor === Compressor.ZSTD) return decompress(entry.data)
     if (entry.compressor === Compressor.DEFLATE) return inflateRawSync(entry.data)
     if (entry.compressor === Compressor.BROTLI) return brotliDecompressSync(entry.data)
     return entry.data

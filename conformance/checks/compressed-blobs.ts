@@ -1,11 +1,11 @@
 import { brotliDecompressSync, inflateRawSync } from 'node:zlib'
-import { decompress } from 'zstd-napi'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
 import { brotli, rawDeflate, zstdBomb, zstdFrame, zstdSkippable } from '../content.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
+import { decompress } from '../zstd.js'
 
 const needs: readonly Need[] = ['bytestream', 'cas', 'compressor:zstd']
 const ZSTD = 'compressed-blobs/zstd'
@@ -30,7 +30,7 @@ const decoded = (decode: (bytes: Buffer) => Buffer, wire: Buffer, what: string):
   }
 }
 
-const unzstd = (wire: Buffer): Buffer => (wire.length === 0 ? wire : Buffer.from(decompress(wire)))
+const unzstd = (wire: Buffer): Buffer => (wire.length === 0 ? wire : decompress(wire))
 
 /** Uploads raw and reads compressed, then the reverse, with one compressor. */
 const roundTrip = async (

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { decompress } from 'zstd-napi'
 import { digestText } from '../session/json-form.js'
+import { decompress } from '../zstd.js'
 import type { DecodedCall } from './decoded-call.js'
 
 /** Blobs by `hash/size`, with who sent them. */
@@ -67,7 +67,7 @@ const keep = (blobs: Map<string, Buffer>, digest: string, wire: Buffer, isZstd: 
 
 const unzstd = (wire: Buffer): Buffer | undefined => {
   try {
-    return Buffer.from(decompress(wire))
+    return decompress(wire)
   } catch {
     // An upload that was broken off: the blob comes whole in a later call, or is reported missing.
     return undefined

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { decompress } from 'zstd-napi'
 import { Code, codeName } from '../proto/status-code.js'
+import { decompress } from '../zstd.js'
 import { compareActionResult, statusCode } from './action-result.js'
 import { Comparison, fieldsOf } from './compare.js'
 import type { Content } from './content.js'
@@ -52,7 +52,7 @@ export class Answers {
     const digest = /([0-9a-f]{64}\/\d+)$/.exec(name)?.[1]
     if (digest === undefined || call.end.code !== 'OK') return
     const wire = Buffer.concat(came.messages.map(({ data }) => data))
-    const bytes = name.includes('compressed-blobs/zstd/') && wire.length > 0 ? Buffer.from(decompress(wire)) : wire
+    const bytes = name.includes('compressed-blobs/zstd/') && wire.length > 0 ? decompress(wire) : wire
     const from = Number(request['readOffset'] ?? 0)
     const isPart = from > 0 || 'readLimit' in request
     if (isPart) this.#bytes(comparison, digest, bytes, from)
@@ -117,7 +117,7 @@ export class Answers {
       const { entry, bytes } = answer
       const code = statusCode(entry['status'])
       comparison.differs(`responses[${actual}].status`, 'OK', 'status' in entry ? codeName(code) : 'absent')
-      const data = entry['compressor'] === 1 ? Buffer.from(decompress(bytes.data)) : Buffer.from(bytes.data)
+      const data = entry['compressor'] === 1 ? decompress(bytes.data) : Buffer.from(bytes.data)
       this.#blob(comparison, digest, data)
     }
     for (const digest of found.keys()) comparison.differs(`responses[${digest}]`, 'only what was asked for', digest)

@@ -1,7 +1,7 @@
-import { compress } from 'zstd-napi'
 import type { Candidate } from '../candidate.js'
 import type { CallSettings } from '../client.js'
 import * as methods from '../methods.js'
+import { compress } from '../zstd.js'
 import { fieldsOf } from './compare.js'
 import { type Content, SessionError } from './content.js'
 import { type Json, parseDigest } from './json-form.js'
@@ -139,7 +139,7 @@ export class Uploads {
 
 /** Compressed anew: the recorded stream holds no salt. */
 export const compressedAs = (compressor: string, bytes: Buffer): Buffer => {
-  if (compressor === 'zstd') return Buffer.from(compress(bytes))
+  if (compressor === 'zstd') return compress(bytes)
   throw new SessionError(`sessions are compressed with zstd, not ${compressor}`)
 }
 

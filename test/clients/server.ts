@@ -17,12 +17,23 @@ export interface Server {
 
 const startLimitMs = 30_000
 
+export interface ServerOptions {
+  /** The node that runs it; by default the one that runs the tests. */
+  readonly node?: string
+  /** The folder of the package; by default this checkout. */
+  readonly from?: string
+}
+
 /** Starts a server that keeps its data in `dataFolder`, on a port of the system's choice. */
-export const startServer = async (t: Test, dataFolder: string): Promise<Server> => {
-  const program = join(root, 'dist', 'cli.js')
-  if (!existsSync(program)) throw new Error('dist/cli.js is missing: npm run build makes it')
-  const child = spawn(process.execPath, [program, join(root, 'fixtures', 'configs', 'default.json5')], {
-    cwd: root,
+export const startServer = async (
+  t: Test,
+  dataFolder: string,
+  { node = process.execPath, from = root }: ServerOptions = {},
+): Promise<Server> => {
+  const program = join(from, 'dist', 'cli.js')
+  if (!existsSync(program)) throw new Error(`${program} is missing: npm run build makes it`)
+  const child = spawn(node, [program, join(from, 'fixtures', 'configs', 'default.json5')], {
+    cwd: from,
     env: { PATH: process.env['PATH'], REMEXEC_DATA: dataFolder, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

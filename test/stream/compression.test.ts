@@ -3,10 +3,10 @@ import { Readable, Writable } from 'node:stream'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import binding from 'zstd-napi/binding.js'
 import { isStatus, StatusError } from '../../src/base/status-error.js'
 import { compressors } from '../../src/reapi/compressor.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
+import { CompressContext, CompressParameter, compressBound } from '../../src/stream/compression/libzstd.js'
 import { collect, deliver, run } from '../../src/stream/run.js'
 
 const signal = new AbortController().signal
@@ -37,11 +37,11 @@ const refused = async (t: Test, name: string, bytes: Buffer, title: string): Pro
   }
 }
 
-const zstdFrame = (bytes: Buffer, set: (context: InstanceType<typeof binding.CCtx>) => void = () => {}): Buffer => {
-  const context = new binding.CCtx()
+const zstdFrame = (bytes: Buffer, set: (context: CompressContext) => void = () => {}): Buffer => {
+  const context = new CompressContext()
   set(context)
-  const out = Buffer.alloc(binding.compressBound(bytes.length))
-  return out.subarray(0, context.compress2(out, bytes))
+  const out = Buffer.alloc(compressBound(bytes.length))
+  return out.subarray(0, context.compress(out, bytes))
 }
 
 t.test('what was compressed comes back, by stage and at once, in chunks of any size', async (t) => {
@@ -96,10 +96,9 @@ t.test('CMP-06: zstd of several frames, without content size, with skippable fra
   const a = Buffer.alloc(200_000, 'one ')
   const b = randomBytes(100_000)
   const skippable = Buffer.concat([Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0]), Buffer.from('xyz')])
-  const sizeless = (context: InstanceType<typeof binding.CCtx>) =>
-    context.setParameter(binding.CParameter.contentSizeFlag, 0)
-  const level = (value: number) => (context: InstanceType<typeof binding.CCtx>) =>
-    context.setParameter(binding.CParameter.compressionLevel, value)
+  const sizeless = (context: CompressContext) => context.setParameter(CompressParameter.contentSizeFlag, 0)
+  const level = (value: number) => (context: CompressContext) =>
+    context.setParameter(CompressParameter.compressionLevel, value)
   const frames = [zstdFrame(a, sizeless), skippable, zstdFrame(b, level(19)), zstdFrame(Buffer.alloc(0)), skippable]
   for (const chunkBytes of [1, 1000, 1_000_000]) {
     const back = await decode('ZSTD', Buffer.concat(frames), chunkBytes)
@@ -132,7 +131,7 @@ t.test('decoded at once: only what is exactly as long as it should be', async (t
 t.test('CMP-07, BUB-11: truncated, corrupt, and followed by garbage', async (t) => {
   const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])
   const whole = {
-    ZSTD: zstdFrame(blob, (context) => context.setParameter(binding.CParameter.checksumFlag, 1)),
+    ZSTD: zstdFrame(blob, (context) => context.setParameter(CompressParameter.checksumFlag, 1)),
     DEFLATE: deflateRawSync(blob),
     BROTLI: brotliCompressSync(blob),
   }

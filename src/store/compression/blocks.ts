@@ -1,6 +1,7 @@
 import { compressSync, uncompressSync } from 'lz4-napi'
+import type { CompressContext } from '../../stream/compression/libzstd.js'
 import { zstdCompress } from '../../stream/compression/zstd.js'
-import type { CompressContext, ContextPool } from '../../stream/compression/zstd-context.js'
+import type { ContextPool } from '../../stream/compression/zstd-context.js'
 import { corrupt, type Header, LENGTH_PREFIX_BYTES } from './container.js'
 
 /** How one block becomes a record. */

@@ -4,6 +4,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Lz4, Zstd } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
+import { zstdFailure } from '../../stream/compression/libzstd.js'
 import { compressorsAt } from '../../stream/compression/zstd-context.js'
 import type { Range, ReadPath, WritePath } from '../../stream/path.js'
 import { type CompressedBlobs, findMissingIn, type Store } from '../store.js'
@@ -124,6 +125,8 @@ export const zstdParts = ({
   level,
   max_uploaded_frame_size: maxFrameBytes,
 }: Zstd): CompressionParts => {
+  const failure = zstdFailure()
+  if (failure !== undefined) throw new StatusError('FAILED_PRECONDITION', failure)
   if (blockBytes < MIN_BLOCK_BYTES) {
     const found = `block_size ${blockBytes}`
     throw new StatusError('INVALID_ARGUMENT', `zstd cannot work with ${found}, expected at least ${MIN_BLOCK_BYTES}`)

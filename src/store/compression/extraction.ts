@@ -1,7 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
+import type { DecompressContext, Step } from '../../stream/compression/libzstd.js'
 import { OUT_BYTES, remainder, zstdCompress } from '../../stream/compression/zstd.js'
-import type { DecompressContext } from '../../stream/compression/zstd-context.js'
-import { decompressors, MAX_POOLED_BYTES } from '../../stream/compression/zstd-context.js'
+import { decompressors } from '../../stream/compression/zstd-context.js'
 import type { Range } from '../../stream/path.js'
 import { uncompressLz4 } from './blocks.js'
 import { checkCrc, corrupt, type Header, LENGTH_PREFIX_BYTES, type RecordHead } from './container.js'
@@ -142,11 +142,11 @@ class ZstdFrames {
   }
 
   close(): void {
-    if (this.#context !== undefined && this.#decodedBytes <= MAX_POOLED_BYTES) decompressors.give(this.#context)
+    if (this.#context !== undefined) decompressors.give(this.#context, this.#decodedBytes)
     this.#context = undefined
   }
 
-  #step(bytes: Buffer): ReturnType<DecompressContext['decompressStream']> {
+  #step(bytes: Buffer): Step {
     if (this.#context === undefined) throw new StatusError('CANCELLED', 'the blob is not read any more')
     try {
       return this.#context.decompressStream(this.#out, bytes)

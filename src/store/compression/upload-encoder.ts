@@ -3,8 +3,9 @@ import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { BlobCheck } from '../../stream/blob-check.js'
 import { ByteQueue } from '../../stream/byte-queue.js'
+import type { DecompressContext, Step } from '../../stream/compression/libzstd.js'
 import { OUT_BYTES } from '../../stream/compression/zstd.js'
-import { type DecompressContext, decompressors, MAX_POOLED_BYTES } from '../../stream/compression/zstd-context.js'
+import { decompressors } from '../../stream/compression/zstd-context.js'
 import { type ContentFrame, MAX_FRAME_HEADER_BYTES, parseZstdFrame } from '../../stream/compression/zstd-frame.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { BlockFormat } from './blocks.js'
@@ -82,7 +83,7 @@ export class UploadEncoder extends Transform {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#callback = undefined
-    if (this.#decodedBytes <= MAX_POOLED_BYTES) decompressors.give(this.#context)
+    decompressors.give(this.#context, this.#decodedBytes)
     callback(error)
   }
 
@@ -147,7 +148,7 @@ export class UploadEncoder extends Transform {
     return isSmall && isLean && frame.windowBytes <= MAX_WINDOW_BYTES
   }
 
-  #decompress(): ReturnType<DecompressContext['decompressStream']> {
+  #decompress(): Step {
     try {
       return this.#context.decompressStream(this.#scratch, this.#input)
     } catch (cause) {

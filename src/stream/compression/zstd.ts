@@ -1,8 +1,8 @@
 import { Transform, type TransformCallback } from 'node:stream'
-import binding from 'zstd-napi/binding.js'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../path.js'
-import { compressorsAt, decompressors, MAX_POOLED_BYTES } from './zstd-context.js'
+import { compressBound, EndDirective } from './libzstd.js'
+import { compressorsAt, decompressors } from './zstd-context.js'
 
 // Level 1 compresses a binary at 314 MB/s to 34 %, level 3 at 208 MB/s to 29 %: a cache in the same building wants the first.
 const LEVEL = 1
@@ -22,11 +22,11 @@ export class ZstdCompress extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
-    this.#compress(chunk, binding.EndDirective.continue, callback)
+    this.#compress(chunk, EndDirective.continue, callback)
   }
 
   override _flush(callback: TransformCallback): void {
-    this.#compress(Buffer.alloc(0), binding.EndDirective.end, callback)
+    this.#compress(Buffer.alloc(0), EndDirective.end, callback)
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
@@ -38,10 +38,10 @@ export class ZstdCompress extends Transform {
     let rest = chunk
     try {
       for (;;) {
-        const [left, produced, consumed] = this.#context.compressStream2(this.#out, rest, directive)
+        const [left, produced, consumed] = this.#context.compressStream(this.#out, rest, directive)
         this.#push(produced)
         rest = rest.subarray(consumed)
-        if (rest.length === 0 && (directive === binding.EndDirective.continue || left === 0)) break
+        if (rest.length === 0 && (directive === EndDirective.continue || left === 0)) break
       }
       callback()
     } catch (cause) {
@@ -92,7 +92,7 @@ export class ZstdDecompress extends Transform {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#callback = undefined
-    if (this.#producedBytes <= MAX_POOLED_BYTES) decompressors.give(this.#context)
+    decompressors.give(this.#context, this.#producedBytes)
     callback(error)
   }
 
@@ -130,8 +130,8 @@ export class ZstdDecompress extends Transform {
 /** One frame, for bytes at hand. */
 export const zstdCompress = (bytes: Uint8Array, contexts = compressors): Buffer => {
   const context = contexts.take()
-  const out = Buffer.allocUnsafe(binding.compressBound(bytes.length))
-  const sizeBytes = context.compress2(out, bytes)
+  const out = Buffer.allocUnsafe(compressBound(bytes.length))
+  const sizeBytes = context.compress(out, bytes)
   contexts.give(context)
   return out.subarray(0, sizeBytes)
 }

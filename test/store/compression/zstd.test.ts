@@ -2,11 +2,11 @@ import { Transform } from 'node:stream'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import binding from 'zstd-napi/binding.js'
 import type { Zstd } from '../../../src/config/config.js'
 import { encodeHeader, encodeRecordHead } from '../../../src/store/compression/container.js'
 import { compression } from '../../../src/store/compression.js'
 import type { Store } from '../../../src/store/store.js'
+import { CompressContext, CompressParameter, compressBound } from '../../../src/stream/compression/libzstd.js'
 import { deliver } from '../../../src/stream/run.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
@@ -17,17 +17,17 @@ const KIB = 1024
 const MIB = 1024 * KIB
 const BLOCK = 64 * KIB
 
-type Context = InstanceType<typeof binding.CCtx>
+type Context = CompressContext
 
 const frame = (bytes: Buffer, ...parameters: [number, number][]): Buffer => {
-  const context: Context = new binding.CCtx()
+  const context: Context = new CompressContext()
   for (const [parameter, value] of parameters) context.setParameter(parameter, value)
-  const out = Buffer.alloc(binding.compressBound(bytes.length))
-  return out.subarray(0, context.compress2(out, bytes))
+  const out = Buffer.alloc(compressBound(bytes.length))
+  return out.subarray(0, context.compress(out, bytes))
 }
 
 /** As clients that stream do it: one frame that does not tell its size. */
-const streamed = (bytes: Buffer): Buffer => frame(bytes, [binding.CParameter.contentSizeFlag, 0])
+const streamed = (bytes: Buffer): Buffer => frame(bytes, [CompressParameter.contentSizeFlag, 0])
 
 const skippable = (sizeBytes: number): Buffer => {
   const head = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0])
@@ -57,7 +57,7 @@ t.test('a frame that a client made comes back byte for byte', async (t) => {
   const store = await zstdStore(await memoryStore())
   const bytes = bytesOf(5 * MIB)
   const digest = digestOf(bytes)
-  for (const made of [streamed(bytes), frame(bytes), frame(bytes, [binding.CParameter.compressionLevel, 9])]) {
+  for (const made of [streamed(bytes), frame(bytes), frame(bytes, [CompressParameter.compressionLevel, 9])]) {
     for (const sizes of [[1, 17, 100_000], [16 * KIB], [4 * MIB]]) {
       await store.remove(digest, call)
       await upload(store, digest, made, { sizes })
@@ -74,7 +74,7 @@ t.test('frames that would burden those who read them are made anew', async (t) =
   const bytes = Buffer.concat([...Array(3).keys()].map((i) => bytesOf(100_000, `noise ${i}`)))
   const large = Buffer.concat([bytes, Buffer.alloc(9 * MIB, 'text ')])
   const tiny = cut(bytes, [20]).map((piece) => frame(piece))
-  const window: [number, number] = [binding.CParameter.windowLog, 24]
+  const window: [number, number] = [CompressParameter.windowLog, 24]
   const cases: [string, Buffer, Buffer, Partial<Zstd>][] = [
     ['long frames', bytes, frame(bytes), { max_uploaded_frame_size: 200_000 }],
     ['frames that do not tell their length', bytes, streamed(bytes), { max_uploaded_frame_size: 200_000 }],
@@ -116,7 +116,7 @@ t.test('frames of every kind in any order, cut anywhere', async (t) => {
         const content = bytesOf(sizeBytes, `${index}`)
         contents.push(content)
         if (form === 'streamed') return streamed(content)
-        return form === 'checked' ? frame(content, [binding.CParameter.checksumFlag, 1]) : frame(content)
+        return form === 'checked' ? frame(content, [CompressParameter.checksumFlag, 1]) : frame(content)
       })
       const bytes = Buffer.concat(contents)
       const digest = digestOf(bytes)

@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { cleanEnv, type Outcome, run } from './clients/process.js'
+import { root, scratchFolder } from './clients/scratch.js'
+import { startServer } from './clients/server.js'
+import { TestClient } from './server/client.js'
+
+t.setTimeout(120_000)
+
+const ZSTD = 1
+
+const folder = await scratchFolder(t)
+const home = join(folder, 'home')
+const installed = join(folder, 'prefix', 'lib', 'node_modules', 'remexec')
+const remexec = (...args: readonly string[]): Promise<Outcome> =>
+  run(join(folder, 'prefix', 'bin', 'remexec'), args, folder, cleanEnv(home))
+
+const npm = async (t: Test, cwd: string, ...args: readonly string[]): Promise<void> => {
+  const { code, output } = await run('npm', args, cwd, process.env)
+  t.equal(code, 0, `npm ${args[0]}`) || t.comment(output)
+}
+
+/** The compressors a server says it takes. */
+const compressorsOf = async (t: Test, uri: string): Promise<number[]> => {
+  const client = new TestClient(uri.replace('grpc://', ''))
+  t.teardown(() => client.client.close())
+  const { response } = client.unary('build.bazel.remote.execution.v2.Capabilities/GetCapabilities', {})
+  return (await response).cacheCapabilities.supportedCompressors
+}
+
+t.test('npm pack and npm install: what comes is whole, and needs no compiler', async (t) => {
+  // The checkout was built for the tests; building anew would pull dist/ away from those that run beside this one.
+  await npm(t, root, 'pack', '--ignore-scripts', '--pack-destination', folder)
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
+  // From npm's cache where that has the dependencies, else from its registry. What compiles would need these programs.
+  const withoutCompiler = { CC: 'false', CXX: 'false', npm_config_nodedir: '/nowhere' }
+  const args = [
+    'install',
+    '--global',
+    '--prefix',
+    join(folder, 'prefix'),
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+  ]
+  const { code, output } = await run('npm', [...args, `./remexec-${version}.tgz`], folder, {
+    ...process.env,
+    ...withoutCompiler,
+  })
+  t.equal(code, 0, 'npm install') || t.comment(output)
+
+  t.same(await remexec('--version'), { code: 0, output: `remexec ${version}\n` })
+  for (const file of ['LICENSE', 'README.md', 'docs/configuration.md', 'docs/architecture.md']) {
+    t.ok(existsSync(join(installed, file)), file)
+  }
+  const help = await remexec('--help')
+  const [named = ''] = /\/\S+\.md/.exec(help.output) ?? []
+  t.ok(existsSync(named), `--help names a page that is there: ${named}`)
+})
+
+t.test('the installed program checks and serves', async (t) => {
+  const checked = await remexec('validate', join(installed, 'fixtures', 'configs', 'default.json5'))
+  t.equal(checked.code, 0) || t.comment(checked.output)
+  const server = await startServer(t, join(folder, 'data'), { from: installed })
+  const page = await fetch(server.uri.replace('grpc:', 'http:').concat('/status'))
+  t.equal(page.status, 200)
+  t.ok((await compressorsOf(t, server.uri)).includes(ZSTD), 'zstd')
+  t.equal(await server.stop(), 143)
+})
+
+t.test(
+  'without what zstd needs it serves everything else, and a store that asks for zstd is refused by name',
+  async (t) => {
+    await rm(join(installed, 'node_modules', 'koffi'), { recursive: true })
+    const server = await startServer(t, join(folder, 'data'), { from: installed })
+    const compressors = await compressorsOf(t, server.uri)
+    t.ok(compressors.length > 0 && !compressors.includes(ZSTD), 'no zstd is announced')
+    t.match(server.log(), /warn +clients are offered no zstd reason=".*libzstd.*koffi/)
+    await server.stop()
+
+    const memory = { memory: {} }
+    const stores = { CAS: { compression: { compression_algorithm: { zstd: {} }, backend: memory } }, AC: memory }
+    const services = { cas: { main: { cas_store: 'CAS' } }, ac: { main: { ac_store: 'AC' } } }
+    const servers = { public: { listener: { http: { socket_address: '127.0.0.1:0' } }, services } }
+    const path = join(folder, 'zstd.json')
+    await writeFile(path, JSON.stringify({ stores, servers }))
+    const { code, output } = await remexec(path)
+    t.equal(code, 1)
+    t.match(output, /CAS.*zstd needs libzstd\.so\.1/)
+  },
+)
