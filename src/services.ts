@@ -80,6 +80,8 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     served: capabilities,
     newId: randomUUID,
     maxResponseBytes: MAX_RESPONSE_BYTES,
+    clock: parts.clock,
+    log: parts.log,
   }
   const where = (instances: ReadonlyMap<string, unknown>, ...services: Service[]): Service[] =>
     instances.size === 0 ? [] : services

@@ -209,6 +209,8 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
     served: new Map<string, unknown>([...instances, ['cache', {}]]),
     newId,
     maxResponseBytes: 4 * MIB,
+    clock,
+    log,
   }
   const ac = new Map([...instances].map(([name, instance]) => [name, { ...instance, isReadOnly: false }]))
   const listener = await listen({

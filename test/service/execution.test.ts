@@ -4,8 +4,10 @@ import { Code } from '../../src/base/status-error.js'
 import { unpack } from '../../src/proto/any.js'
 import { codec, type Output } from '../../src/proto/codec.js'
 import { durationOf } from '../../src/proto/time.js'
+import type { Digest } from '../../src/reapi/digest.js'
 import {
   AC,
+  type BuiltAction,
   buildAction,
   directoryCodec,
   EXECUTION,
@@ -215,6 +217,60 @@ t.test('INS-02, INS-05, EXE-38: instances', async (t) => {
     code: 'UNIMPLEMENTED',
     message: /"cache" does not execute actions, those that do: "", "a\/b"/,
   })
+})
+
+t.test('an Execute that is refused is one line in the log at the default level, an accepted one none', async (t) => {
+  const server = await serveExecution(t, {
+    settings: { supportedPlatformProperties: new Map([['os', 'exact'] as const]) },
+    instance: { maxTimeoutMs: 60_000 },
+  })
+  const told = (): string[] => server.logged.splice(0).filter((line) => / (info|warn|error) +Execute/.test(line))
+  const upload = (parts: Parameters<typeof buildAction>[0]) => server.upload(buildAction(parts))
+  const good = await server.upload(buildAction())
+  const long = await upload({ action: { timeout: { seconds: 7200 } } })
+  const foreign = await upload({ action: { platform: { properties: [{ name: 'ISA', value: 'x' }] } } })
+  const empty = await upload({ command: { arguments: [] } })
+  const absent = buildAction({ action: { salt: Buffer.from('absent') } })
+  const cases: [string, BuiltAction | Digest, object, RegExp][] = [
+    [
+      'another instance',
+      good,
+      { instanceName: 'nope' },
+      /instance=nope action=[0-9a-f]{64}-\d+ code=INVALID_ARGUMENT .*not configured/,
+    ],
+    ['no execution', good, { instanceName: 'cache' }, /instance=cache .*code=UNIMPLEMENTED/],
+    [
+      'no digest',
+      good,
+      { actionDigest: { hash: 'zz', sizeBytes: 1 } },
+      /action=zz-1 code=INVALID_ARGUMENT .*action_digest/,
+    ],
+    ['a timeout', long, {}, /instance="" action=[0-9a-f]{64}-\d+ code=INVALID_ARGUMENT reason="Action.timeout: 7200 s/],
+    ['a property', foreign, {}, /code=INVALID_ARGUMENT .*ISA/],
+    ['a command', empty, {}, /code=INVALID_ARGUMENT .*Command.arguments/],
+    ['what is missing', absent, {}, /code=FAILED_PRECONDITION .*not in the CAS/],
+    ['a huge name', good, { instanceName: 'x'.repeat(100_000) }, /instance=x{500}\.\.\. /],
+  ]
+  for (const [title, action, request, line] of cases) {
+    told()
+    await failure(new Reader(server.execute(action, request)).rest())
+    const lines = told()
+    t.equal(lines.length, 1, title)
+    t.match(lines[0], line, title)
+    t.match(lines[0], /peer=/, title)
+    t.ok((lines[0]?.length ?? 0) < 2000, title)
+  }
+  const worker = await server.worker()
+  const accepted = new Reader(server.execute(good))
+  worker.succeed(await worker.start())
+  await accepted.rest()
+  t.same(told(), [])
+  for (let count = 0; count < 100; count++) {
+    await failure(new Reader(server.execute(good, { instanceName: 'nope' })).rest())
+  }
+  t.ok(told().length < 60, 'who goes on and on does not fill the log')
+  server.clock.advance(60_000)
+  t.match(told().join(''), /Execute came to nothing: more of these were not written count=\d+/)
 })
 
 t.test('INS-07: an operation name tells its tenant', async (t) => {

@@ -17,6 +17,7 @@ import { type ExecutionInstance, type ExecutionOptions, executionInstance, sched
 import { inlinedOperationMessage, operationMessage } from './operation-message.js'
 import { operationName, unknownOperation } from './operation-name.js'
 import { type PreparedAction, prepareAction } from './prepare.js'
+import { Refusals } from './refusals.js'
 import { cachedResult, keepResult } from './results.js'
 
 /** What an Operation has around the result: names, digests, a message, timestamps. */
@@ -33,7 +34,29 @@ const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
  */
 export const execute = (options: ExecutionOptions) => {
   const commands = new LruCache<Command>(KNOWN_COMMAND_BYTES)
+  const refusals = new Refusals(options)
   return async (request: ExecuteRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+    const { name, instance, call } = await begin(request, rpc, { options, commands, refusals })
+    // A lookup in memory is over by then: the first message says what came of it, and a hit is told in one message.
+    await setImmediate()
+    const states = instance.scheduler.watch(name, call.signal) ?? []
+    const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes - ENVELOPE_BYTES }
+    for await (const state of states) {
+      refusals.ofOperation(request, rpc, state)
+      await send(responses, await inlinedOperationMessage(state, inlining))
+    }
+  }
+}
+
+interface Context {
+  readonly options: ExecutionOptions
+  readonly commands: LruCache<Command>
+  readonly refusals: Refusals
+}
+
+/** Opens the operation of a request that can have one, and lets it go its way. */
+const begin = async (request: ExecuteRequest, rpc: RpcCall, { options, commands, refusals }: Context) => {
+  try {
     const instance = executionInstance(options, request.instanceName)
     const functions = { value: request.digestFunction, served: instance.digestFunctions }
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
@@ -45,11 +68,10 @@ export const execute = (options: ExecutionOptions) => {
     scheduler.open(name, request.instanceName, action)
     if (prepared instanceof StatusError) scheduler.complete(name, { error: prepared })
     else void decide({ name, action, prepared, instance, request, call, maxResponseBytes: options.maxResponseBytes })
-    // A lookup in memory is over by then: the first message says what came of it, and a hit is told in one message.
-    await setImmediate()
-    const states = scheduler.watch(name, call.signal) ?? []
-    const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes - ENVELOPE_BYTES }
-    for await (const state of states) await send(responses, await inlinedOperationMessage(state, inlining))
+    return { name, instance, call }
+  } catch (error) {
+    refusals.ofCall(request, rpc, error)
+    throw error
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Scheduler } from '../../scheduler/scheduler.js'
@@ -26,10 +28,15 @@ export interface ExecutionOptions {
   readonly newId: () => string
   /** No message is made larger than this by inlining outputs. */
   readonly maxResponseBytes: number
+  readonly clock: Clock
+  readonly log: Log
 }
 
 /** INVALID_ARGUMENT for an unknown instance, UNIMPLEMENTED for one without execution. */
-export const executionInstance = ({ instances, served }: ExecutionOptions, name: string): ExecutionInstance => {
+export const executionInstance = (
+  { instances, served }: Pick<ExecutionOptions, 'instances' | 'served'>,
+  name: string,
+): ExecutionInstance => {
   const isServed = servedInstance(served, name) !== undefined
   if (!isServed || servedInstance(instances, name) !== undefined) return instanceOf(instances, name)
   const with_ = [...instances.keys()].slice(0, 20).map((known) => JSON.stringify(known))

@@ -1,0 +1,50 @@
+import type { RpcCall } from '../../base/rpc.js'
+import { SparingLog } from '../../base/sparing-log.js'
+import { Code, codeName, StatusError } from '../../base/status-error.js'
+import type { ExecuteRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { OperationState } from '../../scheduler/scheduler.js'
+import type { ExecutionOptions } from './instance.js'
+
+const RATION = { lines: 60, periodMs: 60_000 }
+
+/** What the client wanted itself, and the timeout of an action, which is its result. */
+const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED])
+/** Calls that fail so have a line of the listener. */
+const TOLD_BY_LISTENER: ReadonlySet<number> = new Set([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
+
+type Asked = Pick<ExecuteRequest, 'instanceName' | 'actionDigest'>
+
+/**
+ * Tells operators of each Execute that came to nothing, in a line of its own. Clients fall back to building locally, many of
+ * them silently: without it a whole team may think that it builds remotely.
+ */
+export class Refusals {
+  readonly #log: SparingLog
+
+  constructor({ log, clock }: Pick<ExecutionOptions, 'log' | 'clock'>) {
+    this.#log = new SparingLog(log, clock, RATION)
+  }
+
+  /** A call that failed before it had an operation. */
+  ofCall(request: Asked, { peer }: RpcCall, thrown: unknown): void {
+    const { code, message } = StatusError.from(thrown)
+    if (!TOLD_BY_LISTENER.has(code)) this.#tell(request, peer, code, message)
+  }
+
+  /** An operation that is over without a result. */
+  ofOperation(request: Asked, { peer }: RpcCall, { outcome }: OperationState): void {
+    if (outcome === undefined) return
+    const { code, message } = ('error' in outcome ? outcome.error : outcome.response.status) ?? { code: 0, message: '' }
+    this.#tell(request, peer, code, message)
+  }
+
+  #tell({ instanceName, actionDigest }: Asked, peer: string, code: number, reason: string): void {
+    if (NO_REFUSAL.has(code)) return
+    const action = actionDigest === null ? 'none' : `${bounded(actionDigest.hash)}-${actionDigest.sizeBytes}`
+    const fields = { instance: bounded(instanceName), action, code: codeName(code), reason: bounded(reason), peer }
+    this.#log.warn('Execute came to nothing', fields)
+  }
+}
+
+/** Clients choose these texts. */
+const bounded = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)}...` : text)
