@@ -7,7 +7,8 @@ import { type Address, isLocalHost, parseEndpoint, reaches } from '../value/addr
 
 /**
  * Finds the server of this process that each worker connects to. A local address nobody listens on gets a listener of its
- * own, and a server without a worker API gets one, both for the one scheduler that executes.
+ * own, and a server without a worker API gets one, both for the one scheduler that executes. A file without a scheduler is
+ * that of a process with workers only: they connect out.
  */
 export const placeWorkers = (
   workers: ReadonlyMap<string, WorkerConfig>,
@@ -46,7 +47,9 @@ class Placement {
     const serving = listening.find(({ services }) => services.worker_api)
     if (serving) return serving.name
     const [server] = listening
-    if (server === undefined && !isLocalHost(address.host)) return undefined
+    // Without a scheduler in the file nothing could be served there: it is another process that does.
+    const isElsewhere = this.#schedulers.size === 0 || !isLocalHost(address.host)
+    if (server === undefined && isElsewhere) return undefined
     const scheduler = this.#onlyScheduler(uri, path)
     if (scheduler === undefined) return undefined
     if (server === undefined) return this.#open(address, scheduler)

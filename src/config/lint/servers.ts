@@ -16,8 +16,8 @@ const RESERVED = new Set([
 
 export const lintServers = (context: LintContext): void => {
   const { config, findings, isWhole } = context
-  if (isWhole && config.servers.length === 0)
-    findings.warning(['servers'], 'there is no server: nothing can be reached')
+  if (isWhole && config.servers.length === 0 && config.workers.length === 0)
+    findings.warning(['servers'], 'there is neither a server nor a worker: nothing can be reached')
   lintPorts(context)
   for (const server of config.servers) {
     lintInstanceNames(server, context)
