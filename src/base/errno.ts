@@ -1,3 +1,5 @@
+import { Code, StatusError } from './status-error.js'
+
 /** The name Node gives to a failed system call (`ENOENT`), if that is what the error is. */
 export const errnoOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' && /^E[A-Z0-9_]+$/.test(error.code)
@@ -35,4 +37,66 @@ export const inWords = (error: unknown): string => {
   const errno = errnoOf(error)
   if (errno === undefined) return error instanceof Error ? error.message : String(error)
   return WORDS[errno] === undefined ? errno : `${WORDS[errno]} (${errno})`
+}
+
+const ATTEMPTS: Readonly<Record<string, string>> = {
+  access: 'use',
+  bind: 'listen on',
+  chmod: 'change the rights of',
+  link: 'link',
+  listen: 'listen on',
+  lstat: 'look at',
+  mkdir: 'make the directory',
+  open: 'open',
+  opendir: 'list',
+  read: 'read',
+  realpath: 'look at',
+  rename: 'move',
+  rmdir: 'remove',
+  scandir: 'list',
+  spawn: 'start',
+  stat: 'look at',
+  unlink: 'remove',
+  write: 'write',
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  EACCES: 'give the user of this process the right to it, or configure another one',
+  EPERM: 'give the user of this process the right to it, or configure another one',
+  EEXIST: 'move that file away, or configure another directory',
+  ENOTDIR: 'move that file away, or configure another directory',
+  EISDIR: 'move that directory away, or configure another one',
+  EROFS: 'configure a directory on a file system that can be written',
+  ENOSPC: 'make room on that disk, or configure a directory on another one',
+  EDQUOT: 'make room on that disk, or configure a directory on another one',
+  EMFILE: 'raise the limit with ulimit -n or in the service unit',
+  EADDRINUSE: 'stop what listens there, or configure another port',
+  EADDRNOTAVAIL: 'configure an address of this machine, or none for every one',
+  ENOTFOUND: 'configure an address of this machine, or none for every one',
+}
+
+/** What to do about an errno at start, to be read behind `inWords`; empty where nobody can tell. */
+export const advice = (error: unknown): string => {
+  const text = ADVICE[errnoOf(error) ?? '']
+  return text === undefined ? '' : `; ${text}`
+}
+
+/**
+ * Why a part did not start, for the operator: the part, what was attempted with which path, the errno in words, and what to
+ * do. `path` stands in where the failed call names none. What is no failed system call passes as it is, with the part in front.
+ */
+export const startFailure = (part: string, thrown: unknown, path?: string): StatusError => {
+  const failed = systemError(thrown)
+  if (failed === undefined) return StatusError.from(thrown).withPrefix(part)
+  const { syscall = 'use', path: named = path } = failed
+  const attempted = named === undefined ? syscall : `${ATTEMPTS[syscall] ?? syscall} ${named}`
+  const message = `${part}: cannot ${attempted}: ${inWords(failed)}${advice(failed)}`
+  return new StatusError('FAILED_PRECONDITION', message, { cause: thrown })
+}
+
+/** The failed system call an error is, or comes from without having words of its own. */
+const systemError = (thrown: unknown): NodeJS.ErrnoException | undefined => {
+  if (errnoOf(thrown) !== undefined) return thrown as NodeJS.ErrnoException
+  const isMute = thrown instanceof StatusError && thrown.code === Code.INTERNAL
+  return isMute ? systemError(thrown.cause) : undefined
 }

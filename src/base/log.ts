@@ -11,6 +11,19 @@ export interface Log {
   error(message: string, fields?: LogFields): void
 }
 
+const CONTROL_PICTURES = 0x2400
+const PICTURE_OF_DELETE = '\u2421'
+const UNPICTURED = '\ufffd'
+
+/** A line of text that may be shown in a terminal: control characters other than tabs become visible ones, one for one. */
+export const printable = (line: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not pass
+  line.replaceAll(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, (control) => {
+    const code = control.charCodeAt(0)
+    if (code < 0x20) return String.fromCharCode(CONTROL_PICTURES + code)
+    return code === 0x7f ? PICTURE_OF_DELETE : UNPICTURED
+  })
+
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
 
 const render = (value: unknown): string => {
@@ -26,7 +39,7 @@ export const textLog = (level: LogLevel, write: (line: string) => void, now: () 
       if (RANK[of] < RANK[level]) return
       const found = typeof fields === 'function' ? fields() : fields
       const tail = Object.entries(found).map(([name, value]) => ` ${name}=${render(value)}`)
-      write(`${new Date(now()).toISOString()} ${of.padEnd(5)} ${message}${tail.join('')}\n`)
+      write(`${printable(`${new Date(now()).toISOString()} ${of.padEnd(5)} ${message}${tail.join('')}`)}\n`)
     }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

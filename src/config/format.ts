@@ -1,4 +1,4 @@
-import { printable } from '../base/printable.js'
+import { printable } from '../base/log.js'
 import type { Problem } from './problem.js'
 
 export type ProblemFormat = 'human' | 'json'

@@ -86,8 +86,8 @@ const checkDocument = (
       expected: 'each key once',
     })
   }
-  const root = expandEnvironment(document.root, env, (path, message) =>
-    findings.error(path, message, { expected: 'a variable that is set, or a default after :-' }),
+  const root = expandEnvironment(document.root, env, (path, message, expected) =>
+    findings.error(path, message, { expected }),
   )
   validate(root, document, findings)
   const normaliser = new Normaliser(findings)

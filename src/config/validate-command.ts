@@ -1,4 +1,4 @@
-import { printable } from '../base/printable.js'
+import { printable } from '../base/log.js'
 import { formatProblems, type ProblemFormat } from './format.js'
 import { checkConfig, type LoadOptions } from './load.js'
 

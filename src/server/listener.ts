@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { ServerCredentials } from '@grpc/grpc-js'
+import { advice, inWords } from '../base/errno.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
@@ -104,7 +105,7 @@ const bind = (net: Server, address: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { host, port } = parse(address)
     net.once('error', (cause: NodeJS.ErrnoException) => {
-      const reason = cause.code === 'EADDRINUSE' ? 'the address is in use' : (cause.code ?? cause.message)
+      const reason = `${inWords(cause)}${advice(cause)}`
       reject(new StatusError('UNAVAILABLE', `cannot listen on ${address}: ${reason}`, { cause }))
     })
     net.listen({ ...(host === '' ? {} : { host }), port }, () => {

@@ -1,5 +1,6 @@
 import { internalCall } from '../base/call.js'
 import type { Clock } from '../base/clock.js'
+import { startFailure } from '../base/errno.js'
 import type { HealthProbe } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import type { Resources } from '../base/resources.js'
@@ -97,6 +98,8 @@ const build = async <Name extends keyof StoreOptions>(
   try {
     return await kinds[config.kind].build(config.options, context)
   } catch (error) {
-    throw StatusError.from(error).withPrefix(`store ${context.path}`)
+    // The message of a nested store begins with its own, longer path.
+    if (error instanceof StatusError && error.message.startsWith(`store ${context.path}/`)) throw error
+    throw startFailure(`store ${context.path}`, error)
   }
 }

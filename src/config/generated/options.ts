@@ -350,7 +350,7 @@ export interface LocalWorkerOptions {
  */
 export interface WorkerApiEndpoint {
   /**
-   * `grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself.
+   * `grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.
    */
   readonly uri: string
   /**
@@ -521,6 +521,10 @@ export interface GlobalOptions {
    * Least important lines that are logged.
    */
   readonly log_level: 'debug' | 'info' | 'warn' | 'error'
+  /**
+   * Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.
+   */
+  readonly drain_s: number
 }
 
 /**

@@ -4,7 +4,9 @@ import type { Path } from './path.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-type Complain = (path: Path, message: string) => void
+const VARIABLE = 'a variable that is set, or a default after :-'
+
+type Complain = (path: Path, message: string, expected: string) => void
 
 const REFERENCE = /\$(?:(\$)|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)(?::-([^}]*))?\}|(\{))/g
 
@@ -19,7 +21,7 @@ export const expandEnvironment = (
   complain: Complain,
   path: Path = [],
 ): JsonValue => {
-  if (typeof value === 'string') return expandText(value, env, (message) => complain(path, message))
+  if (typeof value === 'string') return expandText(value, env, (message, expected) => complain(path, message, expected))
   if (Array.isArray(value)) return value.map((item, index) => expandEnvironment(item, env, complain, [...path, index]))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
@@ -27,17 +29,34 @@ export const expandEnvironment = (
   )
 }
 
-const expandText = (text: string, env: Environment, complain: (message: string) => void): string => {
+const expandText = (text: string, env: Environment, complain: (message: string, expected: string) => void): string => {
   const expanded = text.replace(REFERENCE, (whole, dollar, bare, braced, otherwise, open) => {
     if (dollar) return '$'
     if (open) {
-      complain('a reference to the environment is not closed or has no name; a dollar sign itself is written $$')
+      complain(
+        'a reference to the environment is not closed or has no name; a dollar sign itself is written $$',
+        VARIABLE,
+      )
       return whole
     }
     const name: string = bare ?? braced
     const found = Object.hasOwn(env, name) ? env[name] : undefined
-    if (found === undefined && otherwise === undefined) complain(`the environment variable ${name} is not set`)
+    if (found === undefined && otherwise === undefined)
+      complain(`the environment variable ${name} is not set`, VARIABLE)
     return found ?? otherwise ?? whole
   })
-  return /^~(?=\/|$)/.test(expanded) ? `${env['HOME'] || homedir()}${expanded.slice(1)}` : expanded
+  if (!/^~(?=\/|$)/.test(expanded)) return expanded
+  const home = env['HOME'] || homeOfUser()
+  if (home === undefined)
+    complain('there is no home directory for ~: set HOME', 'HOME in the environment, or a path without ~')
+  return home === undefined ? expanded : `${home}${expanded.slice(1)}`
+}
+
+/** Undefined for a user the machine does not know, as containers have them. */
+const homeOfUser = (): string | undefined => {
+  try {
+    return homedir()
+  } catch {
+    return undefined
+  }
 }

@@ -1,0 +1,128 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { DEFAULT, serve } from './program.js'
+
+const listening = async (): Promise<{ readonly port: string; readonly close: () => void }> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('not a TCP address')
+  return { port: String(address.port), close: () => server.close() }
+}
+
+interface Failure {
+  readonly what: string
+  /** Makes the machine unfit below `data`; gives what the server is started with. */
+  readonly prepare: (data: string) => { readonly env?: NodeJS.ProcessEnv; readonly uid?: number } | undefined
+  readonly told: (data: string) => readonly (string | RegExp)[]
+}
+
+const isRoot = process.getuid?.() === 0
+/** Where tests run as root, files of root are those of another user to this one. */
+const NOBODY = 65_534
+
+const failures: readonly Failure[] = [
+  {
+    what: 'a data folder of another user',
+    prepare: (data) => {
+      mkdirSync(`${data}/cas`)
+      chmodSync(`${data}/cas`, isRoot ? 0o700 : 0o000)
+      return isRoot ? { uid: NOBODY } : undefined
+    },
+    told: (data) => ['store CAS/fast', `${data}/cas/content`, 'permission denied (EACCES)', /give .* the right/],
+  },
+  {
+    what: 'a content_path that is a file',
+    prepare: (data) => {
+      mkdirSync(`${data}/cas`)
+      writeFileSync(`${data}/cas/content`, '')
+      return undefined
+    },
+    told: (data) => ['store CAS/fast', `${data}/cas/content`, 'a file is in its place (EEXIST)', /move that file away/],
+  },
+  {
+    what: 'an index that is a directory',
+    prepare: (data) => {
+      mkdirSync(`${data}/cas/content/index`, { recursive: true })
+      return undefined
+    },
+    told: (data) => [
+      'store CAS/fast',
+      `${data}/cas/content/index`,
+      'is a directory, expected the checkpoint',
+      /move it away/,
+    ],
+  },
+  {
+    what: 'a work_directory that is a file',
+    prepare: (data) => {
+      writeFileSync(`${data}/work`, '')
+      return undefined
+    },
+    told: (data) => ['worker worker_0', `${data}/work`, 'a file is in its place (EEXIST)', /move that file away/],
+  },
+  {
+    what: 'a home that is no directory',
+    prepare: () => ({ env: { HOME: '/etc/passwd', REMEXEC_DATA: '~/data' } }),
+    told: () => ['store CAS/fast', '/etc/passwd/data/cas/content', 'a file is where a directory is expected (ENOTDIR)'],
+  },
+]
+
+for (const { what, prepare, told } of failures) {
+  t.test(`${what} is told by its path, what the system says and what to do`, async (t) => {
+    const data = t.testdir()
+    const { env, uid } = prepare(data) ?? {}
+    const server = serve(t, DEFAULT, data, env, uid === undefined ? {} : { uid })
+    t.equal((await server.ended).code, 1)
+    const said = server.said()
+    for (const words of told(data)) t.match(said, words)
+    t.notMatch(said, /internal error|Error:|^ +at |\.js:\d/m, 'nothing of the inside')
+    t.equal(said.split('\n').filter((line) => line.startsWith('remexec: ')).length, 1, 'in one line')
+  })
+}
+
+t.test('a port in use is told with the address and what to do', async (t) => {
+  const { port, close } = await listening()
+  t.teardown(close)
+  const server = serve(t, DEFAULT, t.testdir(), { REMEXEC_PORT: port })
+  t.equal((await server.ended).code, 1)
+  t.match(
+    server.said(),
+    new RegExp(
+      `^remexec: cannot serve: cannot listen on 127.0.0.1:${port}: the address is in use \\(EADDRINUSE\\); .*another port`,
+      'm',
+    ),
+  )
+  t.notMatch(server.said(), /internal error|Error:|^ +at /m)
+})
+
+t.test('/etc/passwd as a work_directory is refused without touching it', async (t) => {
+  const data = t.testdir()
+  const config = `{
+    stores: { CAS: { fast_slow: {
+      fast: { filesystem: { content_path: '${data}/c', temp_path: '${data}/t', eviction_policy: { max_bytes: 1000 } } },
+      slow: { noop: {} },
+    } } },
+    workers: [{ worker: { scheduler_endpoint: 'grpc://127.0.0.1:9', cas_fast_slow_store: 'CAS', work_directory: '/etc/passwd' } }],
+    servers: [],
+  }`
+  writeFileSync(`${data}/config.json5`, config)
+  const server = serve(t, `${data}/config.json5`, data)
+  t.equal((await server.ended).code, 1)
+  t.match(server.said(), /worker worker_0: .*\/etc\/passwd: a file is in its place \(EEXIST\); /)
+  t.notMatch(server.said(), /internal error|Error:|^ +at /m)
+})
+
+t.test(
+  'a user without a home is told to set HOME',
+  { skip: isRoot ? false : 'needs root, to be nobody' },
+  async (t) => {
+    const data = t.testdir()
+    chmodSync(data, 0o777)
+    const server = serve(t, DEFAULT, data, { HOME: undefined, REMEXEC_DATA: undefined }, { uid: 54_321 })
+    t.equal((await server.ended).code, 1)
+    t.match(server.said(), /there is no home directory for ~: set HOME/)
+    t.notMatch(server.said(), /internal error|SystemError|^ +at /m)
+  },
+)
