@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from './base/clock.js'
 import { type Log, textLog } from './base/log.js'
-import { StatusError } from './base/status-error.js'
+import { Code, StatusError } from './base/status-error.js'
 import type { Config } from './config/config.js'
 import { formatProblems } from './config/format.js'
 import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
+import type { Running } from './main.js'
+import { endBy, firstStopSignal } from './stop-signals.js'
 
 const USAGE = `remexec, a build cache and remote execution server
 
@@ -20,7 +22,7 @@ usage: remexec CONFIG                                 serve what CONFIG describe
 
 CONFIG is a JSON5 or JSON file; every key is described in
 ${fileURLToPath(new URL('../docs/configuration.md', import.meta.url))}
-Exit status: 0 fine, 1 the configuration is wrong or cannot be served, 2 wrong usage, 130 or 143 after a signal.
+Exit status: 0 fine, 1 the configuration is wrong or cannot be served, 2 wrong usage, 129, 130 or 143 after a signal.
 `
 
 class UsageError extends Error {}
@@ -72,15 +74,19 @@ const serve = async (path: string): Promise<number> => {
   const config = await loadConfig(path, { env: process.env })
   const log = textLog(config.global.log_level, (line) => process.stderr.write(line))
   if (config.warnings.length > 0) process.stderr.write(formatProblems(config.warnings, 'human'))
+  warnOfMetrics(log)
   // Heard from before the first part starts, so that a signal during start-up ends in a clean stop too.
-  const stopSignal = nextSignal('SIGINT', 'SIGTERM')
-  return run(config, log, stopSignal)
+  return run(config, log, firstStopSignal())
 }
 
 const run = async (config: Config, log: Log, stopSignal: Promise<NodeJS.Signals>): Promise<number> => {
+  log.debug('starting')
   // Loaded here, because checking a configuration needs none of what serves one and should be quick.
   const { assemble } = await import('./main.js')
-  const server = await assemble(config, { clock: systemClock, log })
+  const starting = assemble(config, { clock: systemClock, log })
+  const early = await Promise.race([stopSignal, starting.then(() => undefined)])
+  if (early !== undefined) return stopEarly(early, starting, config.global.drain_s * 1000, log)
+  const server = await starting
   for (const { name, address } of server.addresses) log.info(`remexec serving grpc://${address}`, { server: name })
   const signal = await stopSignal
   log.info('stopping', { signal })
@@ -88,11 +94,35 @@ const run = async (config: Config, log: Log, stopSignal: Promise<NodeJS.Signals>
   return 128 + constants.signals[signal]
 }
 
-/** A second signal finds no handler and ends the process at once. */
-const nextSignal = (...signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> =>
-  new Promise((resolve) => {
-    for (const signal of signals) process.once(signal, () => resolve(signal))
-  })
+/** What has begun to start is stopped once it has started; a start that hangs is not waited for longer than a drain. */
+const stopEarly = async (
+  signal: NodeJS.Signals,
+  starting: Promise<Running>,
+  patienceMs: number,
+  log: Log,
+): Promise<number> => {
+  log.info('stopping before the start is complete', { signal })
+  const patience = setTimeout(() => endBy(signal), patienceMs)
+  const server = await starting
+  clearTimeout(patience)
+  await server.close()
+  return 128 + constants.signals[signal]
+}
+
+/** Nothing exports metrics yet, and whoever sets these variables expects them. */
+const warnOfMetrics = (log: Log): void => {
+  const variables = Object.keys(process.env).filter((name) => name.startsWith('OTEL_'))
+  if (variables.length === 0) return
+  log.warn('metrics are not available yet: these variables have no effect', { variables: variables.sort().join(',') })
+}
+
+/** One line of what is wrong; the trace of what nobody foresaw is for a bug report. */
+const describeFailure = (error: unknown): string => {
+  const isForeseen = error instanceof StatusError && error.code !== Code.INTERNAL
+  if (isForeseen) return error.message
+  const cause = error instanceof StatusError && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? String(cause.stack) : String(cause)
+}
 
 try {
   process.exitCode = await main(process.argv.slice(2))
@@ -104,9 +134,7 @@ try {
     process.stderr.write(formatProblems(error.problems, 'human'))
     process.exitCode = 1
   } else {
-    // A StatusError says what is wrong; the trace of anything else is for a bug report.
-    const reason = error instanceof Error && !(error instanceof StatusError) ? error.stack : String(error)
-    process.stderr.write(`remexec: cannot serve: ${reason}\n`)
+    process.stderr.write(`remexec: cannot serve: ${describeFailure(error)}\n`)
     process.exitCode = 1
   }
 }

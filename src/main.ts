@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from './base/clock.js'
+import { startFailure } from './base/errno.js'
 import type { Log } from './base/log.js'
 import { Resources } from './base/resources.js'
 import type { Config, PlacedWorker, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
+import { DrainTime } from './drain-time.js'
 import { healthPage } from './health/page.js'
 import { HealthRegistry } from './health/registry.js'
 import { SchedulerHost } from './scheduler/host.js'
@@ -15,7 +17,7 @@ import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import type { Store } from './store/store.js'
 import { zstdFailure } from './stream/compression/libzstd.js'
-import { startLocalWorker } from './worker/local-worker.js'
+import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
 
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
@@ -27,21 +29,32 @@ export interface Running {
 /** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
 export const assemble = async (config: Config, { clock, log }: { clock: Clock; log: Log }): Promise<Running> => {
   const resources = new Resources(log)
+  const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
   try {
-    const addresses = await start(config, resources, { clock, log })
-    return { addresses, close: () => resources.close() }
+    const addresses = await start(config, resources, { drainTime, clock, log })
+    const close = (): Promise<void> => {
+      drainTime.begin()
+      return resources.close()
+    }
+    return { addresses, close }
   } catch (error) {
     await resources.close()
     throw error
   }
 }
 
+interface Surroundings {
+  readonly drainTime: DrainTime
+  readonly clock: Clock
+  readonly log: Log
+}
+
 const start = async (
   config: Config,
   resources: Resources,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { drainTime, clock, log }: Surroundings,
 ): Promise<Running['addresses']> => {
-  const health = new HealthRegistry()
+  const health = new HealthRegistry(log)
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
   const stores = await buildStores(config.stores, { resources, clock, log, watch: (probe) => health.register(probe) })
@@ -60,11 +73,23 @@ const start = async (
     log,
   }
   const listeners = new Map<string, Listener>()
-  for (const server of config.servers) listeners.set(server.name, await startServer(server, parts, health, resources))
-  for (const worker of config.workers) await startWorker(worker, parts, listeners, health, resources)
-  resources.add('announcement', () => {
+  for (const server of config.servers) {
+    const listener = await startServer(server, parts, health)
+    resources.add(`server ${server.name}`, () => listener.close(drainTime.leftMs))
+    listeners.set(server.name, listener)
+  }
+  // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
+  resources.add('schedulers', () => closeAll(schedulers))
+  for (const placed of config.workers) {
+    const worker = await startWorker(placed, parts, listeners, health)
+    resources.add(`worker ${worker.name}`, () => worker.close(drainTime.leftMs))
+  }
+  resources.add('health watch', watchHealth(health, clock))
+  resources.add('actions under way', async () => {
     for (const listener of listeners.values()) listener.setServing(false)
     for (const scheduler of schedulers.values()) scheduler.drain()
+    const { leftMs } = drainTime
+    await Promise.all([...schedulers.values()].map((scheduler) => scheduler.idle(leftMs)))
   })
   return [...listeners].map(([name, { address }]) => ({ name, address }))
 }
@@ -85,23 +110,27 @@ const startSchedulers = (
   return schedulers
 }
 
-const startServer = async (
-  server: ServerConfig,
-  parts: Parts,
-  health: HealthRegistry,
-  resources: Resources,
-): Promise<Listener> => {
+/** So that a full disk is in the log even where nobody asks for the health page. */
+const HEALTH_PERIOD_MS = 10_000
+const HEALTH_PATIENCE_MS = 5_000
+
+const watchHealth = (health: HealthRegistry, clock: Clock): (() => void) =>
+  clock.every(HEALTH_PERIOD_MS, () => void health.report(HEALTH_PATIENCE_MS))
+
+const closeAll = (schedulers: ReadonlyMap<string, SchedulerHost>): void => {
+  for (const scheduler of schedulers.values()) scheduler.close()
+}
+
+const startServer = async (server: ServerConfig, parts: Parts, health: HealthRegistry): Promise<Listener> => {
   const { health: page } = server.services
   const { host, port, max_decoding_message_size } = server.listener
-  const listener = await listen({
+  return listen({
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     services: servicesOf(server, parts),
     http: new Map(page === undefined ? [] : [[page.path, healthPage(health, page.timeout_seconds * 1000)]]),
     maxMessageBytes: max_decoding_message_size,
     log: parts.log,
   })
-  resources.add(`server ${server.name}`, () => listener.close())
-  return listener
 }
 
 /** What the configured workers of a scheduler promise together. Workers of other processes promise nothing. */
@@ -124,25 +153,27 @@ const startWorker = async (
   parts: Parts,
   listeners: ReadonlyMap<string, Listener>,
   health: HealthRegistry,
-  resources: Resources,
-): Promise<void> => {
+): Promise<LocalWorker> => {
   const { ac_store } = options.upload_action_result
+  const name = options.name
   const worker = await startLocalWorker({
-    name: options.name,
+    name,
     options,
     store: parts.cas(options.cas_fast_slow_store),
     actionCache: ac_store === undefined ? undefined : parts.store(ac_store),
     address: server === undefined ? undefined : existing(listeners, server).address,
     clock: parts.clock,
     log: parts.log,
+  }).catch((error: unknown) => {
+    throw startFailure(`worker ${name}`, error)
   })
-  resources.add(`worker ${worker.name}`, () => worker.close())
   health.register({
-    namespace: `/workers/${worker.name}`,
-    component: `workers/${worker.name}`,
+    namespace: `/workers/${name}`,
+    component: `workers/${name}`,
     structName: 'LocalWorker',
     check: async () => worker.health(),
   })
+  return worker
 }
 
 const casViews = (stores: ReadonlyMap<string, Store>): ((name: string) => Store) => {

@@ -33,6 +33,8 @@ export class SchedulerHost implements Scheduler {
   readonly #settles = new Map<string, Settle>()
   #waiting: Command[] = []
   #isApplying = false
+  #settling = 0
+  #onIdle: (() => void) | undefined
   readonly #stopTicking: () => void
 
   constructor(options: HostOptions) {
@@ -116,12 +118,27 @@ export class SchedulerHost implements Scheduler {
     this.#apply(this.#machine.drain(this.#nowMs))
   }
 
+  /** Resolves when no worker runs an action any more and every outcome is settled, or after `limitMs`. */
+  async idle(limitMs: number): Promise<void> {
+    if (this.#isIdle) return
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, limitMs)
+      this.#onIdle = resolve
+    })
+    clearTimeout(timer)
+  }
+
   /** Ends every watch and connection with UNAVAILABLE. What ran is lost with this process. */
   close(): void {
     this.#stopTicking()
     const error = new StatusError('UNAVAILABLE', 'the scheduler has stopped')
     for (const watches of this.#watches.values()) for (const watch of watches) watch.fail(error)
     for (const workerId of [...this.#links.keys()]) this.#closeLink(workerId, error)
+  }
+
+  get #isIdle(): boolean {
+    return this.#machine.workers.running === 0 && this.#settling === 0
   }
 
   get #nowMs(): number {
@@ -181,6 +198,7 @@ export class SchedulerHost implements Scheduler {
     }
     this.#waiting = []
     this.#isApplying = false
+    if (this.#onIdle !== undefined && this.#isIdle) this.#onIdle()
   }
 
   #carryOut(command: Command): void {
@@ -223,12 +241,14 @@ export class SchedulerHost implements Scheduler {
   async #settle({ executionId, response }: Extract<Command, { kind: 'settle' }>): Promise<void> {
     const settle = this.#settles.get(executionId)
     this.#settles.delete(executionId)
+    this.#settling += 1
     let outcome: Outcome
     try {
       outcome = { response: settle === undefined ? response : await settle(response) }
     } catch (error) {
       outcome = { error: StatusError.from(error) }
     }
+    this.#settling -= 1
     this.#apply(this.#machine.settled(this.#nowMs, executionId, outcome))
   }
 

@@ -28,8 +28,6 @@ export interface LocalWorkerParts {
   readonly address?: string | undefined
   readonly clock: Clock
   readonly log: Log
-  /** How long `close` lets running actions go on. */
-  readonly drainMs?: number
   /** What starts the commands, of whoever gives it and may share it between workers. Absent: one of the worker's own. */
   readonly launcher?: Launcher
 }
@@ -37,16 +35,15 @@ export interface LocalWorkerParts {
 export interface LocalWorker {
   readonly name: string
   health(): HealthStatus
-  /** Takes no more actions, lets the running ones end, and kills what has not ended in time. */
-  close(): Promise<void>
+  /** Takes no more actions, lets the running ones end, and kills what has not ended within `drainMs`. */
+  close(drainMs: number): Promise<void>
 }
 
-const DRAIN_MS = 20_000
 const FAREWELL_MS = 2_000
 
 /** Starts a worker of this process. Rejects when its work directory is not fit; connecting goes on in the background. */
 export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWorker> => {
-  const { name, options, clock, log, drainMs = DRAIN_MS } = parts
+  const { name, options, clock, log } = parts
   const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
   const workDirectory = await WorkDirectory.open(options.work_directory, log)
   const leftovers = new Leftovers(workDirectory.path, clock, log)
@@ -81,7 +78,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   return {
     name,
     health: () => connection.health('LocalWorker'),
-    close: async () => {
+    close: async (drainMs) => {
       isClosing = true
       attempts.close()
       connection.send({ goingAway: {} })

@@ -79,7 +79,6 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
 
 interface SetUpOptions {
   readonly clock?: Clock
-  readonly drainMs?: number
   readonly address?: string
   readonly ownLauncher?: boolean
 }
@@ -91,7 +90,7 @@ t.teardown(() => launcher.close())
 const setUp = async (
   t: Test,
   parts: Partial<LocalWorkerOptions> = {},
-  { clock = systemClock, drainMs = 10_000, address, ownLauncher = false }: SetUpOptions = {},
+  { clock = systemClock, address, ownLauncher = false }: SetUpOptions = {},
 ) => {
   const directory = t.testdir({})
   const resources = new Resources(silentLog)
@@ -109,10 +108,9 @@ const setUp = async (
     address: address ?? scheduler.address,
     clock,
     log: silentLog,
-    drainMs,
     ...(ownLauncher ? {} : { launcher }),
   })
-  resources.add('worker', () => worker.close())
+  resources.add('worker', () => worker.close(10_000))
   const put = async (bytes: Buffer): Promise<Digest> => {
     const digest = Digest.of(bytes, SHA256)
     if (!digest.isEmpty) await deliver(bytes, await store.writer(digest, call), call.signal)
@@ -254,7 +252,7 @@ t.test('a worker that is closing stays so when it is welcomed again', async (t) 
   const flag = join(directory, 'go')
   const running = await start(sh(`while ! test -e ${flag}; do sleep 0.05; done`))
   await scheduler.next('progress')
-  const closed = worker.close()
+  const closed = worker.close(10_000)
   await scheduler.next('goingAway')
   scheduler.drop()
   await scheduler.next('goingAway')
@@ -327,18 +325,18 @@ t.test('closing waits for what runs, and kills what takes too long', async (t) =
   const flag = join(patient.directory, 'go')
   const attemptId = await patient.start(sh(`while ! test -e ${flag}; do sleep 0.05; done`))
   await patient.scheduler.next('progress')
-  const closed = patient.worker.close()
+  const closed = patient.worker.close(10_000)
   await patient.scheduler.next('goingAway')
   writeFileSync(flag, '')
   t.match(await patient.scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
   await closed
   t.same(readdirSync(join(patient.directory, 'work')), ['.remexec-work-directory'])
 
-  const hasty = await setUp(t, {}, { drainMs: 50 })
+  const hasty = await setUp(t)
   await hasty.scheduler.next('hello')
   await hasty.start(sh('sleep 1000'))
   await hasty.scheduler.next('progress')
-  const over = hasty.worker.close()
+  const over = hasty.worker.close(50)
   const { workerError } = await hasty.scheduler.next('result')
   t.equal(workerError?.code, 10)
   await over

@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { collect, TestClient } from '../server/client.js'
+import { buildAction, EXECUTION } from '../service/execution-harness.js'
+import { type Blob, CAS, wire } from '../service/harness.js'
+import { DEFAULT, type Program, root, serve, start } from './program.js'
+
+// What a container manager does not wait for, a test need not either: what hangs ends here.
+t.setTimeout(60_000)
+
+/** The default configuration, with as long a drain as a test wants. */
+const configWith = (data: string, global: string): string => {
+  const path = `${data}/config.json5`
+  writeFileSync(path, readFileSync(`${root}${DEFAULT}`, 'utf8').replace('{\n', `{\n  global: { ${global} },\n`))
+  return path
+}
+
+const addressOf = async ({ hears }: Program, name: string): Promise<string> => {
+  const [, address = ''] = await hears(new RegExp(`serving grpc://(\\S+) server=${name}`))
+  return address
+}
+
+/** Begins an action that runs until it is killed; resolves when it runs. */
+const runForEver = async (t: Test, address: string, marker: string): Promise<void> => {
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const built = buildAction({ command: { arguments: ['/bin/sh', '-c', `touch ${marker}; exec sleep 3600`] } })
+  const requests = [built.action, built.command, built.root].map(({ digest, bytes }: Blob) => ({
+    digest: wire(digest),
+    data: bytes,
+  }))
+  await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
+  void collect(client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(built.digest) }))
+  while (!existsSync(marker)) await setTimeout(20)
+}
+
+t.test('every signal that asks to stop ends in a clean stop and its own exit status', async (t) => {
+  for (const [signal, code] of [
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+    ['SIGHUP', 129],
+  ] as const) {
+    const data = `${t.testdir()}/${signal}`
+    mkdirSync(data)
+    const server = serve(t, DEFAULT, data)
+    await addressOf(server, 'public')
+    server.child.kill(signal)
+    t.same(await server.ended, { code, signal: null }, signal)
+    t.match(server.said(), new RegExp(`stopping.*signal=${signal}`))
+    t.ok(readFileSync(`${data}/cas/content/index`).length > 0, `${signal}: the index is saved`)
+  }
+})
+
+t.test('idle workers of other processes do not hold up the end of their scheduler', async (t) => {
+  const data = t.testdir({ s: {}, w: {} })
+  const server = serve(t, configWith(data, 'drain_s: 3600'), `${data}/s`)
+  const uri = await addressOf(server, 'worker_api')
+  const worker = `{
+    stores: { CAS: { fast_slow: {
+      fast: { filesystem: { content_path: '${data}/w/c', temp_path: '${data}/w/t', eviction_policy: { max_bytes: 1000 } } },
+      slow: { noop: {} },
+    } } },
+    workers: [{ worker: { scheduler_endpoint: 'grpc://${uri}', cas_fast_slow_store: 'CAS', work_directory: '${data}/w/w' } }],
+    servers: [],
+  }`
+  writeFileSync(`${data}/w.json5`, worker)
+  const other = serve(t, `${data}/w.json5`, `${data}/w`)
+  await other.hears(/connected to the scheduler/)
+  server.child.kill('SIGTERM')
+  t.same(await server.ended, { code: 143, signal: null })
+  other.child.kill('SIGTERM')
+  t.same(await other.ended, { code: 143, signal: null }, 'nor does a scheduler that is gone hold up its worker')
+})
+
+t.test('a running action is given drain_s and then ended', async (t) => {
+  const data = t.testdir()
+  const server = serve(t, configWith(data, `drain_s: '300ms'`), data)
+  await runForEver(t, await addressOf(server, 'public'), `${data}/runs`)
+  server.child.kill('SIGTERM')
+  t.same(await server.ended, { code: 143, signal: null })
+  t.notMatch(server.said(), /could not stop cleanly/)
+})
+
+t.test('a second signal of any kind ends the server at once, though an action still runs', async (t) => {
+  for (const second of ['SIGINT', 'SIGTERM'] as const) {
+    const data = `${t.testdir()}/${second}`
+    mkdirSync(data)
+    const server = serve(t, configWith(data, 'drain_s: 3600'), data)
+    await runForEver(t, await addressOf(server, 'public'), `${data}/runs`)
+    server.child.kill('SIGTERM')
+    await server.hears(/stopping.*signal=SIGTERM/)
+    server.child.kill(second)
+    t.same(await server.ended, { code: null, signal: second })
+  }
+})
+
+t.test('what npm passes on of an interrupt that the terminal sent to both is no second signal', async (t) => {
+  const data = t.testdir()
+  const server = serve(t, configWith(data, `drain_s: '500ms'`), data, { npm_lifecycle_event: 'start' })
+  await runForEver(t, await addressOf(server, 'public'), `${data}/runs`)
+  server.child.kill('SIGINT')
+  await server.hears(/stopping.*signal=SIGINT/)
+  server.child.kill('SIGINT')
+  t.same(await server.ended, { code: 130, signal: null })
+})
+
+t.test('a start that hangs ends on a signal, and at once on a second one', async (t) => {
+  const data = t.testdir({ cas: { content: {} } })
+  // Opening it for reading waits for a writer, for ever.
+  spawnSync('mkfifo', [`${data}/cas/content/index`])
+  for (const [global, second] of [
+    [`drain_s: '100ms'`, false],
+    ['drain_s: 3600', true],
+  ] as const) {
+    const server = serve(t, configWith(data, `${global}, log_level: 'debug'`), data)
+    await server.hears(/starting/)
+    server.child.kill('SIGTERM')
+    await server.hears(/signal=SIGTERM/)
+    if (second) server.child.kill('SIGHUP')
+    t.same(await server.ended, { code: null, signal: second ? 'SIGHUP' : 'SIGTERM' }, global)
+  }
+})
+
+/** A checkout that is prepared already: `npm start` there does what it does here, but for the build. */
+const preparedCheckout = (t: Test): string => {
+  const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: { start: string } }
+  const folder = t.testdir({
+    'package.json': JSON.stringify({ scripts: { start: scripts.start } }),
+    scripts: { 'prepare.mjs': '' },
+    data: {},
+  })
+  for (const name of ['dist', 'fixtures']) symlinkSync(`${root}${name}`, `${folder}/${name}`)
+  return folder
+}
+
+for (const [what, signal, isWholeGroup] of [
+  ['npm start killed by a service manager', 'SIGTERM', false],
+  ['npm start interrupted at the keyboard', 'SIGINT', true],
+  ['npm start whose terminal is closed', 'SIGHUP', true],
+] as const) {
+  t.test(`${what} leaves no server behind, and the server stops cleanly`, async (t) => {
+    const folder = preparedCheckout(t)
+    const npm = start(t, ['npm', 'start', '--no-update-notifier'], {
+      cwd: folder,
+      detached: true,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: folder,
+        REMEXEC_DATA: `${folder}/data`,
+        REMEXEC_PORT: '0',
+        REMEXEC_WORKER_PORT: '0',
+      },
+    })
+    const { pid = 0 } = npm.child
+    t.teardown(() => {
+      try {
+        process.kill(-pid, 'SIGKILL')
+      } catch {
+        // All of the group has ended, as it should have.
+      }
+    })
+    await addressOf(npm, 'public')
+    process.kill(isWholeGroup ? -pid : pid, signal)
+    await npm.ended
+    t.match(npm.said(), /stopping/)
+    t.ok(readFileSync(`${folder}/data/cas/content/index`).length > 0, 'the index is saved')
+  })
+}
