@@ -13,6 +13,7 @@ import { simpleSettings } from './scheduler/settings.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
 import { type Parts, servicesOf, type WorkerFacts } from './services.js'
+import { asActionCache } from './store/action-cache.js'
 import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import type { Store } from './store/store.js'
@@ -64,8 +65,8 @@ const start = async (
 
   const parts: Parts = {
     global: config.global,
-    store: (name) => existing(stores, name),
-    cas: casViews(stores),
+    ac: viewsOf(stores, asActionCache),
+    cas: viewsOf(stores, asCas),
     scheduler: (name) => existing(schedulers, name),
     workersOf: (scheduler) => workerFacts(config, scheduler),
     uploads,
@@ -160,7 +161,7 @@ const startWorker = async (
     name,
     options,
     store: parts.cas(options.cas_fast_slow_store),
-    actionCache: ac_store === undefined ? undefined : parts.store(ac_store),
+    actionCache: ac_store === undefined ? undefined : parts.ac(ac_store),
     address: server === undefined ? undefined : existing(listeners, server).address,
     clock: parts.clock,
     log: parts.log,
@@ -176,8 +177,9 @@ const startWorker = async (
   return worker
 }
 
-const casViews = (stores: ReadonlyMap<string, Store>): ((name: string) => Store) => {
-  const views = new Map([...stores].map(([name, store]) => [name, asCas(store)]))
+/** Every named store as what it serves as. */
+const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {
+  const views = new Map([...stores].map(([name, store]) => [name, asView(store)]))
   return (name) => existing(views, name)
 }
 

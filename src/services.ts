@@ -31,8 +31,8 @@ import { zstdFailure } from './stream/compression/libzstd.js'
 /** What the services of every server of the process share. */
 export interface Parts {
   readonly global: GlobalOptions
-  /** A named store as it is: where action results are. */
-  store(name: string): Store
+  /** A named store as an action cache. */
+  ac(name: string): Store
   /** A named store as a CAS. Always the same object for the same name, so that uploads to it know of each other. */
   cas(name: string): Store
   scheduler(name: string): Scheduler
@@ -109,7 +109,7 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const cas = mapValues(services.cas, ({ cas_store }, instance) => casInstance(cas_store, instance))
   const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
     const { cas: outputs } = entryFor(cas, instance) ?? {}
-    return { ac: parts.store(ac_store), cas: outputs, digestFunctions, isReadOnly: read_only }
+    return { ac: parts.ac(ac_store), cas: outputs, digestFunctions, isReadOnly: read_only }
   })
   const byteStream = mapValues(services.bytestream, (options, instance): ByteStreamInstance => {
     const { max_bytes_per_stream: maxReadChunkBytes, persist_stream_on_disconnect_timeout_s: parkedForS } = options
@@ -138,7 +138,7 @@ const executionInstance = (
   const { writeResults, maxTimeoutMs } = parts.workersOf(scheduler)
   return {
     cas: parts.cas(cas_store),
-    ac: parts.store(ac_store),
+    ac: parts.ac(ac_store),
     scheduler: parts.scheduler(scheduler),
     digestFunctions,
     maxTimeoutMs,

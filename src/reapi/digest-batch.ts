@@ -1,112 +1,128 @@
+import { DIGEST_HEAD_WORDS } from '../proto/find-missing-codec.js'
 import { Digest } from './digest.js'
-import type { DigestFunction } from './digest-function.js'
-
-/** Words of a digest ahead of those of its hash: the size's upper and its lower 32 bits. */
-export const BATCH_HEAD_WORDS = 2
+import { type DigestFunction, digestFunctions } from './digest-function.js'
 
 const WORD = 0x1_0000_0000
 
-/** The digests of a repeated field as they lie in the bytes of a message: well-formed, all with hashes of one length. */
-export interface PackedDigests {
-  readonly message: Buffer
-  /** Where each element begins. A byte of tag and one of length, the same for its hash, and the hash. */
-  readonly starts: Uint32Array
-  /** For each `BATCH_HEAD_WORDS` and its hash, eight hex digits a word, the first digit highest. */
-  readonly words: Int32Array
-  readonly count: number
-}
-
-/** Digests of one function without an object for each: for who asks about thousands and compares words. Immutable. */
+/**
+ * Digests of one function as numbers, without an object for each: for who asks about thousands and compares words. What
+ * is selected from a batch knows where in it each digest stands, so that parts of it that went different ways can be put
+ * together again (`merge`), and the answer told in the words of the question. Immutable.
+ */
 export class DigestBatch {
   readonly function: DigestFunction
   readonly count: number
-  /** Of every digest `wordsEach`: see PackedDigests. */
+  /** Of every digest `wordsEach`: the size's upper and lower 32 bits, and its hash, eight hex digits a word. */
   readonly words: Int32Array
   readonly wordsEach: number
-  readonly #message: Buffer
-  readonly #starts: Uint32Array
+  readonly #positions: Uint32Array | undefined
+  /** The digests of the first batch as somebody had them, by their positions. */
+  readonly #known: readonly Digest[] | undefined
 
-  /** The function's hashes have the length of the packed ones. */
-  constructor(digestFunction: DigestFunction, { message, starts, words, count }: PackedDigests) {
+  constructor(
+    digestFunction: DigestFunction,
+    words: Int32Array,
+    count: number,
+    from: { readonly positions?: Uint32Array; readonly known?: readonly Digest[] | undefined } = {},
+  ) {
     this.function = digestFunction
     this.count = count
     this.words = words
-    this.wordsEach = BATCH_HEAD_WORDS + (digestFunction.hexLength >>> 3)
-    this.#message = message
-    this.#starts = starts
+    this.wordsEach = wordsOf(digestFunction)
+    this.#positions = from.positions
+    this.#known = from.known
   }
 
-  at(position: number): Digest {
-    const hashAt = (this.#starts[position] as number) + HASH_OFFSET
-    const hash = this.#message.toString('latin1', hashAt, hashAt + this.function.hexLength)
-    const first = position * this.wordsEach
-    const sizeBytes = ((this.words[first] as number) >>> 0) * WORD + ((this.words[first + 1] as number) >>> 0)
-    return Digest.parse({ hash, sizeBytes }, this.function)
+  /** Digests at hand, all of one function. */
+  static of(digests: readonly Digest[]): DigestBatch {
+    const digestFunction = digests[0]?.function ?? digestFunctions.SHA256
+    const wordsEach = wordsOf(digestFunction)
+    const words = new Int32Array(digests.length * wordsEach)
+    let to = 0
+    for (const { function: other, hash, sizeBytes } of digests) {
+      if (other !== digestFunction)
+        throw new Error(`a batch of ${digestFunction.name} digests has one of ${other.name}`)
+      words[to++] = Math.floor(sizeBytes / WORD)
+      words[to++] = sizeBytes | 0
+      for (let at = 0; at < hash.length; at += 8) words[to++] = Number.parseInt(hash.slice(at, at + 8), 16)
+    }
+    return new DigestBatch(digestFunction, words, digests.length, { known: digests })
+  }
+
+  at(index: number): Digest {
+    return this.#known?.[this.positionOf(index)] ?? this.#parse(index)
   }
 
   digests(): Digest[] {
-    return Array.from({ length: this.count }, (_, position) => this.at(position))
+    return Array.from({ length: this.count }, (_, index) => this.at(index))
+  }
+
+  /** Where a digest stands in the batch that this one was selected from, at however many removes. */
+  positionOf(index: number): number {
+    return this.#positions === undefined ? index : (this.#positions[index] as number)
   }
 
   /** Those of blobs that have bytes. */
   withoutEmpty(): DigestBatch {
     let emptyCount = 0
-    for (let position = 0; position < this.count; position++) if (this.#isEmptyAt(position)) emptyCount++
-    if (emptyCount === 0) return this
-    const positions: number[] = []
-    for (let position = 0; position < this.count; position++) if (!this.#isEmptyAt(position)) positions.push(position)
-    return this.select(positions)
+    for (let index = 0; index < this.count; index++) if (this.#isEmptyAt(index)) emptyCount++
+    return emptyCount === 0 ? this : this.select(this.#indexesOf((index) => !this.#isEmptyAt(index)))
   }
 
-  /** Those at these positions, in their order. */
-  select(positions: readonly number[]): DigestBatch {
-    const count = positions.length
+  /** Those at these indexes, in their order. */
+  select(indexes: readonly number[]): DigestBatch {
+    const count = indexes.length
     if (count === this.count) return this
-    const starts = new Uint32Array(count)
-    const words = new Int32Array(count * this.wordsEach)
-    for (let at = 0; at < count; at++) {
-      const position = positions[at] as number
-      starts[at] = this.#starts[position] as number
-      const from = position * this.wordsEach
-      const to = at * this.wordsEach
-      for (let word = 0; word < this.wordsEach; word++) words[to + word] = this.words[from + word] as number
+    const { wordsEach } = this
+    const positions = new Uint32Array(count)
+    const words = new Int32Array(count * wordsEach)
+    for (let at = 0, to = 0; at < count; at++) {
+      const index = indexes[at] as number
+      positions[at] = this.positionOf(index)
+      const end = (index + 1) * wordsEach
+      for (let from = index * wordsEach; from < end; from++) words[to++] = this.words[from] as number
     }
-    return new DigestBatch(this.function, { message: this.#message, starts, words, count })
+    return new DigestBatch(this.function, words, count, { positions, known: this.#known })
   }
 
-  /** Those among `digests`, which are some of these and in the same order. */
-  only(digests: readonly Digest[]): DigestBatch {
-    const positions: number[] = []
-    for (let position = 0; position < this.count && positions.length < digests.length; position++) {
-      if (this.at(position).key === digests[positions.length]?.key) positions.push(position)
+  /** Batches without common digests that were selected from one, together and in its order. */
+  static merge(first: DigestBatch, ...others: readonly DigestBatch[]): DigestBatch {
+    const batches = [first, ...others].filter(({ count }) => count > 0)
+    const [only] = batches
+    if (only === undefined || batches.length === 1) return only ?? first
+    const places = batches.flatMap((batch) =>
+      Array.from({ length: batch.count }, (_, index) => ({ batch, index, position: batch.positionOf(index) })),
+    )
+    places.sort((a, b) => a.position - b.position)
+    const { wordsEach } = first
+    const words = new Int32Array(places.length * wordsEach)
+    for (const [at, { batch, index }] of places.entries()) {
+      words.set(batch.words.subarray(index * wordsEach, (index + 1) * wordsEach), at * wordsEach)
     }
-    return this.select(positions)
+    const positions = Uint32Array.from(places, ({ position }) => position)
+    return new DigestBatch(first.function, words, places.length, { positions, known: first.#known })
   }
 
-  /** The elements as they came, tags and lengths included, one behind the other. */
-  elements(): Buffer {
-    let sizeBytes = 0
-    for (let at = 0; at < this.count; at++) sizeBytes += this.#endOf(at) - (this.#starts[at] as number)
-    const elements = Buffer.allocUnsafe(sizeBytes)
-    for (let at = 0, to = 0; at < this.count; ) {
-      const start = this.#starts[at] as number
-      let end = this.#endOf(at++)
-      // What came side by side is copied in one go.
-      while (at < this.count && this.#starts[at] === end) end = this.#endOf(at++)
-      to += this.#message.copy(elements, to, start, end)
+  #indexesOf(isWanted: (index: number) => boolean): number[] {
+    const indexes: number[] = []
+    for (let index = 0; index < this.count; index++) if (isWanted(index)) indexes.push(index)
+    return indexes
+  }
+
+  #isEmptyAt(index: number): boolean {
+    const first = index * this.wordsEach
+    return this.words[first + 1] === 0 && this.words[first] === 0 && this.at(index).isEmpty
+  }
+
+  #parse(index: number): Digest {
+    const first = index * this.wordsEach
+    const bytes = Buffer.allocUnsafe((this.wordsEach - DIGEST_HEAD_WORDS) * 4)
+    for (let word = DIGEST_HEAD_WORDS; word < this.wordsEach; word++) {
+      bytes.writeInt32BE(this.words[first + word] as number, (word - DIGEST_HEAD_WORDS) * 4)
     }
-    return elements
-  }
-
-  #isEmptyAt(position: number): boolean {
-    const first = position * this.wordsEach
-    return this.words[first + 1] === 0 && this.words[first] === 0 && this.at(position).isEmpty
-  }
-
-  #endOf(position: number): number {
-    const start = this.#starts[position] as number
-    return start + 2 + (this.#message[start + 1] as number)
+    const sizeBytes = ((this.words[first] as number) >>> 0) * WORD + ((this.words[first + 1] as number) >>> 0)
+    return Digest.parse({ hash: bytes.toString('hex'), sizeBytes }, this.function)
   }
 }
 
-const HASH_OFFSET = 4
+const wordsOf = ({ hexLength }: DigestFunction): number => DIGEST_HEAD_WORDS + (hexLength >>> 3)

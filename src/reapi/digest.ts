@@ -15,12 +15,15 @@ export class Digest {
   readonly function: DigestFunction
   readonly hash: string
   readonly sizeBytes: number
+  /** False of the key of an action result: what is kept under it is not what it is the digest of. */
+  readonly describesContent: boolean
   #key: string | undefined
 
-  private constructor(digestFunction: DigestFunction, hash: string, sizeBytes: number) {
+  private constructor(digestFunction: DigestFunction, hash: string, sizeBytes: number, describesContent = true) {
     this.function = digestFunction
     this.hash = hash
     this.sizeBytes = sizeBytes
+    this.describesContent = describesContent
   }
 
   /** Rejects with INVALID_ARGUMENT what is not a digest of `digestFunction`; `what` names the field in the message. */
@@ -64,6 +67,11 @@ export class Digest {
 
   get isEmpty(): boolean {
     return this.sizeBytes === 0 && this.hash === emptyHash(this.function)
+  }
+
+  /** An action's digest as the key under which an action cache keeps its result. */
+  asActionKey(): Digest {
+    return this.describesContent ? new Digest(this.function, this.hash, this.sizeBytes, false) : this
   }
 
   toMessage(): DigestMessage {

@@ -8,6 +8,7 @@ import { StatusError } from '../base/status-error.js'
 import type { StoreConfig, StoreOptions } from '../config/config.js'
 import type { BuildContext } from './kind.js'
 import { kinds } from './kinds.js'
+import { StoreNode } from './node.js'
 import type { Store } from './store.js'
 
 export interface BuilderParts {
@@ -32,7 +33,7 @@ export const buildStores = async (
 class Builder {
   readonly #configs: ReadonlyMap<string, StoreConfig>
   readonly #parts: BuilderParts
-  readonly #named = new Map<string, Promise<Store>>()
+  readonly #named = new Map<string, Promise<StoreNode>>()
 
   constructor(configs: ReadonlyMap<string, StoreConfig>, parts: BuilderParts) {
     this.#configs = configs
@@ -40,7 +41,7 @@ class Builder {
   }
 
   /** `users` are the named stores that are waiting for this one. */
-  async named(name: string, users: readonly string[]): Promise<Store> {
+  async named(name: string, users: readonly string[]): Promise<StoreNode> {
     const config = this.#configs.get(name)
     if (config === undefined) {
       const known = [...this.#configs.keys()].join(', ')
@@ -58,34 +59,41 @@ class Builder {
     this.#named.set(name, building)
     const store = await building
     this.#watch(store, name)
+    this.#parts.log.debug('built a store', { store: name, path: store.path })
     return store
   }
 
-  async #child(config: StoreConfig, path: string, users: readonly string[]): Promise<Store> {
+  async #child(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
     const store = await this.#build(config, path, users)
     // A reference is the store it names and no component of its own.
     if (config.kind !== 'ref_store') this.#watch(store, path)
     return store
   }
 
-  #build(config: StoreConfig, path: string, users: readonly string[]): Promise<Store> {
+  async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
     const { resources, clock, log } = this.#parts
-    return build(config, {
+    const below = new Map<string, string>()
+    const store = await build(config, {
       path,
-      child: (child, key) => this.#child(child, `${path}/${key}`, users),
+      child: async (childConfig, key) => {
+        const child = await this.#child(childConfig, `${path}/${key}`, users)
+        below.set(key, child.path)
+        return child
+      },
       named: (name) => this.named(name, users),
       resources,
       clock,
       log,
     })
+    return store instanceof StoreNode ? store : new StoreNode(store, config.kind, path, below)
   }
 
-  #watch(store: Store, path: string): void {
+  #watch(store: StoreNode, path: string): void {
     const { watch, log } = this.#parts
     watch({
       namespace: `/stores/${path}`,
       component: `stores/${path}`,
-      structName: store.constructor.name,
+      structName: store.structName,
       check: (signal) => store.health(internalCall({ signal, log })),
     })
   }

@@ -1,24 +1,11 @@
-import { Readable } from 'node:stream'
 import type { Call } from '../base/call.js'
-import type { HealthStatus } from '../base/health.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
-import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
-import { faultOf, Verify, verifyBytes } from '../stream/verify.js'
-import { compressedCas } from './cas-compressed.js'
-import { CasFiles, withoutEmpty } from './cas-files.js'
-import { Drain } from './drain.js'
-import {
-  type BlobBytes,
-  type BlobFiles,
-  type CompressedBlobs,
-  findMissingIn,
-  readBytes,
-  type Store,
-  type WriteOutcomes,
-  writeBlobs,
-  writeBytes,
-} from './store.js'
+import { Blob } from '../stream/blob/blob.js'
+import { placeOf, type Range } from '../stream/path.js'
+import { CasFiles } from './cas-files.js'
+import { ForwardingStore } from './forwarding.js'
+import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Store } from './store.js'
 
 /**
  * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always
@@ -26,70 +13,53 @@ import {
  */
 export const asCas = (store: Store): Store => new Cas(store)
 
-class Cas implements Store {
-  readonly checksUploads = true
-  readonly files: BlobFiles | undefined
-  readonly compressed: CompressedBlobs | undefined
-  readonly #backend: Store
+class Cas extends ForwardingStore {
+  readonly #files: BlobFiles | undefined
 
   constructor(backend: Store) {
-    this.#backend = backend
-    this.files = backend.files && new CasFiles(backend.files)
-    this.compressed = backend.compressed && compressedCas(backend.compressed)
+    super(backend)
+    this.#files = backend.files && new CasFiles(backend.files)
   }
 
-  get keepsNothing(): boolean {
-    return this.#backend.keepsNothing === true
+  override get files(): BlobFiles | undefined {
+    return this.#files
   }
 
-  findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
-    return this.#backend.findMissing(withoutEmpty(digests), call)
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return this.backend.findMissing(digests.withoutEmpty(), call)
   }
 
-  findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
-    return findMissingIn(this.#backend, batch.withoutEmpty(), call)
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    if (!digest.isEmpty) return this.backend.get(digest, range, call)
+    placeOf(range, 0, digest.key)
+    return Blob.ofBytes(NO_BYTES).knownAs(digest)
   }
 
-  async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {
-    if (!digest.isEmpty) return this.#backend.reader(digest, range, call)
-    if (range.offset > 0) throw pastEnd(digest.key, range.offset, 0)
-    return [Readable.from([], { objectMode: false })]
+  override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const checked = this.incoming(blob, digest)
+    return digest.isEmpty ? checked.drain(call.signal) : this.backend.put(digest, checked, call)
   }
 
-  async writer(digest: Digest, call: Call): Promise<WritePath> {
-    if (digest.isEmpty) return [new Verify(digest, { fault: 'client' }), new Drain()]
-    const path = await this.#backend.writer(digest, call)
-    return this.#backend.checksUploads === true ? path : [new Verify(digest, { fault: 'client' }), ...path]
-  }
-
-  readBytes(digest: Digest, maxBytes: number, call: Call): Promise<Buffer> {
-    return digest.isEmpty ? Promise.resolve(EMPTY) : readBytes(this.#backend, digest, maxBytes, call)
-  }
-
-  async writeBytes(digest: Digest, bytes: Buffer, call: Call): Promise<void> {
-    if (digest.isEmpty || this.#backend.checksUploads !== true) await verifyBytes(digest, bytes, { fault: 'client' })
-    if (!digest.isEmpty) await writeBytes(this.#backend, digest, bytes, call)
-  }
-
-  async writeBlobs(blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes> {
-    const checksAll = this.#backend.checksUploads !== true
-    const outcomes = blobs.map(({ digest, bytes }) =>
-      checksAll || digest.isEmpty ? faultOf(digest, bytes, { fault: 'client' }) : undefined,
-    )
-    const isWritten = ({ digest }: BlobBytes, index: number): boolean =>
-      outcomes[index] === undefined && !digest.isEmpty
-    const written = await writeBlobs(this.#backend, blobs.filter(isWritten), call)
+  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    if (!entries.some(({ digest }) => digest.isEmpty)) return super.putAll(entries, call)
+    const kept = entries.filter(({ digest }) => !digest.isEmpty)
+    const empty = entries.filter(({ digest }) => digest.isEmpty)
+    const [outcomes, others] = await Promise.all([
+      super.putAll(kept, call),
+      Promise.all(empty.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))),
+    ])
     let next = 0
-    return blobs.map((blob, index) => (isWritten(blob, index) ? written[next++] : outcomes[index]))
+    let nextEmpty = 0
+    return entries.map(({ digest }) => (digest.isEmpty ? others[nextEmpty++] : outcomes[next++]))
   }
 
-  async remove(digest: Digest, call: Call): Promise<void> {
-    if (!digest.isEmpty) await this.#backend.remove(digest, call)
+  override async remove(digest: Digest, call: Call): Promise<void> {
+    if (!digest.isEmpty) await this.backend.remove(digest, call)
   }
 
-  health(call: Call): Promise<HealthStatus> {
-    return this.#backend.health(call)
+  protected override incoming(blob: Blob, digest: Digest): Blob {
+    return blob.checkedAs(digest, { fault: 'client' })
   }
 }
 
-const EMPTY = Buffer.alloc(0)
+const NO_BYTES = Buffer.alloc(0)

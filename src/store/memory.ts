@@ -4,64 +4,52 @@ import { StatusError } from '../base/status-error.js'
 import type { MemoryOptions } from '../config/config.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
-import { pastEnd, type Range, type ReadPath, type WritePath } from '../stream/path.js'
+import { Blob } from '../stream/blob/blob.js'
+import { streamsOf } from '../stream/blob/form.js'
+import { cancellation, join } from '../stream/join.js'
+import { placeOf, type Range } from '../stream/path.js'
 import { ABSENT, BlobIndex } from './index/blob-index.js'
 import type { StoreKind } from './kind.js'
 import { MemorySink, MemorySource, own, tooLargeToKeep } from './memory-stages.js'
-import { type Store, tooLarge } from './store.js'
+import { BaseStore } from './store.js'
 
 /**
  * Keeps blobs on the heap, least recently used first out. A blob that alone exceeds `max_bytes` is refused with
  * RESOURCE_EXHAUSTED as soon as it does, because `finish` means it can be read; as the fast side of a fast_slow that
  * costs nobody anything. Uploads under way are not counted until they commit.
  */
-class MemoryStore implements Store {
+class MemoryStore extends BaseStore {
   readonly #index: BlobIndex
   /** What each slot of the index holds. */
   readonly #blobs: (readonly Buffer[])[] = []
 
   constructor(index: BlobIndex) {
+    super()
     this.#index = index
   }
 
-  async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
-    return digests.filter((digest) => this.#index.use(digest) === ABSENT)
+  async findMissing(digests: DigestBatch): Promise<DigestBatch> {
+    return this.#index.missing(digests)
   }
 
-  async findMissingIn(batch: DigestBatch): Promise<DigestBatch> {
-    return this.#index.missingIn(batch)
-  }
-
-  async reader(digest: Digest, { offset, limit }: Range, _call: Call): Promise<ReadPath> {
-    const { pieces, sizeBytes } = this.#use(digest)
-    if (offset > sizeBytes) throw pastEnd(digest.key, offset, sizeBytes)
-    return [new MemorySource(pieces, offset, Math.min(sizeBytes, offset + limit))]
-  }
-
-  async writer(digest: Digest, _call: Call): Promise<WritePath> {
-    return [
-      new MemorySink({
-        fits: (sizeBytes) => this.#index.fits(sizeBytes),
-        commit: (pieces, sizeBytes) => this.#insert(digest, pieces, sizeBytes),
-      }),
-    ]
-  }
-
-  async readBytes(digest: Digest, maxBytes: number): Promise<Buffer> {
-    const { pieces, sizeBytes } = this.#use(digest)
-    if (sizeBytes > maxBytes) throw tooLarge(digest, sizeBytes, maxBytes)
+  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
+    const slot = this.#index.use(digest)
+    const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
+    if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
+    const { offset, end } = placeOf(range, this.#index.storedBytesOf(slot), digest.key)
     const [only] = pieces
-    return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces, sizeBytes)
+    if (pieces.length === 1 && only !== undefined) return Blob.ofBytes(partOf(only, offset, end), { offset })
+    return Blob.ofPath([new MemorySource(pieces, offset, end)], { sizeBytes: end - offset, offset })
   }
 
-  async writeBytes(digest: Digest, bytes: Buffer): Promise<void> {
-    if (!this.#index.fits(bytes.length)) throw tooLargeToKeep(bytes.length)
-    this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
-  }
-
-  async storedBytes(digest: Digest): Promise<number | undefined> {
-    const slot = this.#index.find(digest)
-    return slot === ABSENT ? undefined : this.#index.storedBytesOf(slot)
+  async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
+    if (signal.aborted) {
+      blob.discard()
+      throw cancellation(signal)
+    }
+    const form = await blob.take()
+    if (form.kind === 'bytes') this.#putBytes(digest, form.bytes)
+    else await join([...streamsOf(form), this.#sink(digest)], signal)
   }
 
   async remove(digest: Digest): Promise<void> {
@@ -83,12 +71,16 @@ class MemoryStore implements Store {
       this.#free(slot)
   }
 
-  /** Where a blob is, which counts as a use. */
-  #use(digest: Digest): { readonly pieces: readonly Buffer[]; readonly sizeBytes: number } {
-    const slot = this.#index.use(digest)
-    const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
-    if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
-    return { pieces, sizeBytes: this.#index.storedBytesOf(slot) }
+  #putBytes(digest: Digest, bytes: Buffer): void {
+    if (!this.#index.fits(bytes.length)) throw tooLargeToKeep(bytes.length)
+    this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
+  }
+
+  #sink(digest: Digest): MemorySink {
+    return new MemorySink({
+      fits: (sizeBytes) => this.#index.fits(sizeBytes),
+      commit: (pieces, sizeBytes) => this.#insert(digest, pieces, sizeBytes),
+    })
   }
 
   #insert(digest: Digest, pieces: readonly Buffer[], sizeBytes: number): void {
@@ -104,6 +96,10 @@ class MemoryStore implements Store {
 }
 
 const NOTHING: readonly Buffer[] = []
+
+/** The very same buffer where that is all of it: who knows what it holds by the buffer recognises it. */
+const partOf = (bytes: Buffer, offset: number, end: number): Buffer =>
+  end - offset === bytes.length ? bytes : bytes.subarray(offset, end)
 
 const EXPIRY_PERIOD_MS = 10_000
 

@@ -4,36 +4,26 @@ import { StatusError } from '../base/status-error.js'
 import type { NoopOptions } from '../config/config.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
-import type { Range, ReadPath, WritePath } from '../stream/path.js'
-import { Drain } from './drain.js'
+import type { Blob } from '../stream/blob/blob.js'
+import type { Range } from '../stream/path.js'
 import type { StoreKind } from './kind.js'
-import type { Store } from './store.js'
+import { BaseStore, PLAIN } from './store.js'
 
-/** Takes every write and keeps nothing. */
-class NoopStore implements Store {
-  readonly keepsNothing = true
+/** Takes every blob and keeps nothing. */
+class NoopStore extends BaseStore {
+  override readonly properties = { ...PLAIN, keepsNothing: true }
 
-  async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
-    return [...digests]
+  async findMissing(digests: DigestBatch): Promise<DigestBatch> {
+    return digests
   }
 
-  async findMissingIn(batch: DigestBatch): Promise<DigestBatch> {
-    return batch
+  async get({ key }: Digest, _range: Range, _call: Call): Promise<Blob> {
+    throw new StatusError('NOT_FOUND', `blob ${key} is not here: this store keeps nothing`)
   }
 
-  async reader(digest: Digest, _range: Range, _call: Call): Promise<ReadPath> {
-    throw nothingKept(digest)
+  put(_digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
+    return blob.drain(signal)
   }
-
-  async writer(): Promise<WritePath> {
-    return [new Drain()]
-  }
-
-  async readBytes(digest: Digest): Promise<Buffer> {
-    throw nothingKept(digest)
-  }
-
-  async writeBytes(): Promise<void> {}
 
   async remove(): Promise<void> {}
 
@@ -41,8 +31,5 @@ class NoopStore implements Store {
     return { state: 'Ok', structName: NoopStore.name, message: 'keeps nothing' }
   }
 }
-
-const nothingKept = ({ key }: Digest): StatusError =>
-  new StatusError('NOT_FOUND', `blob ${key} is not here: this store keeps nothing`)
 
 export const noop: StoreKind<NoopOptions> = { build: () => new NoopStore() }

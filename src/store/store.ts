@@ -4,57 +4,37 @@ import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
 import type { CompressorName } from '../reapi/compressor.js'
 import type { Digest } from '../reapi/digest.js'
-import type { DigestBatch } from '../reapi/digest-batch.js'
-import { cancellation } from '../stream/join.js'
-import { type Range, type ReadPath, WHOLE, type WritePath } from '../stream/path.js'
-import { collect, deliver } from '../stream/run.js'
+import { DigestBatch } from '../reapi/digest-batch.js'
+import { Blob } from '../stream/blob/blob.js'
+import { type Range, WHOLE } from '../stream/path.js'
 
 /**
- * Keeps bytes under digests. The same contract serves the CAS, whose keys describe the bytes, and the action cache, whose
+ * Keeps blobs under digests. The same contract serves the CAS, whose keys describe the bytes, and the action cache, whose
  * keys are action digests: a store never assumes that `digest.sizeBytes` is the length of what it keeps.
  *
- * 1. `reader` rejects with NOT_FOUND before any stream is returned; after that every failure is a stream error.
- * 2. The last stream's `finish` means committed and visible to readers. `destroy` before `finish` leaves no trace.
- * 3. Whoever obtains a path runs it or discards it. Files are opened in `_construct`, so a failed open is a stream error.
- * 4. Stages are single-use, keep order, call back exactly once and never throw.
- * 5. Bytes are immutable once pushed: a stage may slice, never overwrite.
- * 6. Lengths and hashes are checked by Verify only. Each uploaded byte is hashed once.
+ * 1. `get` rejects with NOT_FOUND before there is a blob; after that every failure is the blob's.
+ * 2. `put` resolved means committed and visible to readers; rejected or aborted, it leaves no trace.
+ * 3. Blobs cross this border plain (`Blob.encoding` is IDENTITY), in whatever encoding they come: who can use that takes
+ *    them `as` it. Whoever gets a blob uses it once or discards it, a store that refuses it too.
+ * 4. Stages are single-use, keep order, call back exactly once and never throw. Bytes are immutable once pushed.
+ * 5. Lengths and hashes are checked by `Blob.checkedAs` only. Each uploaded byte is hashed once.
  *
- * 7. A kind may have a shorter way for small blobs, `readBytes`, `writeBytes` and `writeBlobs`, and one for many digests,
- *    `findMissingIn`; whoever wants them calls the functions of that name below, which go by the others where it has none.
- *    Both ways see the same blobs at all times.
- *
- * A write under a digest that is present replaces what it held; readers under way finish with the old bytes.
+ * A put under a digest that is present replaces what it held; readers under way finish with the old bytes.
  */
 export interface Store {
   /** The digests that are absent, in the order asked. What is present counts as used. Absence is never an error. */
-  findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]>
+  findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch>
 
-  /** `findMissing` without an object for each digest. */
-  findMissingIn?(batch: DigestBatch, call: Call): Promise<DigestBatch>
+  /** An offset past the end is OUT_OF_RANGE, a limit past it gives what there is. */
+  get(digest: Digest, range: Range, call: Call): Promise<Blob>
 
-  /** Byte streams (never object mode). An offset past the end is OUT_OF_RANGE, a limit past it gives what there is. */
-  reader(digest: Digest, range: Range, call: Call): Promise<ReadPath>
-
-  writer(digest: Digest, call: Call): Promise<WritePath>
+  put(digest: Digest, blob: Blob, call: Call): Promise<void>
 
   /**
-   * The whole blob, NOT_FOUND when it is absent, RESOURCE_EXHAUSTED when it has more than `maxBytes`. Nobody may write to
-   * the answer: it can be what a later reader gets too.
+   * `put` for many blobs at a time. Answers in their order why each was not kept, `undefined` of those that were; rejects
+   * only when it cannot even say that. The same digest may come twice.
    */
-  readBytes?(digest: Digest, maxBytes: number, call: Call): Promise<Buffer>
-
-  /**
-   * Resolves once committed and visible, as `finish` says it; rejected, it leaves no trace. The bytes stay as they are
-   * until it settles. An abort is heeded until the writing begins.
-   */
-  writeBytes?(digest: Digest, bytes: Buffer, call: Call): Promise<void>
-
-  /**
-   * `writeBytes` for many blobs at a time. Answers in their order why each was not kept, `undefined` of those that were;
-   * rejects only when it cannot even say that. The same digest may come twice.
-   */
-  writeBlobs?(blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes>
+  putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes>
 
   /** Forgets a blob that turned out to be wrong, everywhere below. Absent is fine. */
   remove(digest: Digest, call: Call): Promise<void>
@@ -62,87 +42,67 @@ export interface Store {
   /** Whether this component works now. Leaves nothing behind in a cache. */
   health(call: Call): Promise<HealthStatus>
 
-  /** True of a store that takes every write and has nothing to read: what it says about absence means nothing. */
-  readonly keepsNothing?: boolean | undefined
-
-  /** True when its writer already fails on bytes that are not those of the digest, so that nobody need hash them again. */
-  readonly checksUploads?: boolean | undefined
+  readonly properties: StoreProperties
 
   /** Present when blobs are files of this machine that an action's input root can link to. */
-  readonly files?: BlobFiles | undefined
-
-  /** Present when blobs are kept in a form that clients of REAPI may ask for and send. */
-  readonly compressed?: CompressedBlobs | undefined
-
-  /**
-   * How many bytes it keeps of a blob, undefined of an absent one. Present where that is known without reading: it lets
-   * a store above read a blob from its end.
-   */
-  storedBytes?(digest: Digest, call: Call): Promise<number | undefined>
+  readonly files: BlobFiles | undefined
 }
 
-/** A blob that is in memory as a whole. */
-export interface BlobBytes {
+/** What a store is, for those who use it: data, which a wrapper passes on. */
+export interface StoreProperties {
+  /** It takes every blob and has nothing to read: what it says about absence means nothing. */
+  readonly keepsNothing: boolean
+  /** What blobs may come and go in without being encoded for it. */
+  readonly encodings: readonly CompressorName[]
+}
+
+export const PLAIN: StoreProperties = { keepsNothing: false, encodings: [] }
+
+export interface BlobEntry {
   readonly digest: Digest
-  readonly bytes: Buffer
+  readonly blob: Blob
 }
 
-/** What became of blobs that were written together. */
-export type WriteOutcomes = readonly (StatusError | undefined)[]
+/** What became of blobs that were put together. */
+export type Outcomes = readonly (StatusError | undefined)[]
 
-/** Blobs as one compressor of REAPI has them, passed through as they are kept: neither compressed nor decompressed. */
-export interface CompressedBlobs {
-  readonly compressor: CompressorName
+/** How many blobs are put at a time where they cannot be together. */
+const PUT_LANES = 16
 
-  /** The whole blob, compressed. Fails as `Store.reader` does. */
-  reader(digest: Digest, call: Call): Promise<ReadPath>
+/** What kinds have in common that say nothing else. */
+export abstract class BaseStore implements Store {
+  readonly properties: StoreProperties = PLAIN
+  readonly files: BlobFiles | undefined = undefined
 
-  /**
-   * Takes compressed bytes, in any form the compressor allows, and checks what they decompress to: bytes that are not
-   * those of the digest, or not compressed so, are INVALID_ARGUMENT. For keys that describe the bytes, those of a CAS.
-   */
-  writer(digest: Digest, call: Call): Promise<WritePath>
+  abstract findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch>
+  abstract get(digest: Digest, range: Range, call: Call): Promise<Blob>
+  abstract put(digest: Digest, blob: Blob, call: Call): Promise<void>
+  abstract remove(digest: Digest, call: Call): Promise<void>
+  abstract health(call: Call): Promise<HealthStatus>
+
+  putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    return boundedMap(entries, PUT_LANES, ({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))
+  }
 }
 
-/** Which digests of a batch are absent, in their order; see `Store.findMissing`. */
-export const findMissingIn = (store: Store, batch: DigestBatch, call: Call): Promise<DigestBatch> =>
-  store.findMissingIn === undefined ? findMissingOf(store, batch, call) : store.findMissingIn(batch, call)
-
-const findMissingOf = async (store: Store, batch: DigestBatch, call: Call): Promise<DigestBatch> =>
-  batch.only(await store.findMissing(batch.digests(), call))
-
-/** The whole of a blob that the caller knows to be small; see `Store.readBytes`. */
-export const readBytes = (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> =>
-  store.readBytes === undefined ? readPath(store, digest, maxBytes, call) : store.readBytes(digest, maxBytes, call)
-
-const readPath = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> =>
-  collect(await store.reader(digest, WHOLE, call), { maxBytes, signal: call.signal })
-
-/** Writes a blob that is in memory anyhow; see `Store.writeBytes`. */
-export const writeBytes = async (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> => {
-  if (call.signal.aborted) throw cancellation(call.signal)
-  if (store.writeBytes === undefined) await deliver(bytes, await store.writer(digest, call), call.signal)
-  else await store.writeBytes(digest, bytes, call)
-}
-
-/** How many blobs are written at a time where they cannot be together. */
-const WRITE_LANES = 16
-
-/** Writes many blobs that are in memory anyhow; see `Store.writeBlobs`. */
-export const writeBlobs = async (store: Store, blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes> =>
-  store.writeBlobs === undefined
-    ? boundedMap(blobs, WRITE_LANES, ({ digest, bytes }) => outcomeOf(writeBytes(store, digest, bytes, call)))
-    : store.writeBlobs(blobs, call)
-
-const outcomeOf = (work: Promise<void>): Promise<StatusError | undefined> =>
+export const outcomeOf = (work: Promise<void>): Promise<StatusError | undefined> =>
   work.then(
     () => undefined,
     (error: unknown) => StatusError.from(error),
   )
 
-/** A blob of `sizeBytes` where at most `maxBytes` are wanted. */
-export const tooLarge = (digest: Digest, sizeBytes: number, maxBytes: number): StatusError =>
-  new StatusError('RESOURCE_EXHAUSTED', `blob ${digest.key} has ${sizeBytes} bytes, expected at most ${maxBytes} here`)
+/** The whole of a blob that the caller knows to be small: more than `maxBytes` is RESOURCE_EXHAUSTED. */
+export const getBytes = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> => {
+  const blob = await store.get(digest, WHOLE, call)
+  return blob.bytes({ maxBytes, signal: call.signal })
+}
+
+export const putBytes = (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> =>
+  store.put(digest, Blob.ofBytes(bytes), call)
+
+/** Those among digests at hand that are absent, in their order. */
+export const missingOf = async (store: Store, digests: readonly Digest[], call: Call): Promise<readonly Digest[]> =>
+  digests.length === 0 ? [] : (await store.findMissing(DigestBatch.of(digests), call)).digests()
 
 /** Blobs as files: what the worker needs to build an input root without copying. */
 export interface BlobFiles {

@@ -1,5 +1,6 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
 import { StatusError } from '../base/status-error.js'
+import type { CompressorName } from '../reapi/compressor.js'
 
 /** The stages of one download, source first. Whoever obtains it runs it or discards it. */
 export type ReadPath = readonly [Readable, ...Duplex[]]
@@ -12,8 +13,11 @@ export type Path = readonly [Readable, ...Duplex[], Writable]
 
 /** The part of a blob a reader asks for, in bytes. `limit` is Infinity for everything from `offset` on. */
 export interface Range {
+  /** Below 0 it counts from the end; one before the first byte stands for that. */
   readonly offset: number
   readonly limit: number
+  /** What the part will be encoded as. A hint: where a store keeps a blob in several places, one may have it so already. */
+  readonly wantedAs?: CompressorName | undefined
 }
 
 /**
@@ -25,7 +29,19 @@ export const STAGE_BYTES = 256 * 1024
 export const WHOLE: Range = { offset: 0, limit: Number.POSITIVE_INFINITY }
 
 /** Whether a range asks for all of a blob of that size. */
-export const isWhole = (range: Range, sizeBytes: number): boolean => range.offset === 0 && range.limit >= sizeBytes
+export const isWhole = ({ offset, limit }: Range, sizeBytes: number): boolean =>
+  (offset === 0 || -offset >= sizeBytes) && limit >= sizeBytes
+
+/** Where a range begins and ends in a blob of that size; OUT_OF_RANGE behind its last byte. `key` names the blob. */
+export const placeOf = (
+  range: Range,
+  sizeBytes: number,
+  key: string,
+): { readonly offset: number; readonly end: number } => {
+  const offset = range.offset < 0 ? Math.max(0, sizeBytes + range.offset) : range.offset
+  if (offset > sizeBytes) throw pastEnd(key, offset, sizeBytes)
+  return { offset, end: Math.min(sizeBytes, offset + range.limit) }
+}
 
 /** What a reader answers when the offset lies behind the last byte; `key` names the blob. */
 export const pastEnd = (key: string, offset: number, sizeBytes: number): StatusError =>

@@ -1,36 +1,67 @@
-import { Writable } from 'node:stream'
-import { StatusError } from '../base/status-error.js'
-import { Branch } from './branch.js'
-import { STAGE_BYTES, type WritePath } from './path.js'
+import { Readable, Writable } from 'node:stream'
+import { STAGE_BYTES } from './path.js'
 
-export interface TeeBranches {
-  /** One failing fails the write and destroys every branch. */
-  readonly required: readonly WritePath[]
-  /** One failing is dropped; the write goes on. */
-  readonly optional: readonly WritePath[]
-  /** Run once all required and the remaining optional branches committed, with why others did not, before `finish`. */
-  afterCommit?(dropped: readonly StatusError[]): Promise<void>
+/** One of those who get what goes into a tee. */
+export class TeeBranch extends Readable {
+  #onRoom: (() => void) | undefined
+  #isHeld: boolean
+  #isOver = false
+
+  /** With `holdsEnd` it does not end before `release`. */
+  constructor({ holdsEnd = false }: { readonly holdsEnd?: boolean } = {}) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#isHeld = holdsEnd
+  }
+
+  /** False when the caller must wait for `onRoom` before it gives more. A branch that was destroyed takes anything. */
+  give(chunk: Buffer): boolean {
+    return this.destroyed || this.push(chunk)
+  }
+
+  /** Calls `ready` once when there is room for more, or nobody reads any more. */
+  onRoom(ready: () => void): void {
+    if (this.destroyed) ready()
+    else this.#onRoom = ready
+  }
+
+  /** No more comes. */
+  finish(): void {
+    this.#isOver = true
+    if (!this.#isHeld && !this.destroyed) this.push(null)
+  }
+
+  /** Lets it end. */
+  release(): void {
+    this.#isHeld = false
+    if (this.#isOver && !this.destroyed) this.push(null)
+  }
+
+  override _read(): void {
+    this.#wake()
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#wake()
+    callback(error)
+  }
+
+  #wake(): void {
+    const ready = this.#onRoom
+    this.#onRoom = undefined
+    ready?.()
+  }
 }
 
 /**
- * One write into several paths; the slowest live branch paces the source. Optional branches end only after the required
- * ones committed, so that a cache never claims what the authority refused. Chunks are shared, not copied.
+ * What is written into it goes to every branch; the slowest one that is left paces the source. A branch that is destroyed
+ * is left out from then on. Chunks are shared, not copied. It fails with all its branches, and they with it.
  */
 export class Tee extends Writable {
-  readonly #required: readonly Branch[]
-  readonly #optional: readonly Branch[]
-  readonly #all: readonly Branch[]
-  readonly #afterCommit: TeeBranches['afterCommit']
+  readonly #branches: readonly TeeBranch[]
 
-  constructor({ required, optional, afterCommit }: TeeBranches) {
+  constructor(branches: readonly TeeBranch[]) {
     super({ highWaterMark: STAGE_BYTES })
-    this.#required = required.map((path) => new Branch(path))
-    this.#optional = optional.map((path) => new Branch(path))
-    this.#all = [...this.#required, ...this.#optional]
-    this.#afterCommit = afterCommit
-    for (const branch of this.#required) {
-      void branch.outcome.then((error) => error !== undefined && this.destroy(error))
-    }
+    this.#branches = branches
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: () => void): void {
@@ -39,37 +70,22 @@ export class Tee extends Writable {
       waiting -= 1
       if (waiting === 0) callback()
     }
-    for (const branch of this.#all) {
-      if (branch.write(chunk)) continue
+    for (const branch of this.#branches) {
+      if (branch.give(chunk)) continue
       waiting += 1
-      branch.onReady(ready)
+      branch.onRoom(ready)
     }
     ready()
   }
 
-  override _final(callback: (error?: Error) => void): void {
-    this.#commit().then(
-      () => callback(),
-      (error: unknown) => callback(StatusError.from(error)),
-    )
+  override _final(callback: () => void): void {
+    for (const branch of this.#branches) branch.finish()
+    callback()
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    for (const branch of this.#all) branch.destroy(error ?? undefined)
-    void Promise.all(this.#all.map((branch) => branch.outcome)).then(() => callback(error))
+    // Destroyed because it is through, it leaves its branches to their readers.
+    if (!this.writableFinished) for (const branch of this.#branches) branch.destroy(error ?? undefined)
+    callback(error)
   }
-
-  async #commit(): Promise<void> {
-    const [failure] = await finish(this.#required)
-    if (failure !== undefined) throw failure
-    const dropped = await finish(this.#optional)
-    await this.#afterCommit?.(dropped)
-  }
-}
-
-/** Ends the branches; answers why those failed that did. */
-const finish = async (branches: readonly Branch[]): Promise<StatusError[]> => {
-  for (const branch of branches) branch.end()
-  const outcomes = await Promise.all(branches.map((branch) => branch.outcome))
-  return outcomes.filter((outcome) => outcome !== undefined)
 }

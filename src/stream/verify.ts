@@ -9,6 +9,11 @@ export interface VerifyOptions extends BlobCheckOptions {
   readonly repair?: (() => Promise<void>) | undefined
 }
 
+/** What a blob is still to be compared with before anybody gets the whole of it. */
+export interface PendingCheck extends VerifyOptions {
+  readonly digest: Digest
+}
+
 /**
  * Passes bytes on and fails when they are not those of `digest`. It fails at the first byte too many, and before it
  * passes the last byte of a blob whose hash is wrong, so that whatever comes after never holds a whole wrong blob.

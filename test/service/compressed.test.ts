@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { compressors } from '../../src/reapi/compressor.js'
 import { asCas } from '../../src/store/cas.js'
-import type { Store } from '../../src/store/store.js'
+import { putBytes, type Store } from '../../src/store/store.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
-import { deliver } from '../../src/stream/run.js'
 import { call, get as getFrom } from '../store/blobs.js'
 import { zstdStore } from '../store/compression/zstd-store.js'
 import { messagesOf, openWrite, query, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
@@ -89,7 +88,7 @@ const damage = async (backend: Store, { digest }: Blob): Promise<void> => {
   const stored = Buffer.from(await getFrom(backend, digest))
   const at = stored.length >> 1
   stored[at] = (stored[at] ?? 0) ^ 1
-  await deliver(stored, await backend.writer(digest, call), call.signal)
+  await putBytes(backend, digest, stored, call)
 }
 
 t.test('a damaged blob is DATA_LOSS once, then missing, and heals by an upload', async (t) => {

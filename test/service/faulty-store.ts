@@ -1,17 +1,19 @@
 import { Readable, Transform } from 'node:stream'
 import type { Call } from '../../src/base/call.js'
 import { ManualClock } from '../../src/base/clock.js'
-import type { HealthStatus } from '../../src/base/health.js'
 import { silentLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
 import { type CodeName, StatusError } from '../../src/base/status-error.js'
 import type { Digest } from '../../src/reapi/digest.js'
+import type { DigestBatch } from '../../src/reapi/digest-batch.js'
+import { ForwardingStore } from '../../src/store/forwarding.js'
 import type { Store } from '../../src/store/store.js'
 import { verify } from '../../src/store/verify.js'
-import type { Range, ReadPath, WritePath } from '../../src/stream/path.js'
+import type { Blob } from '../../src/stream/blob/blob.js'
+import type { Range } from '../../src/stream/path.js'
 
 /** A store that fails where a test says, and counts what it is asked. */
-export class FaultyStore implements Store {
+export class FaultyStore extends ForwardingStore {
   /** Fails the first byte of every upload. */
   failWrites: CodeName | undefined
   /** Fails every question and download. */
@@ -22,48 +24,41 @@ export class FaultyStore implements Store {
   writeGate: Promise<void> | undefined
   readonly questions: (readonly Digest[])[] = []
   openUploads = 0
-  readonly #backend: Store
 
-  constructor(backend: Store) {
-    this.#backend = backend
-  }
-
-  async findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
-    this.questions.push(digests)
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    this.questions.push(digests.digests())
     if (this.failReads !== undefined) throw new StatusError(this.failReads, 'a fault of the test')
-    return this.#backend.findMissing(digests, call)
+    return super.findMissing(digests, call)
   }
 
-  async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     if (this.failReads !== undefined) throw new StatusError(this.failReads, 'a fault of the test')
-    const path = await this.#backend.reader(digest, range, call)
-    return this.breakReads === undefined ? path : [...path, breaking(this.breakReads)]
+    return super.get(digest, range, call)
   }
 
-  async writer(digest: Digest, call: Call): Promise<WritePath> {
+  protected override outgoing(blob: Blob): Blob {
+    const how = this.breakReads
+    return how === undefined ? blob : blob.through({ stream: () => breaking(how) })
+  }
+
+  protected override incoming(blob: Blob): Blob {
     const code = this.failWrites
     const gate = this.writeGate
-    const path = await this.#backend.writer(digest, call)
-    this.openUploads += 1
-    const stage = new Transform({
-      transform: (chunk, _encoding, callback) => {
-        if (code !== undefined) callback(new StatusError(code, 'a fault of the test'))
-        else if (gate === undefined) callback(null, chunk)
-        else gate.then(() => callback(null, chunk))
+    return blob.through({
+      stream: () => {
+        this.openUploads += 1
+        const stage = new Transform({
+          transform: (chunk, _encoding, callback) => {
+            if (code !== undefined) callback(new StatusError(code, 'a fault of the test'))
+            else if (gate === undefined) callback(null, chunk)
+            else gate.then(() => callback(null, chunk))
+          },
+        })
+        return stage.once('close', () => {
+          this.openUploads -= 1
+        })
       },
     })
-    stage.once('close', () => {
-      this.openUploads -= 1
-    })
-    return [stage, ...path]
-  }
-
-  remove(digest: Digest, call: Call): Promise<void> {
-    return this.#backend.remove(digest, call)
-  }
-
-  health(call: Call): Promise<HealthStatus> {
-    return this.#backend.health(call)
   }
 }
 

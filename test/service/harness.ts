@@ -19,9 +19,7 @@ import { type CapabilitiesInstance, capabilitiesService } from '../../src/servic
 import { casService } from '../../src/service/cas/service.js'
 import { asCas } from '../../src/store/cas.js'
 import { memory } from '../../src/store/memory.js'
-import type { Store } from '../../src/store/store.js'
-import { WHOLE } from '../../src/stream/path.js'
-import { collect, deliver } from '../../src/stream/run.js'
+import { getBytes, missingOf, putBytes, type Store } from '../../src/store/store.js'
 import { TestClient } from '../server/client.js'
 
 export const CAS = 'build.bazel.remote.execution.v2.ContentAddressableStorage'
@@ -140,13 +138,13 @@ export const wire = ({ hash, sizeBytes }: Digest): { hash: string; sizeBytes: nu
 
 export const put = async (store: Store, ...blobs: readonly Blob[]): Promise<void> => {
   const call = internalCall()
-  for (const { bytes, digest } of blobs) await deliver(bytes, await store.writer(digest, call), call.signal)
+  for (const { bytes, digest } of blobs) await putBytes(store, digest, bytes, call)
 }
 
 export const has = async (store: Store, digest: Digest): Promise<boolean> =>
-  (await store.findMissing([digest], internalCall())).length === 0
+  (await missingOf(store, [digest], internalCall())).length === 0
 
 export const get = async (store: Store, digest: Digest): Promise<Buffer> => {
   const call = internalCall()
-  return collect(await store.reader(digest, WHOLE, call), { maxBytes: 1024 * MIB, signal: call.signal })
+  return getBytes(store, digest, 1024 * MIB, call)
 }

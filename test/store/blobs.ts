@@ -1,14 +1,12 @@
 import { createCipheriv, createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { type Call, internalCall } from '../../src/base/call.js'
-import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
-import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { readPacked } from '../../src/service/cas/find-missing-request.js'
-import type { Store } from '../../src/store/store.js'
+import { missingOf, type Outcomes, type Store } from '../../src/store/store.js'
+import { Blob } from '../../src/stream/blob/blob.js'
 import { type Range, WHOLE } from '../../src/stream/path.js'
-import { collect, run } from '../../src/stream/run.js'
 
 export const call: Call = internalCall()
 
@@ -23,16 +21,6 @@ export const bytesOf = (sizeBytes: number, seed = 'seed'): Buffer => {
 }
 
 export const digestOf = (bytes: Uint8Array): Digest => Digest.of(bytes, digestFunctions.SHA256)
-
-const requestCodec = codec('build.bazel.remote.execution.v2.FindMissingBlobsRequest')
-
-/** Digests of one function, at least one, as they come from a client. */
-export const batchOf = (digests: readonly Digest[]): DigestBatch => {
-  const [first] = digests
-  const packed = readPacked(requestCodec.encode({ blobDigests: digests }))
-  if (first === undefined || packed === undefined) throw new Error('these digests are no batch')
-  return new DigestBatch(first.function, packed.digests)
-}
 
 /** A source of exactly these chunks. */
 export const source = (chunks: Iterable<Buffer>): Readable => Readable.from(chunks, { objectMode: false })
@@ -53,10 +41,32 @@ export const put = async (
   digest: Digest,
   bytes: Buffer,
   { sizes, signal = call.signal }: { sizes?: readonly number[]; signal?: AbortSignal } = {},
-): Promise<void> => run([source(cut(bytes, sizes)), ...(await store.writer(digest, call))], signal)
+): Promise<void> => putStream(store, digest, source(cut(bytes, sizes)), signal)
+
+export const putStream = (store: Store, digest: Digest, stream: Readable, signal = call.signal): Promise<void> =>
+  store.put(digest, Blob.ofPath([stream]), { ...call, signal })
 
 export const get = async (store: Store, digest: Digest, range: Range = WHOLE): Promise<Buffer> =>
-  collect(await store.reader(digest, range, call), { maxBytes: Number.POSITIVE_INFINITY, signal: call.signal })
+  (await store.get(digest, range, call)).bytes({ maxBytes: Number.POSITIVE_INFINITY, signal: call.signal })
 
 export const isPresent = async (store: Store, digest: Digest): Promise<boolean> =>
-  (await store.findMissing([digest], call)).length === 0
+  (await missingOf(store, [digest], call)).length === 0
+
+export const putAll = (
+  store: Store,
+  blobs: readonly { readonly digest: Digest; readonly bytes: Buffer }[],
+  by: Call = call,
+): Promise<Outcomes> =>
+  store.putAll(
+    blobs.map(({ digest, bytes }) => ({ digest, blob: Blob.ofBytes(bytes) })),
+    by,
+  )
+
+/** Waits for what goes on behind the back of every call. */
+export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+  for (let i = 0; i < 10_000; i++) {
+    if (await isSo()) return
+    await setImmediate()
+  }
+  throw new Error('it never came to be')
+}

@@ -2,26 +2,27 @@ import { Transform, Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { internalCall } from '../../src/base/call.js'
-import { type Clock, ManualClock, systemClock } from '../../src/base/clock.js'
 import { StatusError } from '../../src/base/status-error.js'
 import type { FastSlowOptions } from '../../src/config/config.js'
-import type { Digest } from '../../src/reapi/digest.js'
-import { PATIENCE_MS } from '../../src/store/fast-slow/fills.js'
+import { asCas } from '../../src/store/cas.js'
+import { COPIES_MAX } from '../../src/store/fast-slow/copies.js'
+import { WINDOW_BYTES, Window } from '../../src/store/fast-slow/window.js'
 import { fastSlow } from '../../src/store/fast-slow.js'
+import { ForwardingStore } from '../../src/store/forwarding.js'
 import { noop } from '../../src/store/noop.js'
-import type { BlobFiles, Store } from '../../src/store/store.js'
-import { discard, WHOLE } from '../../src/stream/path.js'
-import { collect, run } from '../../src/stream/run.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
+import { type BlobFiles, putBytes, type Store } from '../../src/store/store.js'
+import { verify } from '../../src/store/verify.js'
+import { Blob } from '../../src/stream/blob/blob.js'
+import { collect } from '../../src/stream/collect.js'
+import { WHOLE } from '../../src/stream/path.js'
+import { bytesOf, call, digestOf, get, isPresent, put, until } from './blobs.js'
 import { buildStore, given, memoryStore } from './build.js'
 import { rejects, storeSuite } from './suite.js'
+import { Watched } from './watched.js'
 
-const tiers = (
-  fast: Store,
-  slow: Store,
-  options: Partial<FastSlowOptions> = {},
-  clock: Clock = systemClock,
-): Promise<Store> =>
+const all = { maxBytes: Number.POSITIVE_INFINITY, signal: call.signal }
+
+const tiers = (fast: Store, slow: Store, options: Partial<FastSlowOptions> = {}): Promise<Store> =>
   buildStore(
     fastSlow,
     {
@@ -32,7 +33,7 @@ const tiers = (
       bypass_dedup_threshold_bytes: 0,
       ...options,
     },
-    { children: { fast, slow }, clock },
+    { children: { fast, slow } },
   )
 
 const suites = {
@@ -47,37 +48,11 @@ for (const [name, open] of Object.entries(suites)) {
   storeSuite(t, { name, open: async () => ({ store: await open(), close: async () => {} }), isPersistent: false })
 }
 
-const setUp = async (options: Partial<FastSlowOptions> = {}, clock?: Clock) => {
+const setUp = async (options: Partial<FastSlowOptions> = {}) => {
   const fast = await memoryStore()
-  const slow = counted(await memoryStore())
+  const slow = new Watched(await memoryStore())
   const bytes = bytesOf(3_000_000)
-  return { fast, slow, store: await tiers(fast, slow, options, clock), bytes, digest: digestOf(bytes) }
-}
-
-/** A store that counts reads, and fails as told. */
-const counted = (backend: Store) => {
-  const spied = {
-    reads: 0,
-    fails: {} as { write?: StatusError; read?: StatusError; commit?: StatusError },
-    findMissing: (digests: readonly Digest[]) => backend.findMissing(digests, call),
-    remove: (digest: Digest) => backend.remove(digest, call),
-    health: () => backend.health(call),
-    reader: async (...asked: Parameters<Store['reader']>) => {
-      spied.reads += 1
-      if (spied.fails.read !== undefined) throw spied.fails.read
-      return backend.reader(...asked)
-    },
-    writer: async (...asked: Parameters<Store['writer']>): ReturnType<Store['writer']> => {
-      if (spied.fails.write !== undefined) throw spied.fails.write
-      const { commit } = spied.fails
-      const refuse = new Transform({
-        transform: (chunk: Buffer, _encoding, callback) => callback(null, chunk),
-        flush: (callback) => callback(commit),
-      })
-      return [refuse, ...(await backend.writer(...asked))]
-    },
-  }
-  return spied satisfies Store
+  return { fast, slow, store: await tiers(fast, slow, options), bytes, digest: digestOf(bytes) }
 }
 
 const broken = () => new StatusError('UNAVAILABLE', 'the disk is gone')
@@ -109,6 +84,7 @@ t.test('a read fills the fast store where fast_direction lets it', async (t) => 
     const { fast, slow, store, digest, bytes } = await setUp({ fast_direction: fastDirection as 'both' })
     await put(slow, digest, bytes)
     t.ok((await get(store, digest)).equals(bytes))
+    if (fills) await until(() => isPresent(fast, digest))
     t.equal(await isPresent(fast, digest), fills, fastDirection)
     t.ok((await get(store, digest)).equals(bytes))
     t.equal(slow.reads, fills ? 1 : 2)
@@ -132,7 +108,8 @@ t.test('a part of a blob and a blob above the threshold are read past the fast s
   t.ok((await get(store, digestOf(small), { offset: 10, limit: 20 })).equals(small.subarray(10, 30)))
   t.notOk(await isPresent(fast, digestOf(small)), 'a part fills nothing')
   await get(store, digestOf(small), { offset: 0, limit: 2_999_999 })
-  t.ok(await isPresent(fast, digestOf(small)), 'a part that is the whole does')
+  await until(() => isPresent(fast, digestOf(small)))
+  t.pass('a part that is the whole does')
 })
 
 t.test('the slow store refusing fails the upload, and the fast store claims nothing', async (t) => {
@@ -148,7 +125,7 @@ t.test('the slow store refusing fails the upload, and the fast store claims noth
 t.test('the fast store refusing fails nothing', async (t) => {
   for (const when of ['write', 'commit', 'read'] as const) {
     const slow = await memoryStore()
-    const fast = counted(await memoryStore())
+    const fast = new Watched(await memoryStore())
     const store = await tiers(fast, slow)
     const bytes = bytesOf(1_000_000)
     const digest = digestOf(bytes)
@@ -160,10 +137,10 @@ t.test('the fast store refusing fails nothing', async (t) => {
 })
 
 t.test('a new result replaces the old one in both, whatever the fast store does', async (t) => {
-  const digest = digestOf(Buffer.from('an action'))
+  const digest = digestOf(Buffer.from('an action')).asActionKey()
   const [old, next] = [bytesOf(1_000_000, 'old'), bytesOf(1_000_000, 'next')]
   for (const when of ['write', 'commit'] as const) {
-    const fast = counted(await memoryStore())
+    const fast = new Watched(await memoryStore())
     const store = await tiers(fast, await memoryStore())
     await put(store, digest, old)
     fast.fails[when] = broken()
@@ -178,17 +155,24 @@ t.test('a new result replaces the old one in both, whatever the fast store does'
 
   const both = await setUp()
   await put(both.slow, digest, old)
-  const reading = await both.store.reader(digest, WHOLE, call)
+  const reading = await both.store.get(digest, WHOLE, call)
   await put(both.store, digest, next)
-  t.ok(
-    (await collect(reading, { maxBytes: 1e9, signal: call.signal })).equals(old),
-    'a reader under way sees the old one',
-  )
-  await setImmediate()
+  t.ok((await reading.bytes(all)).equals(old), 'a reader under way sees the old one')
+  await until(async () => (await get(both.fast, digest).catch(() => next)).equals(next))
   t.ok((await get(both.store, digest)).equals(next), 'but does not bring it back')
 })
 
-t.test('what slow returned only in part does not reach the fast store', async (t) => {
+t.test('a result removed while it is copied does not come back', async (t) => {
+  const { fast, slow, store, digest, bytes } = await setUp()
+  await put(slow, digest, bytes)
+  const reading = await store.get(digest, WHOLE, call)
+  await store.remove(digest, call)
+  t.ok((await reading.bytes(all)).equals(bytes))
+  await until(async () => !(await isPresent(fast, digest)))
+  await rejects(t, get(store, digest), 'NOT_FOUND')
+})
+
+t.test('a reader that goes leaves the copy to go on', async (t) => {
   const { fast, slow, store, digest, bytes } = await setUp()
   await put(slow, digest, bytes)
   const controller = new AbortController()
@@ -198,11 +182,14 @@ t.test('what slow returned only in part does not reach the fast store', async (t
       callback()
     },
   })
-  await rejects(t, run([...(await store.reader(digest, WHOLE, call)), sink], controller.signal), 'CANCELLED')
-  t.notOk(await isPresent(fast, digest))
-  discard(await store.reader(digest, WHOLE, call))
-  t.ok((await get(store, digest)).equals(bytes), 'the next one fills it')
-  t.ok(await isPresent(fast, digest))
+  await rejects(t, (await store.get(digest, WHOLE, call)).into([sink], controller.signal), 'CANCELLED')
+  await until(() => isPresent(fast, digest))
+  t.equal(slow.reads, 1)
+  await store.remove(digest, call)
+  await put(slow, digest, bytes)
+  ;(await store.get(digest, WHOLE, call)).discard()
+  await until(() => isPresent(fast, digest))
+  t.ok((await get(store, digest)).equals(bytes))
 })
 
 t.test('many readers of one blob fetch it once', async (t) => {
@@ -213,53 +200,197 @@ t.test('many readers of one blob fetch it once', async (t) => {
   t.equal(slow.reads, 1)
 })
 
-t.test('readers do not wait for ever for one that stalls, gives up or is refused', async (t) => {
-  const clock = new ManualClock()
-  const { slow, store, digest, bytes } = await setUp({}, clock)
-  await put(slow, digest, bytes)
-  const stalled = await store.reader(digest, WHOLE, call)
-  const waiting = get(store, digest)
-  const patient = get(store, digest)
-  for (let i = 0; i < 20; i++) await setImmediate()
-  t.equal(slow.reads, 1, 'they wait')
-  clock.advance(PATIENCE_MS)
-  for (let i = 0; i < 20; i++) await setImmediate()
-  clock.advance(PATIENCE_MS)
-  t.ok((await waiting).equals(bytes), 'until it takes too long')
-  t.ok((await patient).equals(bytes))
-  const controller = new AbortController()
-  const leaving = store.reader(digestOf(bytes), WHOLE, internalCall({ signal: controller.signal }))
-  discard(stalled)
-  controller.abort()
-  await leaving.then(discard, () => {})
+/** A slow store that gives so many chunks and no more until it is opened. */
+class Gated extends Watched {
+  readonly #chunks: number
+  isGated = true
+  open: () => void = () => {}
+  readonly #opened = new Promise<void>((resolve) => {
+    this.open = resolve
+  })
 
-  const other = bytesOf(2_000_000, 'other')
-  await put(slow, digestOf(other), other)
-  const leader = await store.reader(digestOf(other), WHOLE, call)
-  const followers = Array.from({ length: 5 }, () => get(store, digestOf(other)))
-  for (let i = 0; i < 20; i++) await setImmediate()
-  discard(leader)
-  t.ok(
-    (await Promise.all(followers)).every((blob) => blob.equals(other)),
-    'one of them takes over',
-  )
+  constructor(backend: Store, chunks: number) {
+    super(backend)
+    this.#chunks = chunks
+  }
 
+  protected override outgoing(blob: Blob): Blob {
+    let passed = 0
+    const gate = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        if (passed++ < this.#chunks) done(null, chunk)
+        else void this.#opened.then(() => done(null, chunk))
+      },
+    })
+    return super.outgoing(this.isGated ? Blob.ofPath([...blob.path(), gate]) : blob)
+  }
+}
+
+t.test('a reader that stalls delays nobody, and gets all of it in the end', async (t) => {
+  const memory = await memoryStore()
+  const slow = new Watched(memory)
+  const fast = await memoryStore()
+  const store = await tiers(fast, slow)
+  const bytes = bytesOf(3 * WINDOW_BYTES)
+  const digest = digestOf(bytes)
+  await put(memory, digest, bytes, { sizes: [100_000] })
+  const stalled = await store.get(digest, WHOLE, call)
+  const path = stalled.path()
+  const [one, other] = await Promise.all([get(store, digest), get(store, digest)])
+  t.ok(one?.equals(bytes) && other?.equals(bytes), 'others do not wait')
+  await until(() => isPresent(fast, digest))
+  t.pass('nor does the copy')
+  const before = slow.reads
+  t.ok((await collect(path, all)).equals(bytes), 'the laggard goes on from where it is')
+  t.equal(slow.reads, before, 'from fast, once that has the blob')
+})
+
+t.test('a reader that lags goes on by itself from slow while the copy is under way', async (t) => {
+  const memory = await memoryStore()
+  const bytes = bytesOf(3 * WINDOW_BYTES)
+  const digest = digestOf(bytes)
+  await put(memory, digest, bytes, { sizes: [100_000] })
+  const slow = new Gated(memory, 40)
+  const fast = await memoryStore()
+  const store = await tiers(fast, slow)
+  const lagging = await store.get(digest, WHOLE, call)
+  const keeping = get(store, digest)
+  await until(async () => slow.readBytes > 2 * WINDOW_BYTES)
+  slow.isGated = false
+  t.ok((await lagging.bytes(all)).equals(bytes), 'it is done before the copy is')
+  t.equal(slow.reads, 2)
+  t.notOk(await isPresent(fast, digest))
+  slow.open()
+  t.ok((await keeping).equals(bytes))
+  t.equal(slow.reads, 2, 'who keeps up shares what slow gives')
+  await until(() => isPresent(fast, digest))
+})
+
+t.test('a copy keeps no more than a window of what its readers have not taken', async (t) => {
+  const window = new Window()
+  const chunk = Buffer.alloc(100_000)
+  let kept = 0
+  for (let at = 0; at < 200; at++) {
+    window.add(chunk)
+    kept = 0
+    for (let back = 0; back <= at && window.at((at - back) * chunk.length) instanceof Buffer; back++)
+      kept += chunk.length
+    t.ok(kept <= WINDOW_BYTES + chunk.length)
+  }
+  t.ok(kept >= WINDOW_BYTES)
+})
+
+t.test('copies are bounded in number: who comes then reads slow, and populates wait', async (t) => {
+  const memory = await memoryStore()
+  const slow = new Gated(memory, 0)
+  const fast = new WithFiles(await memoryStore())
+  const store = await tiers(fast, slow)
+  const blobs = Array.from({ length: 40 }, (_, i) => bytesOf(200_000 + i))
+  for (const bytes of blobs) await put(memory, digestOf(bytes), bytes)
+  const populating = blobs.map((bytes) => store.files?.populate(digestOf(bytes), call))
+  for (let i = 0; i < 20; i++) await setImmediate()
+  t.equal(slow.reads, COPIES_MAX)
+  const last = blobs.at(-1) ?? Buffer.alloc(0)
+  const reading = get(store, digestOf(last))
+  slow.open()
+  t.ok((await reading).equals(last))
+  await Promise.all(populating)
+  for (const bytes of blobs) t.ok(await isPresent(fast, digestOf(bytes)))
+})
+
+t.test('what slow has wrong does not get into fast, and no reader gets the whole of it', async (t) => {
+  for (const sizeBytes of [1000, 3_000_000]) {
+    const { fast, slow, store } = await setUp()
+    const bytes = bytesOf(sizeBytes)
+    const digest = digestOf(bytes)
+    await put(slow, digest, bytesOf(sizeBytes, 'wrong'))
+    await rejects(t, get(store, digest), 'DATA_LOSS')
+    t.notOk(await isPresent(fast, digest))
+    await put(slow, digest.asActionKey(), bytesOf(sizeBytes, 'a result'))
+    t.ok((await get(store, digest.asActionKey())).equals(bytesOf(sizeBytes, 'a result')), 'of a result nobody can tell')
+  }
+})
+
+t.test('a fast store that breaks off a copy costs no reader anything', async (t) => {
+  const memory = await memoryStore()
+  const slow = new Watched(memory)
+  const bytes = bytesOf(3_000_000)
+  const digest = digestOf(bytes)
+  await put(memory, digest, bytes, { sizes: [100_000] })
+  const store = await tiers(await memoryStore({ max_bytes: 500_000 }), slow)
+  const found = await Promise.all(Array.from({ length: 5 }, () => get(store, digest)))
+  t.ok(found.every((blob) => blob.equals(bytes)))
+})
+
+t.test('a slow store without the blob says so to everyone who asked', async (t) => {
+  const { store } = await setUp()
   const absent = digestOf(Buffer.from('absent'))
   const asking = await Promise.allSettled(Array.from({ length: 5 }, () => get(store, absent)))
   t.ok(asking.every(({ status }) => status === 'rejected'))
   await rejects(t, get(store, absent), 'NOT_FOUND')
 })
 
-t.test('a call that is cancelled stops waiting', async (t) => {
-  const { slow, store, digest, bytes } = await setUp()
-  await put(slow, digest, bytes)
-  const leader = await store.reader(digest, WHOLE, call)
+t.test('a call that is cancelled stops waiting, the copy goes on', async (t) => {
+  const memory = await memoryStore()
+  const slow = new Watched(memory)
+  const bytes = bytesOf(1000)
+  const digest = digestOf(bytes)
+  await put(memory, digest, bytes)
+  const fast = await memoryStore()
+  const store = await tiers(fast, slow)
   const controller = new AbortController()
-  const follower = store.reader(digest, WHOLE, internalCall({ signal: controller.signal }))
-  for (let i = 0; i < 20; i++) await setImmediate()
+  const leaving = store.get(digest, WHOLE, internalCall({ signal: controller.signal }))
   controller.abort()
-  await rejects(t, follower, 'CANCELLED')
-  t.ok((await collect(leader, { maxBytes: 1e9, signal: call.signal })).equals(bytes))
+  await rejects(t, leaving, 'CANCELLED')
+  await until(() => isPresent(fast, digest))
+})
+
+t.test('an action digest says nothing about the length of its result', async (t) => {
+  const { fast, slow, store } = await setUp({ bypass_dedup_threshold_bytes: 10 })
+  const action = digestOf(Buffer.from('an action of more than ten bytes')).asActionKey()
+  const result = bytesOf(1000, 'a result')
+  await put(slow, action, result)
+  t.ok((await get(store, action, { offset: 0, limit: action.sizeBytes })).equals(result.subarray(0, action.sizeBytes)))
+  t.notOk(await isPresent(fast, action), 'as many bytes as the action has are a part of the result')
+  t.ok((await get(store, action)).equals(result))
+  await until(() => isPresent(fast, action))
+})
+
+t.test('noop behind verify is still nothing', async (t) => {
+  const checks = { backend: given, verify_size: true, verify_hash: true }
+  const nothing = await buildStore(verify, checks, { children: { backend: await buildStore(noop, {}) } })
+  const store = await tiers(await memoryStore(), nothing)
+  const bytes = bytesOf(1000)
+  await put(store, digestOf(bytes), bytes)
+  t.ok(await isPresent(store, digestOf(bytes)))
+  t.ok((await get(store, digestOf(bytes))).equals(bytes))
+})
+
+t.test('an upload is hashed once though a store below verifies too', async (t) => {
+  const backend = new Watched(await memoryStore())
+  const checks = { backend: given, verify_size: true, verify_hash: true }
+  const slow = await buildStore(verify, checks, { children: { backend } })
+  const cas = asCas(await tiers(await memoryStore(), slow))
+  for (const sizeBytes of [1000, 3_000_000]) {
+    const bytes = bytesOf(sizeBytes)
+    const digest = digestOf(bytes)
+    const { createHasher, hash } = digest.function
+    let hashed = 0
+    Object.assign(digest.function, {
+      createHasher: () => {
+        hashed += 1
+        return createHasher()
+      },
+      hash: (given: Uint8Array) => {
+        hashed += 1
+        return hash(given)
+      },
+    })
+    await putBytes(cas, digest, bytes, call)
+    await put(cas, digest, bytes)
+    Object.assign(digest.function, { createHasher, hash })
+    t.equal(hashed, 2, `two uploads of ${sizeBytes} bytes`)
+  }
 })
 
 t.test('a removed blob is gone from both', async (t) => {
@@ -274,29 +405,28 @@ t.test('health names the tier', async (t) => {
   const { fast, slow, store } = await setUp()
   t.equal((await store.health(call)).state, 'Ok')
   const failing = async () => ({ state: 'Failed', structName: 'X', message: 'no disk', error: 'EIO' }) as const
-  const slowFails = await tiers(fast, { ...slow, health: failing })
+  const unwell = (backend: Store): Store => Object.assign(new Watched(backend), { health: failing })
+  const slowFails = await tiers(fast, unwell(slow))
   t.match(await slowFails.health(call), { state: 'Failed', structName: 'FastSlowStore', message: 'slow: no disk' })
-  const fastFails = await tiers({ ...slow, health: failing }, slow)
+  const fastFails = await tiers(unwell(fast), slow)
   t.match(await fastFails.health(call), { state: 'Warning', message: 'fast: no disk' })
 })
 
+/** A store that has files to offer. */
+class WithFiles extends ForwardingStore {
+  override get files(): BlobFiles {
+    return {
+      lease: (missing) => ({ missing, extend: (more) => more, release: () => {} }),
+      link: async () => {},
+      populate: async () => {},
+      drop: async () => {},
+    }
+  }
+}
+
 t.test('a worker gets blobs from slow into the files of fast', async (t) => {
-  const files: BlobFiles = {
-    lease: (missing) => ({ missing, extend: (more) => more, release: () => {} }),
-    link: async () => {},
-    populate: async () => {},
-    drop: async () => {},
-  }
-  const memory = await memoryStore()
-  const near: Store = {
-    files,
-    findMissing: (digests, by) => memory.findMissing(digests, by),
-    reader: (digest, range, by) => memory.reader(digest, range, by),
-    writer: (digest, by) => memory.writer(digest, by),
-    remove: (digest, by) => memory.remove(digest, by),
-    health: (by) => memory.health(by),
-  }
-  const slow = counted(await memoryStore())
+  const near = new WithFiles(await memoryStore())
+  const slow = new Watched(await memoryStore())
   const store = await tiers(near, slow)
   const bytes = bytesOf(2_000_000)
   const digest = digestOf(bytes)

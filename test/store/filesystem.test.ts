@@ -1,12 +1,13 @@
 import { chmod, open, readdir, readFile, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import type { Digest } from '../../src/reapi/digest.js'
+import { putBytes } from '../../src/store/store.js'
 import { WHOLE } from '../../src/stream/path.js'
-import { deliver, run } from '../../src/stream/run.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putStream } from './blobs.js'
 import { type OpenFilesystem, openFilesystem } from './filesystem/open.js'
 import { rejects, storeSuite } from './suite.js'
 
@@ -129,7 +130,7 @@ t.test('a reader under way finishes though its blob is evicted', async (t) => {
   const files = await openFilesystem(t.testdir(), { policy: { max_count: 1 } })
   const large = blob(0, 3_000_000)
   await put(files.store, large.digest, large.bytes)
-  const [first] = await files.store.reader(large.digest, WHOLE, call)
+  const [first] = (await files.store.get(large.digest, WHOLE, call)).path()
   await putBlobs(files, 1, 2)
   await until(async () => (await files.blobFiles()).length <= 1)
   const chunks: Buffer[] = []
@@ -169,7 +170,7 @@ t.test('a file that is gone, torn or written to is a miss that heals', async (t)
           files = await openFilesystem(folder)
         }
         await hurt(await fileOf(t, digest, folder))
-        await rejects(t, files.store.reader(digest, WHOLE, call), 'NOT_FOUND')
+        await rejects(t, files.store.get(digest, WHOLE, call), 'NOT_FOUND')
         t.notOk(await isPresent(files.store, digest), `${name}: missing from now on`)
         t.same(await files.blobFiles(), [], `${name}: its file is gone`)
         await put(files.store, digest, bytes)
@@ -186,9 +187,9 @@ t.test('a file cut short while it is read is DATA_LOSS and then a miss', async (
   const files = await openFilesystem(folder)
   const { bytes, digest } = blob(0, 4_000_000)
   await put(files.store, digest, bytes)
-  const path = await files.store.reader(digest, WHOLE, call)
+  const cut = await files.store.get(digest, WHOLE, call)
   await truncate(await fileOf(t, digest, folder), 10)
-  await rejects(t, run([...path, ...(await files.store.writer(blob(1).digest, call))], call.signal), 'DATA_LOSS')
+  await rejects(t, files.store.put(blob(1).digest, cut, call), 'DATA_LOSS')
   await until(async () => !(await isPresent(files.store, digest)))
   await until(async () => (await files.tempFiles()).length === 0)
   await files.close()
@@ -197,20 +198,20 @@ t.test('a file cut short while it is read is DATA_LOSS and then a miss', async (
 t.test('writers beyond max_concurrent_writes wait, can be aborted, and are bounded', async (t) => {
   const files = await openFilesystem(t.testdir(), { max_concurrent_writes: 1 })
   const { bytes, digest } = blob(0)
-  const holder = (await files.store.writer(digest, call))[0]
-  await new Promise<void>((resolve) => holder.write(bytes, () => resolve()))
+  const holder = new PassThrough()
+  const held = putStream(files.store, digest, holder)
+  holder.write(bytes)
+  await until(async () => (await files.tempFiles()).length === 1)
   const controller = new AbortController()
-  const aborted = deliver(bytes, await files.store.writer(digest, call), controller.signal)
-  const waiting = Array.from({ length: 255 }, async () =>
-    deliver(bytes, await files.store.writer(digest, call), call.signal),
-  )
+  const aborted = putBytes(files.store, digest, bytes, { ...call, signal: controller.signal })
+  const waiting = Array.from({ length: 255 }, async () => putBytes(files.store, digest, bytes, call))
   for (let turn = 0; turn < 20; turn++) await setImmediate()
   t.equal((await files.tempFiles()).length, 1, 'one file is being written')
-  await rejects(t, deliver(bytes, await files.store.writer(digest, call), call.signal), 'RESOURCE_EXHAUSTED')
+  await rejects(t, putBytes(files.store, digest, bytes, call), 'RESOURCE_EXHAUSTED')
   controller.abort()
   await rejects(t, aborted, 'CANCELLED')
   holder.end()
-  await Promise.all(waiting)
+  await Promise.all([held, ...waiting])
   t.ok((await get(files.store, digest)).equals(bytes))
   t.same(await files.tempFiles(), [])
   await files.close()

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { noop } from '../../src/store/noop.js'
+import { getBytes, missingOf, putBytes } from '../../src/store/store.js'
 import { WHOLE } from '../../src/stream/path.js'
-import { collect, deliver } from '../../src/stream/run.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
 import { buildStore, memoryStore } from './build.js'
 import { rejects, storeSuite } from './suite.js'
@@ -22,7 +22,8 @@ const present = async (store: Awaited<ReturnType<typeof memoryStore>>, count: nu
   const all = Array.from({ length: count }, (_, i) => i)
   const missing = new Set(
     (
-      await store.findMissing(
+      await missingOf(
+        store,
         all.map((i) => blob(i).digest),
         call,
       )
@@ -74,8 +75,8 @@ t.test('keeps no more memory than the bytes of its blobs', async (t) => {
   const store = await memoryStore()
   const frame = Buffer.alloc(4 * 1024 * 1024, 'frame')
   const part = frame.subarray(1000, 1100)
-  await deliver(part, await store.writer(digestOf(part), call), call.signal)
-  const found = await collect(await store.reader(digestOf(part), WHOLE, call), { maxBytes: 100, signal: call.signal })
+  await putBytes(store, digestOf(part), part, call)
+  const found = await getBytes(store, digestOf(part), 100, call)
   t.equal(found.buffer.byteLength, 100, 'a slice of a message does not keep the message')
   frame.fill(0)
   t.equal(found.toString(), Buffer.alloc(4096, 'frame').subarray(1000, 1100).toString())
@@ -85,9 +86,9 @@ t.test('noop takes everything and has nothing', async (t) => {
   const store = await buildStore(noop, {})
   const { bytes, digest } = blob(0)
   await put(store, digest, bytes)
-  t.equal(store.keepsNothing, true)
+  t.equal(store.properties.keepsNothing, true)
   t.notOk(await isPresent(store, digest))
-  await rejects(t, store.reader(digest, WHOLE, call), 'NOT_FOUND')
+  await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
   await store.remove(digest, call)
   t.equal((await store.health(call)).state, 'Ok')
 })

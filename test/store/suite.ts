@@ -5,11 +5,12 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import { Code, isStatus, StatusError } from '../../src/base/status-error.js'
 import { Digest } from '../../src/reapi/digest.js'
+import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { findMissingIn, readBytes, type Store, writeBlobs, writeBytes } from '../../src/store/store.js'
-import { discard, WHOLE } from '../../src/stream/path.js'
-import { deliver, run } from '../../src/stream/run.js'
-import { batchOf, bytesOf, call, cut, digestOf, get, isPresent, put, source } from './blobs.js'
+import { getBytes, missingOf, putBytes, type Store } from '../../src/store/store.js'
+import { join } from '../../src/stream/join.js'
+import { WHOLE } from '../../src/stream/path.js'
+import { bytesOf, call, cut, digestOf, get, isPresent, put, putAll, putStream, source } from './blobs.js'
 
 export interface OpenStore {
   readonly store: Store
@@ -72,9 +73,9 @@ type WithStore = (name: string, work: (t: Test, open: OpenStore) => Promise<void
 const contents = (withStore: WithStore, options: SuiteOptions): void => {
   withStore('what is absent is NOT_FOUND before there is a stream', async (t, { store }) => {
     const absent = ['a', 'b', 'c'].map((text) => digestOf(Buffer.from(text)))
-    for (const digest of absent) await rejects(t, store.reader(digest, WHOLE, call), 'NOT_FOUND')
-    t.same(keys(await store.findMissing(absent, call)), keys(absent), 'all are missing, in the order asked')
-    t.same(await store.findMissing([], call), [])
+    for (const digest of absent) await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
+    t.same(keys(await missingOf(store, absent, call)), keys(absent), 'all are missing, in the order asked')
+    t.same(await missingOf(store, [], call), [])
   })
 
   withStore('gives back blobs of every size', async (t, { store }) => {
@@ -86,7 +87,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
       t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes came back`)
       const other = bytesOf(sizeBytes, 'delivered')
       const otherDigest = digestOf(other)
-      await deliver(other, await store.writer(otherDigest, call), call.signal)
+      await putBytes(store, otherDigest, other, call)
       t.ok((await get(store, otherDigest)).equals(other), `${sizeBytes} delivered bytes came back`)
     }
   })
@@ -95,12 +96,12 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     const blobs = Array.from({ length: 20 }, (_, i) => Buffer.from(`blob ${i}`))
     for (const [i, bytes] of blobs.entries()) if (i % 3 === 0) await put(store, digestOf(bytes), bytes)
     const missing = blobs.filter((_, i) => i % 3 !== 0)
-    t.same(keys(await store.findMissing(blobs.map(digestOf), call)), keys(missing.map(digestOf)))
+    t.same(keys(await missingOf(store, blobs.map(digestOf), call)), keys(missing.map(digestOf)))
     const asked = [...blobs, ...blobs.slice(0, 5)].map(digestOf)
     const absent = asked.filter((_, i) => (i % 20) % 3 !== 0)
-    t.same(keys((await findMissingIn(store, batchOf(asked), call)).digests()), keys(absent), 'and so in a batch')
+    t.same(keys((await store.findMissing(DigestBatch.of(asked), call)).digests()), keys(absent), 'and so in a batch')
     const present = blobs.filter((_, i) => i % 3 === 0)
-    t.equal((await findMissingIn(store, batchOf(present.map(digestOf)), call)).count, 0)
+    t.equal((await store.findMissing(DigestBatch.of(present.map(digestOf)), call)).count, 0)
   })
 
   withStore('keeps digest functions apart', async (t, { store }) => {
@@ -108,8 +109,9 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     const digest = digestOf(bytes)
     await put(store, digest, bytes)
     const twin = Digest.parse(digest.toMessage(), digestFunctions.BLAKE3)
-    t.same(keys(await store.findMissing([twin, digest], call)), [twin.key])
-    await rejects(t, store.reader(twin, WHOLE, call), 'NOT_FOUND')
+    t.same(keys(await missingOf(store, [twin], call)), [twin.key])
+    t.ok(await isPresent(store, digest))
+    await rejects(t, store.get(twin, WHOLE, call), 'NOT_FOUND')
   })
 
   withStore('forgets what is removed', async (t, { store }) => {
@@ -119,7 +121,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     await put(store, digest, bytes)
     await store.remove(digest, call)
     t.notOk(await isPresent(store, digest))
-    await rejects(t, store.reader(digest, WHOLE, call), 'NOT_FOUND')
+    await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
     await put(store, digest, bytes)
     t.ok((await get(store, digest)).equals(bytes), 'and takes it again')
   })
@@ -133,7 +135,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
 
   if (options.checksUploads === true) return
   withStore('keeps bytes that their digest does not describe, and replaces them', async (t, { store }) => {
-    const digest = digestOf(Buffer.from('an action'))
+    const digest = digestOf(Buffer.from('an action')).asActionKey()
     for (const sizeBytes of [300 * KIB, 0, 12]) {
       const bytes = bytesOf(sizeBytes, 'a result')
       await put(store, digest, bytes)
@@ -207,34 +209,43 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     for (const at of [0, 1, 300 * KIB]) {
       const controller = new AbortController()
       const bytesThenAbort = aborting(bytes.subarray(0, at), () => controller.abort())
-      await rejects(t, run([bytesThenAbort, ...(await store.writer(digest, call))], controller.signal), 'CANCELLED')
+      await rejects(t, putStream(store, digest, bytesThenAbort, controller.signal), 'CANCELLED')
       t.notOk(await isPresent(store, digest), `after ${at} bytes`)
       t.same((await leftovers?.()) ?? [], [], `nothing is left after ${at} bytes`)
     }
     const aborted = AbortSignal.abort()
-    await rejects(t, deliver(bytes, await store.writer(digest, call), aborted), 'CANCELLED')
+    await rejects(t, putBytes(store, digest, bytes, { ...call, signal: aborted }), 'CANCELLED')
     t.notOk(await isPresent(store, digest), 'aborted before it began')
   })
 
-  withStore('a path nobody runs leaves no trace', async (t, { store }) => {
-    const bytes = bytesOf(1000)
-    const digest = digestOf(bytes)
-    discard(await store.writer(digest, call))
-    const late = await store.writer(digest, call)
-    await setImmediate()
-    discard(late)
-    await setImmediate()
-    t.notOk(await isPresent(store, digest))
-    await put(store, digest, bytes)
-    discard(await store.reader(digest, WHOLE, call))
-    t.ok((await get(store, digest)).equals(bytes))
+  withStore('a blob nobody takes leaves no trace', async (t, { store }) => {
+    for (const sizeBytes of [1000, MIB]) {
+      const bytes = bytesOf(sizeBytes)
+      const digest = digestOf(bytes)
+      await put(store, digest, bytes)
+      for (const how of ['at once', 'later']) {
+        const blob = await store.get(digest, WHOLE, call)
+        if (how === 'later') await setImmediate()
+        blob.discard()
+        blob.discard()
+        await t.rejects(blob.take(), { message: 'a blob was used twice' })
+      }
+      t.ok((await get(store, digest)).equals(bytes))
+    }
+  })
+
+  withStore('a blob that is refused is given up', async (t, { store }) => {
+    const bytes = bytesOf(MIB)
+    const stream = source(cut(bytes))
+    await rejects(t, putStream(store, digestOf(bytes), stream, AbortSignal.abort()), 'CANCELLED')
+    t.ok(stream.destroyed)
+    t.notOk(await isPresent(store, digestOf(bytes)))
   })
 
   withStore('an upload whose source fails leaves what was there', async (t, { store }) => {
     const bytes = bytesOf(MIB)
     const digest = digestOf(bytes)
-    const failing = async (): Promise<void> =>
-      run([failingAfter(bytes.subarray(0, 400 * KIB)), ...(await store.writer(digest, call))], call.signal)
+    const failing = async (): Promise<void> => putStream(store, digest, failingAfter(bytes.subarray(0, 400 * KIB)))
     await rejects(t, failing(), 'UNAVAILABLE')
     t.notOk(await isPresent(store, digest))
     await put(store, digest, bytes)
@@ -246,7 +257,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     const bytes = bytesOf(900 * KIB)
     const digest = digestOf(bytes)
     const writers = Array.from({ length: 8 }, (_, i) => put(store, digest, bytes, { sizes: [10_000 * (i + 1)] }))
-    const failing = run([failingAfter(bytes.subarray(0, 1)), ...(await store.writer(digest, call))], call.signal)
+    const failing = putStream(store, digest, failingAfter(bytes.subarray(0, 1)))
     await rejects(t, failing, 'UNAVAILABLE')
     await Promise.all(writers)
     t.ok((await get(store, digest)).equals(bytes))
@@ -254,11 +265,12 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
 
   withStore('a reader under way finishes with the old bytes', async (t, { store }) => {
     const bytes = bytesOf(5 * MIB)
-    const digest = digestOf(bytes)
-    const next = options.checksUploads === true ? bytes : bytesOf(5 * MIB, 'next')
+    const isCas = options.checksUploads === true
+    const digest = isCas ? digestOf(bytes) : digestOf(bytes).asActionKey()
+    const next = isCas ? bytes : bytesOf(5 * MIB, 'next')
     await put(store, digest, bytes)
     const gate = new Gate()
-    const reading = run([...(await store.reader(digest, WHOLE, call)), gate], call.signal)
+    const reading = (await store.get(digest, WHOLE, call)).into([gate], call.signal)
     await gate.reached
     await put(store, digest, next)
     t.ok((await get(store, digest)).equals(next), 'a new reader gets the new ones')
@@ -275,12 +287,12 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
     await put(store, digest, bytes)
     const controller = new AbortController()
     const gate = new Gate()
-    const reading = run([...(await store.reader(digest, WHOLE, call)), gate], controller.signal)
+    const reading = (await store.get(digest, WHOLE, call)).into([gate], controller.signal)
     await gate.reached
     controller.abort()
     await rejects(t, reading, 'CANCELLED')
     const sink = new PassThrough().resume()
-    await rejects(t, run([...(await store.reader(digest, WHOLE, call)), sink], AbortSignal.abort()), 'CANCELLED')
+    await rejects(t, (await store.get(digest, WHOLE, call)).into([sink], AbortSignal.abort()), 'CANCELLED')
     t.ok((await get(store, digest)).equals(bytes), 'the next reader is not disturbed')
   })
 
@@ -288,9 +300,9 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
     const bytes = Buffer.alloc(24 * MIB, 'the same words again and again. ')
     const digest = digestOf(bytes)
     await put(store, digest, bytes, { sizes: [MIB] })
-    const path = await store.reader(digest, WHOLE, call)
+    const path = (await store.get(digest, WHOLE, call)).path()
     const gate = new Gate()
-    const reading = run([...path, gate], call.signal)
+    const reading = join([...path, gate], call.signal)
     await gate.reached
     for (let i = 0; i < 100; i++) await setImmediate()
     const waiting = [...path, gate].reduce((sum, stage) => sum + bufferedBytes(stage), 0)
@@ -312,10 +324,10 @@ const downloads = (withStore: WithStore, options: SuiteOptions): void => {
   })
 }
 
-/** `readBytes` and `writeBytes`, whether the kind has its own or goes by its paths. */
+/** Blobs that are in memory as a whole. */
 const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
   const whole = (store: Store, digest: Digest): Promise<Buffer> =>
-    readBytes(store, digest, Number.POSITIVE_INFINITY, call)
+    getBytes(store, digest, Number.POSITIVE_INFINITY, call)
 
   withStore('whole blobs of every size go in and out as bytes, and either way sees the other', async (t, { store }) => {
     for (const sizeBytes of SIZES) {
@@ -323,17 +335,17 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
       const digest = digestOf(bytes)
       if (sizeBytes > 0) await rejects(t, whole(store, digest), 'NOT_FOUND')
       const given = Buffer.from(bytes)
-      await writeBytes(store, digest, given, call)
+      await putBytes(store, digest, given, call)
       given.fill(0)
       t.ok(await isPresent(store, digest), `${sizeBytes} bytes are present`)
       t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes come back as a stream`)
       t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes come back as bytes`)
-      t.ok((await readBytes(store, digest, sizeBytes, call)).equals(bytes), 'at the very limit')
+      t.ok((await getBytes(store, digest, sizeBytes, call)).equals(bytes), 'at the very limit')
       const streamed = bytesOf(sizeBytes, 'as a stream')
       await put(store, digestOf(streamed), streamed)
       t.ok((await whole(store, digestOf(streamed))).equals(streamed), `${sizeBytes} streamed bytes as bytes`)
       if (sizeBytes === 0) continue
-      await rejects(t, readBytes(store, digest, sizeBytes - 1, call), 'RESOURCE_EXHAUSTED')
+      await rejects(t, getBytes(store, digest, sizeBytes - 1, call), 'RESOURCE_EXHAUSTED')
       await store.remove(digest, call)
       await rejects(t, whole(store, digest), 'NOT_FOUND')
       t.notOk(await isPresent(store, digest), 'and is gone once removed')
@@ -343,12 +355,12 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
   withStore('bytes of an aborted call are not written', async (t, { store, leftovers }) => {
     const bytes = bytesOf(5000)
     const digest = digestOf(bytes)
-    await rejects(t, writeBytes(store, digest, bytes, { ...call, signal: AbortSignal.abort() }), 'CANCELLED')
+    await rejects(t, putBytes(store, digest, bytes, { ...call, signal: AbortSignal.abort() }), 'CANCELLED')
     t.notOk(await isPresent(store, digest))
     const controller = new AbortController()
     const blobs = Array.from({ length: 60 }, (_, i) => bytesOf(3000 + i, `${i}`))
     const writing = blobs.map((blob) =>
-      writeBytes(store, digestOf(blob), blob, { ...call, signal: controller.signal }).then(
+      putBytes(store, digestOf(blob), blob, { ...call, signal: controller.signal }).then(
         () => true,
         (error: unknown) => {
           t.equal(error instanceof StatusError ? error.code : error, Code.CANCELLED)
@@ -371,27 +383,27 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     const same = bytesOf(2000, 'the same')
     const work = blobs.map(async (blob) => {
       await Promise.all([
-        writeBytes(store, digestOf(blob), blob, call),
-        writeBytes(store, digestOf(same), same, call),
+        putBytes(store, digestOf(blob), blob, call),
+        putBytes(store, digestOf(same), same, call),
         put(store, digestOf(same), same),
       ])
       return (await whole(store, digestOf(blob))).equals(blob) && (await whole(store, digestOf(same))).equals(same)
     })
     t.ok((await Promise.all(work)).every(Boolean))
-    t.same(await store.findMissing(blobs.map(digestOf), call), [])
+    t.same(await missingOf(store, blobs.map(digestOf), call), [])
   })
 
   withStore(
     'blobs are written together, each for itself and also when one comes twice',
     async (t, { store, leftovers }) => {
-      t.same(await writeBlobs(store, [], call), [])
+      t.same(await putAll(store, [], call), [])
       const sizes = [...SIZES, ...Array.from({ length: 150 }, (_, i) => 1000 + i), 4096, 4096]
       const blobs = sizes.map((sizeBytes) => bytesOf(sizeBytes, 'together'))
       const entries = blobs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
       for (const round of [1, 2]) {
         const copies = entries.map(({ digest, bytes }) => ({ digest, bytes: Buffer.from(bytes) }))
         t.same(
-          await writeBlobs(store, copies, call),
+          await putAll(store, copies),
           blobs.map(() => undefined),
           `round ${round}`,
         )
@@ -400,7 +412,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
           if (!(await whole(store, digestOf(bytes))).equals(bytes)) t.fail(`${sizes[i]} bytes, round ${round}`)
         }
       }
-      const writing = [entries, entries, entries].map((each) => writeBlobs(store, each, call))
+      const writing = [entries, entries, entries].map((each) => putAll(store, each))
       const streamed = blobs.slice(0, 20).map((bytes) => put(store, digestOf(bytes), bytes))
       for (const outcomes of await Promise.all(writing)) t.ok(outcomes.every((outcome) => outcome === undefined))
       await Promise.all(streamed)
@@ -408,13 +420,13 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
         if (!(await whole(store, digestOf(bytes))).equals(bytes)) t.fail(`${bytes.length} bytes`)
       const aborted = { ...call, signal: AbortSignal.abort() }
       const others = sizes.map((sizeBytes) => bytesOf(sizeBytes + 1, 'aborted'))
-      const outcomes = await writeBlobs(
+      const outcomes = await putAll(
         store,
         others.map((bytes) => ({ digest: digestOf(bytes), bytes })),
         aborted,
       )
       t.ok(outcomes.every((outcome) => isStatus(outcome, 'CANCELLED')))
-      t.equal((await store.findMissing(others.map(digestOf), call)).length, others.length)
+      t.equal((await missingOf(store, others.map(digestOf), call)).length, others.length)
       t.same((await leftovers?.()) ?? [], [])
     },
   )
@@ -422,7 +434,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
   if (options.checksUploads === true) {
     withStore('of blobs written together only those that are wrong are refused', async (t, { store }) => {
       const blobs = Array.from({ length: 40 }, (_, i) => bytesOf(1000 + i, 'some wrong'))
-      const outcomes = await writeBlobs(
+      const outcomes = await putAll(
         store,
         blobs.map((bytes, i) => ({ digest: digestOf(bytes), bytes: i % 3 === 0 ? bytes.subarray(i % 2) : bytes })),
         call,
@@ -442,19 +454,19 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
         bytesOf(4000, 'other'),
         Buffer.alloc(0),
       ]
-      for (const body of wrong) await rejects(t, writeBytes(store, digest, body, call), 'INVALID_ARGUMENT')
+      for (const body of wrong) await rejects(t, putBytes(store, digest, body, call), 'INVALID_ARGUMENT')
       t.notOk(await isPresent(store, digest))
-      await writeBytes(store, digest, bytes, call)
-      for (const body of wrong) await rejects(t, writeBytes(store, digest, body, call), 'INVALID_ARGUMENT')
+      await putBytes(store, digest, bytes, call)
+      for (const body of wrong) await rejects(t, putBytes(store, digest, body, call), 'INVALID_ARGUMENT')
       t.ok((await whole(store, digest)).equals(bytes))
     })
     return
   }
   withStore('bytes replace what its digest does not describe, by either way', async (t, { store }) => {
-    const digest = digestOf(Buffer.from('an action'))
+    const digest = digestOf(Buffer.from('an action')).asActionKey()
     for (const [i, sizeBytes] of [3000, 12, 12, 0, 3000].entries()) {
       const bytes = bytesOf(sizeBytes, `result ${i}`)
-      await writeBytes(store, digest, bytes, call)
+      await putBytes(store, digest, bytes, call)
       t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes`)
       t.ok((await whole(store, digest)).equals(bytes), `${sizeBytes} bytes again`)
       const streamed = bytesOf(sizeBytes, `streamed ${i}`)
@@ -471,7 +483,7 @@ const restart = (withStore: WithStore): void => {
     const blobs = [0, 1, 5000, 400 * KIB].map((sizeBytes) => bytesOf(sizeBytes, 'kept'))
     for (const bytes of blobs) await put(open.store, digestOf(bytes), bytes)
     const again = await reopen()
-    t.same(await again.store.findMissing(blobs.map(digestOf), call), [])
+    t.same(await missingOf(again.store, blobs.map(digestOf), call), [])
     for (const bytes of blobs) t.ok((await get(again.store, digestOf(bytes))).equals(bytes), `${bytes.length} bytes`)
     await again.close()
   })

@@ -1,9 +1,8 @@
 import t from 'tap'
 import { asCas } from '../../src/store/cas.js'
-import type { Store } from '../../src/store/store.js'
+import { missingOf, putBytes, type Store } from '../../src/store/store.js'
 import { verify } from '../../src/store/verify.js'
-import { deliver, run } from '../../src/stream/run.js'
-import { bytesOf, call, cut, digestOf, get, isPresent, put, source } from './blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from './blobs.js'
 import { buildStore, given, memoryStore } from './build.js'
 import { rejects, storeSuite } from './suite.js'
 
@@ -46,7 +45,7 @@ for (const [name, open] of Object.entries(kinds)) {
           await rejects(t, put(store, digest, body, { sizes }), 'INVALID_ARGUMENT')
           t.notOk(await isPresent(store, digest), `${what} of ${sizeBytes} in chunks of ${sizes}`)
         }
-        await rejects(t, deliver(body, await store.writer(digest, call), call.signal), 'INVALID_ARGUMENT')
+        await rejects(t, putBytes(store, digest, body, call), 'INVALID_ARGUMENT')
       }
       await put(store, digest, bytes)
       await rejects(t, put(store, digest, wrong), 'INVALID_ARGUMENT')
@@ -80,7 +79,7 @@ t.test('an upload too long fails at the first byte too many', async (t) => {
     })(),
   )
   const digest = digestOf(bytes)
-  await rejects(t, run([endless, ...(await store.writer(digest, call))], call.signal), 'INVALID_ARGUMENT')
+  await rejects(t, putStream(store, digest, endless), 'INVALID_ARGUMENT')
   t.ok(given < 1000, `${given} chunks were taken`)
 })
 
@@ -119,19 +118,15 @@ t.test('the empty blob is in every CAS and nowhere else', async (t) => {
   const empty = digestOf(Buffer.alloc(0))
   const absent = digestOf(Buffer.from('absent'))
   t.same(
-    (await cas.findMissing([empty, absent, empty], call)).map(({ key }) => key),
+    (await missingOf(cas, [empty, absent, empty], call)).map(({ key }) => key),
     [absent.key],
   )
   t.equal((await get(cas, empty)).length, 0)
   t.equal((await get(cas, empty, { offset: 0, limit: 10 })).length, 0)
   await rejects(t, get(cas, empty, { offset: 1, limit: 10 }), 'OUT_OF_RANGE')
-  await run([source([]), ...(await cas.writer(empty, call))], call.signal)
-  await deliver(Buffer.alloc(0), await cas.writer(empty, call), call.signal)
-  await rejects(
-    t,
-    run([source(cut(Buffer.from('x'))), ...(await cas.writer(empty, call))], call.signal),
-    'INVALID_ARGUMENT',
-  )
+  await putStream(cas, empty, source([]))
+  await putBytes(cas, empty, Buffer.alloc(0), call)
+  await rejects(t, putStream(cas, empty, source([Buffer.from('x')])), 'INVALID_ARGUMENT')
   await cas.remove(empty, call)
   t.equal((await get(cas, empty)).length, 0)
   t.notOk(await isPresent(backend, empty), 'it is not stored')

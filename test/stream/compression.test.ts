@@ -5,9 +5,10 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { isStatus, StatusError } from '../../src/base/status-error.js'
 import { compressors } from '../../src/reapi/compressor.js'
+import { collect, deliver } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
 import { CompressContext, CompressParameter, compressBound } from '../../src/stream/compression/libzstd.js'
-import { collect, deliver, run } from '../../src/stream/run.js'
+import { join } from '../../src/stream/join.js'
 
 const signal = new AbortController().signal
 const limits = { maxBytes: 64 * 1024 * 1024, signal }
@@ -87,7 +88,7 @@ t.test('a decoder whose input ends just as its reader is full goes on when the r
       },
     })
     const source = Readable.from(chunks, { objectMode: false })
-    await run([source, compressionOf(compressor).decompress(), slow], AbortSignal.timeout(10_000))
+    await join([source, compressionOf(compressor).decompress(), slow], AbortSignal.timeout(10_000))
     t.equal(sizeBytes, data.length, compressor.name)
   }
 })

@@ -4,10 +4,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { StatusError } from '../../src/base/status-error.js'
 import { ByteQueue } from '../../src/stream/byte-queue.js'
+import { collect, deliver } from '../../src/stream/collect.js'
+import { join } from '../../src/stream/join.js'
 import type { WritePath } from '../../src/stream/path.js'
-import { collect, deliver, run } from '../../src/stream/run.js'
-import { Spill } from '../../src/stream/spill.js'
-import { Tee } from '../../src/stream/tee.js'
 import { bytesOf, call, cut, source } from '../store/blobs.js'
 import { rejects } from '../store/suite.js'
 
@@ -62,13 +61,12 @@ class Sink extends Writable {
 let commits = 0
 const broken = () => new StatusError('UNAVAILABLE', 'broken')
 const { signal } = call
-const all = { maxBytes: Number.POSITIVE_INFINITY, signal }
 const bytes = bytesOf(3_000_000)
 
 const path = (sink: Sink): WritePath => [new PassThrough(), sink]
 
 const drivers = {
-  run: (stages: WritePath, by: AbortSignal = signal) => run([source(cut(bytes)), ...stages], by),
+  run: (stages: WritePath, by: AbortSignal = signal) => join([source(cut(bytes)), ...stages], by),
   deliver: (stages: WritePath, by: AbortSignal = signal) => deliver(bytes, stages, by),
 }
 
@@ -162,94 +160,6 @@ t.test('collect: gives the bytes, or refuses before it keeps too many', async (t
   await rejects(t, collect(stages, { maxBytes: 5000, signal }), 'RESOURCE_EXHAUSTED')
   t.ok(given < 200 && stages.every(({ closed }) => closed), `${given} chunks were read`)
   await rejects(t, collect([source(cut(bytes))], { maxBytes: 1e9, signal: AbortSignal.abort() }), 'CANCELLED')
-})
-
-t.test('Tee: every branch gets all bytes, optional ones commit after the required', async (t) => {
-  const [a, b, c] = [new Sink(), new Sink(), new Sink()]
-  let after: readonly StatusError[] | undefined
-  const afterCommit = async (dropped: readonly StatusError[]): Promise<void> => {
-    t.ok(a.isCommitted && b.isCommitted && c.isCommitted, 'afterCommit runs last')
-    after = dropped
-  }
-  await drivers.run([new Tee({ required: [path(a), path(b)], optional: [path(c)], afterCommit })])
-  t.same(after, [])
-  for (const sink of [a, b, c]) t.ok(sink.isCommitted && sink.bytes.equals(bytes))
-  t.ok(c.order > a.order && c.order > b.order)
-})
-
-t.test('Tee: a required branch failing fails all, an optional one is dropped', async (t) => {
-  for (const fails of ['open', 'write', 'commit'] as const) {
-    const [required, optional] = [new Sink(), new Sink()]
-    const tee = new Tee({ required: [path(required), path(new Sink(fails))], optional: [path(optional)] })
-    await rejects(t, drivers.run([tee]), 'UNAVAILABLE')
-    t.ok(optional.closed && !optional.isCommitted, `a required one failed at ${fails}: the cache claims nothing`)
-    t.ok(required.closed)
-
-    const kept = new Sink()
-    let dropped = 0
-    const lenient = new Tee({
-      required: [path(kept)],
-      optional: [path(new Sink(fails))],
-      afterCommit: async (errors) => {
-        dropped = errors.length
-      },
-    })
-    await drivers.deliver([lenient])
-    t.ok(kept.isCommitted && kept.bytes.equals(bytes), `an optional one failed at ${fails}`)
-    t.equal(dropped, 1)
-  }
-  const failing = new Tee({
-    required: [path(new Sink())],
-    optional: [],
-    afterCommit: async () => {
-      throw broken()
-    },
-  })
-  await rejects(t, drivers.run([failing]), 'UNAVAILABLE')
-})
-
-t.test('Tee: the slowest live branch paces the source, a dying one lets it go', async (t) => {
-  const [fast, slow] = [new Sink(), new Sink(undefined, true)]
-  const transfer = drivers.run([new Tee({ required: [[fast]], optional: [[slow]] })])
-  for (let i = 0; i < 50; i++) await setImmediate()
-  const waiting = fast.bytes.length
-  t.ok(waiting < 1_000_000, `${waiting} bytes went ahead`)
-  slow.take()
-  for (let i = 0; i < 50; i++) await setImmediate()
-  t.ok(fast.bytes.length > waiting && fast.bytes.length < 2_000_000)
-  slow.destroy(broken())
-  await transfer
-  t.ok(fast.bytes.equals(bytes))
-})
-
-t.test('Spill: fills the cache, and never fails the read', async (t) => {
-  const cache = new Sink()
-  const spill = new Spill(path(cache))
-  t.ok((await collect([source(cut(bytes)), spill], all)).equals(bytes))
-  t.ok(cache.isCommitted && cache.bytes.equals(bytes), 'committed when the read ends')
-  t.equal(await spill.outcome, undefined)
-  for (const fails of ['open', 'write', 'commit'] as const) {
-    const failing = new Spill(path(new Sink(fails)))
-    t.ok((await collect([source(cut(bytes)), failing], all)).equals(bytes), `the cache fails at ${fails}`)
-    t.match(await failing.outcome, { message: 'broken' })
-  }
-  const dying = new Sink(undefined, true)
-  const reading = collect([source(cut(bytes)), new Spill([dying])], all)
-  for (let i = 0; i < 20; i++) await setImmediate()
-  dying.destroy()
-  t.ok((await reading).equals(bytes), 'a cache that dies while the read waits for it')
-})
-
-t.test('Spill: a read that fails leaves nothing in the cache', async (t) => {
-  const cache = new Sink()
-  const failing = source(
-    (function* () {
-      yield bytes.subarray(0, 1_000_000)
-      throw broken()
-    })(),
-  )
-  await rejects(t, collect([failing, new Spill(path(cache))], all), 'UNAVAILABLE')
-  t.ok(cache.closed && !cache.isCommitted)
 })
 
 t.test('ByteQueue gives back what was put in, however it is asked', async (t) => {

@@ -11,26 +11,28 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
 import type { Call } from '../../src/base/call.js'
 import { StatusError } from '../../src/base/status-error.js'
 import { Digest } from '../../src/reapi/digest.js'
+import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
 import { asCas } from '../../src/store/cas.js'
-import type { BlobFiles, BlobLease, Store } from '../../src/store/store.js'
-import type { Range, ReadPath, WritePath } from '../../src/stream/path.js'
+import { BaseStore, type BlobFiles, type BlobLease, type Store } from '../../src/store/store.js'
+import { Blob } from '../../src/stream/blob/blob.js'
+import type { Range } from '../../src/stream/path.js'
 
 /** A store on disk with a tier behind it that a test can look into and damage. `cas` is what a worker is given. */
-export class FileStore implements Store {
+export class FileStore extends BaseStore {
   /** Blobs that are not here yet, by key. */
   readonly behind = new Map<string, Buffer>()
   readonly written: string[] = []
   readonly leased = new Map<string, number>()
   readonly cas: Store
-  readonly files: BlobFiles
+  override readonly files: BlobFiles
   readonly #directory: string
 
   constructor(directory: string) {
+    super()
     this.#directory = directory
     mkdirSync(join(directory, 'x'), { recursive: true })
     this.files = {
@@ -47,13 +49,13 @@ export class FileStore implements Store {
   }
 
   /** Puts bytes here and tells their digest. */
-  put(bytes: Uint8Array | string, digestFunction: DigestFunction = digestFunctions.SHA256): Digest {
+  keep(bytes: Uint8Array | string, digestFunction: DigestFunction = digestFunctions.SHA256): Digest {
     const digest = Digest.of(Buffer.from(bytes), digestFunction)
     this.#write(digest, Buffer.from(bytes))
     return digest
   }
 
-  get(digest: Digest): Buffer {
+  bytesOf(digest: Digest): Buffer {
     return readFileSync(this.path(digest))
   }
 
@@ -65,30 +67,20 @@ export class FileStore implements Store {
     return join(this.#directory, digest.key)
   }
 
-  async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
-    return digests.filter((digest) => !this.has(digest) && !this.behind.has(digest.key))
+  async findMissing(digests: DigestBatch): Promise<DigestBatch> {
+    const isMissing = (digest: Digest): boolean => !this.has(digest) && !this.behind.has(digest.key)
+    return digests.select(digests.digests().flatMap((digest, index) => (isMissing(digest) ? [index] : [])))
   }
 
-  async reader(digest: Digest, _range: Range, call: Call): Promise<ReadPath> {
+  async get(digest: Digest, _range: Range, call: Call): Promise<Blob> {
     if (!this.has(digest)) await this.files.populate(digest, call)
-    return [createReadStream(this.path(digest))]
+    return Blob.ofPath([createReadStream(this.path(digest))])
   }
 
-  async writer(digest: Digest): Promise<WritePath> {
-    const chunks: Buffer[] = []
-    return [
-      new Writable({
-        write: (chunk, _encoding, callback) => {
-          chunks.push(chunk)
-          callback()
-        },
-        final: (callback) => {
-          this.written.push(digest.key)
-          this.#write(digest, Buffer.concat(chunks))
-          callback()
-        },
-      }),
-    ]
+  async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
+    const bytes = await blob.bytes({ maxBytes: 1e9, signal })
+    this.written.push(digest.key)
+    this.#write(digest, bytes)
   }
 
   async remove(digest: Digest): Promise<void> {

@@ -16,9 +16,7 @@ import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../src/reapi/directory.js'
 import { buildStores } from '../../src/store/builder.js'
 import { asCas } from '../../src/store/cas.js'
-import type { Store } from '../../src/store/store.js'
-import { WHOLE } from '../../src/stream/path.js'
-import { collect, deliver } from '../../src/stream/run.js'
+import { getBytes, putBytes, type Store } from '../../src/store/store.js'
 import { Attempts } from '../../src/worker/attempts.js'
 import { Launcher } from '../../src/worker/command/launcher.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
@@ -113,7 +111,7 @@ const setUp = async (
   resources.add('worker', () => worker.close(10_000))
   const put = async (bytes: Buffer): Promise<Digest> => {
     const digest = Digest.of(bytes, SHA256)
-    if (!digest.isEmpty) await deliver(bytes, await store.writer(digest, call), call.signal)
+    if (!digest.isEmpty) await putBytes(store, digest, bytes, call)
     return digest
   }
   let attempts = 0
@@ -124,8 +122,7 @@ const setUp = async (
     worker,
     put,
     read: async (message: Parameters<typeof Digest.parse>[0]) => {
-      const path = await store.reader(Digest.parse(message, SHA256), WHOLE, call)
-      return (await collect(path, { maxBytes: 1 << 20, signal: call.signal })).toString()
+      return (await getBytes(store, Digest.parse(message, SHA256), 1 << 20, call)).toString()
     },
     /** Asks the worker for a run and answers the attempt's id. */
     start: async (command: CommandInput, root: DirectoryInput = {}): Promise<string> => {

@@ -3,7 +3,7 @@ import { isStatus } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import { directoryFiles, type ReferencedBlobs, treeFiles } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { Store } from '../../store/store.js'
+import { missingOf, type Store } from '../../store/store.js'
 import { readBlob } from '../blob.js'
 import { walkDirectories } from '../directory-walk.js'
 
@@ -23,7 +23,7 @@ export const firstMissing = async (
   call: Call,
 ): Promise<Digest | undefined> => {
   if (trees.length === 0 && rootDirectories.length === 0) {
-    return blobs.length === 0 ? undefined : (await cas.findMissing(blobs, call))[0]
+    return (await missingOf(cas, blobs, call))[0]
   }
   const wanted = new Map<string, Digest>()
   const want = (digest: Digest): void => void wanted.set(digest.key, digest)
@@ -39,8 +39,7 @@ export const firstMissing = async (
     if (missing === undefined) return root
     if (missing[0] !== undefined) return missing[0]
   }
-  if (wanted.size === 0) return undefined
-  const [missing] = await cas.findMissing([...wanted.values()], call)
+  const [missing] = await missingOf(cas, [...wanted.values()], call)
   return missing
 }
 

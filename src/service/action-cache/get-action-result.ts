@@ -6,7 +6,7 @@ import { codec, EncodedMessage } from '../../proto/codec.js'
 import type { ActionResult, GetActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { type ReferencedBlobs, referencedBlobs } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
-import { readBytes, type Store } from '../../store/store.js'
+import { getBytes, type Store } from '../../store/store.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigest } from '../request-digests.js'
 import { firstMissing } from './completeness.js'
@@ -116,7 +116,7 @@ const parse = async (
 
 const readEntry = async (ac: Store, action: Digest, call: Call, maxBytes: number): Promise<Buffer> => {
   try {
-    return await readBytes(ac, action, maxBytes, call)
+    return await getBytes(ac, action, maxBytes, call)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) throw noResult(action, 'there is no entry')
     throw error

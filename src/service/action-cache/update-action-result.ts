@@ -8,7 +8,7 @@ import { checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-res
 import { workingDirectory } from '../../reapi/command.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import { type Store, writeBytes } from '../../store/store.js'
+import { putBytes, type Store } from '../../store/store.js'
 import { readAction, readCommand } from '../action.js'
 import { BLOB_LANES } from '../blob.js'
 import { inInstance, instanceOf } from '../instance.js'
@@ -43,7 +43,7 @@ export const updateActionResult =
       const problem = `action_result has ${bytes.length} bytes, expected at most ${maxResponseBytes}`
       throw new StatusError('INVALID_ARGUMENT', `${problem}: put stdout, stderr and outputs into the CAS`)
     }
-    await writeBytes(ac, action, bytes, call)
+    await putBytes(ac, action, bytes, call)
     return result
   }
 
@@ -81,7 +81,7 @@ const moveInlined = async (
   result.stdoutRaw = take(result.stdoutDigest, result.stdoutRaw)
   result.stderrRaw = take(result.stderrDigest, result.stderrRaw)
   for (const file of result.outputFiles) file.contents = take(file.digest, file.contents)
-  await boundedMap(inlined, BLOB_LANES, ({ digest, bytes }) => writeBytes(cas, digest, bytes, call))
+  await boundedMap(inlined, BLOB_LANES, ({ digest, bytes }) => putBytes(cas, digest, bytes, call))
 }
 
 const NOTHING = Buffer.alloc(0)

@@ -1,6 +1,7 @@
 import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { QueryWriteStatusRequest, QueryWriteStatusResponseInput } from '../../proto/generated/google.bytestream.js'
+import { missingOf } from '../../store/store.js'
 import { inInstance } from '../instance.js'
 import type { ByteStreamOptions } from './options.js'
 import { writeTarget } from './write-target.js'
@@ -10,7 +11,7 @@ export const queryWriteStatus =
   ({ instances, uploads }: ByteStreamOptions) =>
   async ({ resourceName }: QueryWriteStatusRequest, call: RpcCall): Promise<QueryWriteStatusResponseInput> => {
     const target = writeTarget(instances, resourceName)
-    const missing = await target.cas.findMissing([target.digest], inInstance(call, target.instanceName))
+    const missing = await missingOf(target.cas, [target.digest], inInstance(call, target.instanceName))
     if (missing.length === 0) return { committedSize: target.digest.sizeBytes, complete: true }
     const upload = uploads.find(target)
     if (upload !== undefined) return { committedSize: upload.receivedBytes, complete: false }

@@ -6,14 +6,15 @@ import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { streamsOf } from '../../stream/blob/form.js'
+import { compressionOf } from '../../stream/compression/compression.js'
 import { join } from '../../stream/join.js'
-import type { Path, Range } from '../../stream/path.js'
-import { run } from '../../stream/run.js'
-import { readPart, shortened } from '../blob.js'
-import { compressedBytes, compressedReader } from '../compressed.js'
+import type { Range } from '../../stream/path.js'
+import { allBytes, shortened } from '../blob.js'
 import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
-import type { ByteStreamInstance, ByteStreamOptions } from './options.js'
+import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
 
 /** Streams a blob, or the part of it asked for. NOT_FOUND comes before any byte. */
@@ -27,40 +28,51 @@ export const read =
     const digest = blobDigest(name, digestFunctions)
     const range = rangeOf(request, name, digest)
     const call = inInstance(rpc, name.instanceName)
-    if (compressor !== undefined) {
-      await readCompressed(instance, digest, { offset: range.offset, compressor }, call, responses)
-      return
-    }
-    const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
-    if (expectedBytes <= maxReadChunkBytes) {
-      const data = await readPart(cas, digest, range, call)
-      if (data.length > 0) await send(responses, { data })
-      return
-    }
-    const path = await cas.reader(digest, range, call)
-    const onShort = (sentBytes: number): StatusError | undefined =>
-      sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
-    await run([...path, new ResponseSink(responses, maxReadChunkBytes, onShort)], call.signal)
+    const blob = await cas.get(digest, { ...range, wantedAs: compressor?.name }, call)
+    const sending = { responses, maxChunkBytes: maxReadChunkBytes, call }
+    if (compressor === undefined) await sendPlain(blob, digest, range, sending)
+    else await sendCompressed(blob, digest, range, compressor, sending)
   }
 
-const readCompressed = async (
-  { cas, maxReadChunkBytes }: ByteStreamInstance,
-  digest: Digest,
-  asked: { readonly offset: number; readonly compressor: Compressor },
-  call: Call,
-  responses: Writable,
-): Promise<void> => {
-  const bytes = await compressedBytes(cas, digest, asked, call)
-  if (bytes !== undefined) {
-    for (let at = 0; at < bytes.length; at += maxReadChunkBytes) {
-      await send(responses, { data: bytes.subarray(at, at + maxReadChunkBytes) })
-    }
+interface Sending {
+  readonly responses: Writable
+  readonly maxChunkBytes: number
+  readonly call: Call
+}
+
+const sendPlain = async (blob: Blob, digest: Digest, range: Range, sending: Sending): Promise<void> => {
+  const { responses, maxChunkBytes, call } = sending
+  const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
+  if (expectedBytes <= maxChunkBytes) {
+    await sendBytes(await allBytes(blob, digest, range, call), sending)
     return
   }
-  const path = await compressedReader(cas, digest, asked, call)
-  const transfer: Path = [...path, new ResponseSink(responses, maxReadChunkBytes)]
-  // What is short does not earn back what pipeline() costs to set up.
-  await (digest.sizeBytes <= maxReadChunkBytes ? join(transfer, call.signal) : run(transfer, call.signal))
+  const onShort = (sentBytes: number): StatusError | undefined =>
+    sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
+  await blob.into([new ResponseSink(responses, maxChunkBytes, onShort)], call.signal)
+}
+
+/** As it is kept where the CAS keeps it so, else compressed: at once where that is quick enough. */
+const sendCompressed = async (
+  blob: Blob,
+  digest: Digest,
+  range: Range,
+  { name }: Compressor,
+  sending: Sending,
+): Promise<void> => {
+  const { responses, maxChunkBytes, call } = sending
+  const isKept = blob.isIn(name)
+  const isSmall = !isKept && digest.sizeBytes <= compressionOf({ name }).atOnceBytes
+  const plain = isSmall ? Blob.ofBytes(await allBytes(blob, digest, range, call)) : blob
+  const form = await plain.as(name).take()
+  if (form.kind === 'bytes') await sendBytes(form.bytes, sending)
+  else await join([...streamsOf(form), new ResponseSink(responses, maxChunkBytes)], call.signal)
+}
+
+const sendBytes = async (bytes: Buffer, { responses, maxChunkBytes }: Sending): Promise<void> => {
+  for (let at = 0; at < bytes.length; at += maxChunkBytes) {
+    await send(responses, { data: bytes.subarray(at, at + maxChunkBytes) })
+  }
 }
 
 /** Offsets count bytes of the blob, also where it is sent compressed; a limit then has no meaning (REAPI, Read). */

@@ -1,9 +1,11 @@
 import { Readable } from 'node:stream'
+import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
-import { type Path, STAGE_BYTES, type WritePath } from '../../stream/path.js'
-import { run } from '../../stream/run.js'
+import { STAGE_BYTES } from '../../stream/path.js'
+import { uploaded } from '../blob.js'
 
 /** How an upload ended well: by its own bytes, or because another upload of the same blob was first. */
 export type Outcome = 'committed' | 'elsewhere'
@@ -13,6 +15,8 @@ export interface UploadTarget {
   readonly name: string
   readonly cas: Store
   readonly digest: Digest
+  /** What the bytes are compressed with. */
+  readonly compressor: Compressor | undefined
   /** Whether the bytes received so far may be continued by another Write. */
   readonly isResumable: boolean
   /** How long the bytes of a broken upload are kept for a Write that resumes it. */
@@ -20,26 +24,24 @@ export interface UploadTarget {
 }
 
 /**
- * One upload on its way into a CAS. It outlives the Write that feeds it: when the client vanishes the path stays open,
+ * One upload on its way into a CAS. It outlives the Write that feeds it: when the client vanishes its way stays open,
  * hash state and temporary file included, until another Write goes on or it is discarded.
  */
 export class Upload {
   readonly target: UploadTarget
-  /** Resolves when the blob is committed, rejects when the path failed or the upload was discarded. */
+  /** Resolves when the blob is committed, rejects when it failed or the upload was discarded. */
   readonly over: Promise<Outcome>
-  readonly #source: UploadSource
-  readonly #abort: AbortController
+  readonly #source = new UploadSource()
+  readonly #abort = new AbortController()
   #receivedBytes = 0
   #isLive = true
   #isBusy = false
   #isElsewhere = false
   #revoke: ((reason: StatusError) => void) | undefined
 
-  constructor(target: UploadTarget, path: WritePath, abort: AbortController) {
+  constructor(target: UploadTarget, call: Call) {
     this.target = target
-    this.#abort = abort
-    this.#source = new UploadSource()
-    this.over = this.#run([this.#source, ...path])
+    this.over = this.#run({ ...call, signal: this.#abort.signal })
     // A parked upload that is discarded has nobody who waits for it.
     this.over.catch(() => {})
   }
@@ -94,9 +96,10 @@ export class Upload {
     this.#abort.abort()
   }
 
-  async #run(path: Path): Promise<Outcome> {
+  async #run(call: Call): Promise<Outcome> {
+    const { cas, digest, compressor } = this.target
     try {
-      await run(path, this.#abort.signal)
+      await cas.put(digest, uploaded([this.#source], digest, compressor), call)
       return 'committed'
     } catch (error) {
       if (this.#isElsewhere) return 'elsewhere'

@@ -1,7 +1,7 @@
+import type { Call } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
-import type { WritePath } from '../../stream/path.js'
 import { Upload, type UploadTarget } from './upload.js'
 
 export interface UploadLimits {
@@ -29,9 +29,9 @@ export class Uploads {
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
   }
 
-  /** Starts an upload over `path`, which ends when `abort` does. */
-  begin(target: UploadTarget, path: WritePath, abort: AbortController): Upload {
-    const upload = new Upload(target, path, abort)
+  /** Starts an upload. It goes on when `call`, in which it begins, is over. */
+  begin(target: UploadTarget, call: Call): Upload {
+    const upload = new Upload(target, call)
     const same = this.#sameBlob(target.cas, target.digest)
     same.add(upload)
     const end = (): void => {

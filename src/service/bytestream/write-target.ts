@@ -1,4 +1,3 @@
-import type { Compressor } from '../../reapi/compressor.js'
 import { blobDigest, parseWriteName } from '../../reapi/resource-name.js'
 import { type Instances, instanceOf, servedCompressor } from '../instance.js'
 import type { ByteStreamInstance } from './options.js'
@@ -6,7 +5,6 @@ import type { UploadTarget } from './upload.js'
 
 export interface WriteTarget extends UploadTarget {
   readonly instanceName: string
-  readonly compressor: Compressor | undefined
   readonly maxBlobBytes: number
 }
 

@@ -4,7 +4,8 @@ import type { Clock } from '../../base/clock.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
-import { uploadWriter, writeUpload } from '../compressed.js'
+import { missingOf } from '../../store/store.js'
+import { uploaded } from '../blob.js'
 import { inInstance } from '../instance.js'
 import { checkBlobSize } from '../request-digests.js'
 import type { ByteStreamOptions } from './options.js'
@@ -28,7 +29,7 @@ export const write =
     const target = writeTarget(instances, first.resourceName)
     checkBlobSize(target.digest, target.maxBlobBytes)
     const call = inInstance(rpc, target.instanceName)
-    const missing = await target.cas.findMissing([target.digest], call)
+    const missing = await missingOf(target.cas, [target.digest], call)
     if (missing.length === 0) return { committedSize: earlySize(target) }
     const transfer = { target, messages, call, uploads, cursor: new WriteCursor(first) }
     return first.finishWrite && first.writeOffset === 0 ? writeAtOnce(transfer, first) : writeStreamed(transfer, first)
@@ -49,7 +50,7 @@ const earlySize = ({ compressor, digest }: WriteTarget): number => (compressor =
 const writeAtOnce = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
   const { target, messages, call, uploads, cursor } = transfer
   cursor.accept(first)
-  const commit = writeUpload(target.cas, target.digest, { bytes: first.data, compressor: target.compressor }, call)
+  const commit = target.cas.put(target.digest, uploaded(first.data, target.digest, target.compressor), call)
   await committed(messages, commit, uploads.clock)
   uploads.finished(target.cas, target.digest)
   return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : first.data.length }
@@ -88,10 +89,7 @@ const openUpload = async ({ target, call, uploads }: Transfer, offset: number): 
     const problem = `write_offset of the first message is ${offset}, expected ${expected}, the committed_size so far`
     throw new StatusError('INVALID_ARGUMENT', `ByteStream.Write: ${problem}`)
   }
-  const abort = new AbortController()
-  const { cas, digest, compressor } = target
-  const path = await uploadWriter(cas, digest, compressor, { ...call, signal: abort.signal })
-  return uploads.begin(target, path, abort)
+  return uploads.begin(target, call)
 }
 
 /** Moves messages into the upload, as fast as it takes them, until finish_write; then waits for the commit. */

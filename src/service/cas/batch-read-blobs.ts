@@ -10,9 +10,11 @@ import type {
 import { type Compressor, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
+import type { Blob } from '../../stream/blob/blob.js'
 import { compressionOf } from '../../stream/compression/compression.js'
-import { BLOB_LANES, readBlob } from '../blob.js'
-import { readKept } from '../compressed.js'
+import { parseZstdFrame } from '../../stream/compression/zstd-frame.js'
+import { WHOLE } from '../../stream/path.js'
+import { allBytes, BLOB_LANES, readBlob } from '../blob.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigests } from '../request-digests.js'
 import type { CasOptions } from './options.js'
@@ -44,11 +46,14 @@ const checkTotal = (digests: readonly Digest[], maxBatchBytes: number): void => 
 
 const read = async (cas: Store, digest: Digest, compressor: Compressor | undefined, call: Call): Promise<Entry> => {
   try {
-    if (compressor !== undefined && digest.sizeBytes >= LEAST_WORTH_COMPRESSING_BYTES) {
-      const data = await readKept(cas, digest, compressor, call)
+    const isSmall = digest.sizeBytes < LEAST_WORTH_COMPRESSING_BYTES
+    const blob = await cas.get(digest, { ...WHOLE, wantedAs: isSmall ? undefined : compressor?.name }, call)
+    const isKept = compressor !== undefined && !isSmall && blob.isIn(compressor.name)
+    if (isKept) {
+      const data = await readKept(blob, digest, compressor, call)
       if (data !== undefined) return { digest, data, status: {}, compressor: compressor.value }
     }
-    const bytes = await readBlob(cas, digest, call)
+    const bytes = isKept ? await readBlob(cas, digest, call) : await allBytes(blob, digest, WHOLE, call)
     // The status is there for success too: Pants takes an entry without one for a failure.
     const plain = { digest, data: bytes, status: {}, compressor: IDENTITY }
     if (compressor === undefined || bytes.length < LEAST_WORTH_COMPRESSING_BYTES) return plain
@@ -63,6 +68,25 @@ const read = async (cas: Store, digest: Digest, compressor: Compressor | undefin
     return { digest, status: { code, message } }
   }
 }
+
+/**
+ * The blob in the form it is kept in. Undefined when that is no gain, or is other than one frame that tells its size: what
+ * decodes bytes at hand wants to know how much to expect.
+ */
+const readKept = async (
+  blob: Blob,
+  { sizeBytes }: Digest,
+  { name }: Compressor,
+  { signal }: Call,
+): Promise<Buffer | undefined> => {
+  const data = await blob.as(name).bytes({ maxBytes: 2 * sizeBytes + KEPT_SLACK_BYTES, signal })
+  const frame = parseZstdFrame(data)
+  const isWhole = frame?.kind === 'content' && frame.contentBytes === sizeBytes
+  return isWhole && data.length < sizeBytes ? data : undefined
+}
+
+// Frames that clients made may be longer than their content, by far less than this.
+const KEPT_SLACK_BYTES = 1024 * 1024
 
 // Below this the frame and the compressor field eat what compression gains.
 const LEAST_WORTH_COMPRESSING_BYTES = 128

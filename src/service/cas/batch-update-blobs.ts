@@ -1,4 +1,3 @@
-import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
@@ -9,10 +8,9 @@ import type {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
-import { type BlobBytes, writeBlobs } from '../../store/store.js'
+import type { BlobEntry } from '../../store/store.js'
 import { cancellation } from '../../stream/join.js'
-import { BLOB_LANES } from '../blob.js'
-import { writeUpload } from '../compressed.js'
+import { uploaded } from '../blob.js'
 import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { requestDigests, sizeFault } from '../request-digests.js'
 import type { CasOptions } from './options.js'
@@ -64,7 +62,7 @@ const tooMuch = (what: string, maxBatchBytes: number): StatusError =>
     `${what} are too much for BatchUpdateBlobs, expected at most ${maxBatchBytes} bytes: use ByteStream.Write`,
   )
 
-/** What is sent as it is goes to the CAS together; what has to be decompressed, blob by blob. Answers what failed. */
+/** Puts what may be put, together. Answers what failed. */
 const updateAll = async (
   instance: CasInstance,
   digests: readonly Digest[],
@@ -72,42 +70,24 @@ const updateAll = async (
   call: Call,
 ): Promise<readonly (StatusError | undefined)[]> => {
   const failures = new Array<StatusError | undefined>(digests.length)
-  const plain: BlobBytes[] = []
-  const plainAt: number[] = []
-  const others: number[] = []
+  const blobs: BlobEntry[] = []
+  const places: number[] = []
   for (const [index, { data, compressor }] of entries.entries()) {
     const digest = digests[index] as Digest
     failures[index] = sizeFault(digest, instance.maxBlobBytes)
     if (failures[index] !== undefined) continue
-    if (compressor === IDENTITY) plain[plainAt.push(index) - 1] = { digest, bytes: data }
-    else others.push(index)
+    try {
+      const blob = uploaded(data, digest, servedCompressor(instance, compressorOfValue(compressor)))
+      blobs[places.push(index) - 1] = { digest, blob }
+    } catch (error) {
+      failures[index] = StatusError.from(error)
+    }
   }
-  const [outcomes] = await Promise.all([
-    writeBlobs(instance.cas, plain, call),
-    boundedMap(others, BLOB_LANES, async (index) => {
-      const upload = entries[index] as BatchUpdateBlobsRequestRequest
-      failures[index] = await updateCompressed(instance, digests[index] as Digest, upload, call)
-    }),
-  ])
-  for (const [place, index] of plainAt.entries()) failures[index] = outcomes[place]
+  const outcomes = await instance.cas.putAll(blobs, call)
+  for (const [place, index] of places.entries()) failures[index] = outcomes[place]
   if (call.signal.aborted) throw cancellation(call.signal)
   logFaults(failures, digests, call)
   return failures
-}
-
-const updateCompressed = async (
-  instance: CasInstance,
-  digest: Digest,
-  { data: bytes, compressor: value }: BatchUpdateBlobsRequestRequest,
-  call: Call,
-): Promise<StatusError | undefined> => {
-  try {
-    const compressor = servedCompressor(instance, compressorOfValue(value))
-    await writeUpload(instance.cas, digest, { bytes, compressor }, call)
-    return undefined
-  } catch (error) {
-    return StatusError.from(error)
-  }
 }
 
 const logFaults = (failures: readonly (StatusError | undefined)[], digests: readonly Digest[], call: Call): void => {

@@ -1,12 +1,12 @@
 import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
+import { packMissing, unpackFindMissing } from '../../proto/find-missing-codec.js'
 import { resolveDigestFunction } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
-import { findMissingIn } from '../../store/store.js'
+import { missingOf } from '../../store/store.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigests } from '../request-digests.js'
-import { readPacked } from './find-missing-request.js'
 import type { CasOptions } from './options.js'
 
 const requestCodec = codec('build.bazel.remote.execution.v2.FindMissingBlobsRequest')
@@ -24,17 +24,16 @@ const findPacked = async (
   { instances, maxResponseBytes }: CasOptions,
   call: RpcCall,
 ): Promise<Buffer | undefined> => {
-  const request = readPacked(message)
+  const request = unpackFindMissing(message)
   if (request === undefined) return undefined
-  const { instanceName, firstHash, digests } = request
+  const { instanceName, firstHash, words, count } = request
   const { cas, digestFunctions } = instanceOf(instances, instanceName)
   const digestFunction = resolveDigestFunction(request.digestFunction, firstHash, digestFunctions)
   if (digestFunction.hexLength !== firstHash.length) return undefined
-  const asked = new DigestBatch(digestFunction, digests)
-  const missing = await findMissingIn(cas, asked, inInstance(call, instanceName))
+  const asked = new DigestBatch(digestFunction, words, count)
+  const missing = await cas.findMissing(asked, inInstance(call, instanceName))
   checkAnswer(missing.count * (digestFunction.hexLength + DIGEST_OVERHEAD_BYTES), asked.count, maxResponseBytes)
-  // The digests of the answer have the field number of those of the request.
-  return missing.elements()
+  return packMissing(request, missing)
 }
 
 const findEach = async (
@@ -47,7 +46,7 @@ const findEach = async (
   const functions = { value: request.digestFunction, served: digestFunctions }
   const asked = requestDigests(request.blobDigests, functions, 'blob_digests')
   if (asked.length === 0) return responseCodec.encode({})
-  const missing = await cas.findMissing(asked, inInstance(call, request.instanceName))
+  const missing = await missingOf(cas, asked, inInstance(call, request.instanceName))
   const answerBytes = missing.reduce((bytes, { hash }) => bytes + hash.length + DIGEST_OVERHEAD_BYTES, 0)
   checkAnswer(answerBytes, asked.length, maxResponseBytes)
   return responseCodec.encode({ missingBlobDigests: missing })

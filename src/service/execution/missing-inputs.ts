@@ -2,7 +2,7 @@ import type { Call } from '../../base/call.js'
 import { isStatus } from '../../base/status-error.js'
 import { directoryFiles } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { Store } from '../../store/store.js'
+import { missingOf, type Store } from '../../store/store.js'
 import { walkDirectories } from '../directory-walk.js'
 
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
@@ -19,7 +19,7 @@ export const missingInputs = async (
   if (missing.has(inputRoot.key)) return [...missing.values()]
   let wanted = new Map<string, Digest>()
   const ask = async (): Promise<void> => {
-    for (const digest of await cas.findMissing([...wanted.values()], call)) missing.set(digest.key, digest)
+    for (const digest of await missingOf(cas, [...wanted.values()], call)) missing.set(digest.key, digest)
     wanted = new Map()
   }
   const onMissing = (digest: Digest): void => void missing.set(digest.key, digest)

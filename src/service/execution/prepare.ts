@@ -6,6 +6,7 @@ import { actionTimeoutMs, missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
 import { type PlatformProperty, requestedProperties } from '../../reapi/platform.js'
+import { missingOf } from '../../store/store.js'
 import { readAction, readCommand } from '../action.js'
 import type { ExecutionInstance } from './instance.js'
 import { missingInputs } from './missing-inputs.js'
@@ -30,7 +31,7 @@ export const prepareAction = async (
   const action = await orMissing(readAction(cas, actionDigest, call), actionDigest)
   const commandDigest = part(action, 'commandDigest', actionDigest)
   const inputRoot = part(action, 'inputRootDigest', actionDigest)
-  const missing = await cas.findMissing([commandDigest, inputRoot], call)
+  const missing = await missingOf(cas, [commandDigest, inputRoot], call)
   if (missing.length > 0) throw missingBlobs(await missingInputs(cas, missing, inputRoot, call))
   const command =
     commands.get(commandDigest.key) ?? (await orMissing(readCommand(cas, commandDigest, call), commandDigest))

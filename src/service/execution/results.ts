@@ -6,7 +6,7 @@ import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Settle } from '../../scheduler/scheduler.js'
-import { writeBytes } from '../../store/store.js'
+import { putBytes } from '../../store/store.js'
 import { getActionResult } from '../action-cache/get-action-result.js'
 import type { ExecutionInstance } from './instance.js'
 
@@ -71,7 +71,7 @@ export const keepResult =
     if (result === null || !isSuccess(response) || doNotCache || !writesResults) return response
     const { signal, ...background } = backgroundCall(call)
     try {
-      await writeBytes(ac, action, resultCodec.encode(result), { ...background, signal })
+      await putBytes(ac, action, resultCodec.encode(result), { ...background, signal })
     } catch (error) {
       call.log.warn('a result could not be kept in the action cache', {
         action: action.key,

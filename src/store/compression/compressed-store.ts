@@ -3,16 +3,18 @@ import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Lz4, Zstd } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { BlobStage } from '../../stream/blob/stage.js'
 import { zstdFailure } from '../../stream/compression/libzstd.js'
 import { compressorsAt } from '../../stream/compression/zstd-context.js'
-import type { Range, ReadPath, WritePath } from '../../stream/path.js'
-import { type CompressedBlobs, findMissingIn, type Store } from '../store.js'
+import type { Range } from '../../stream/path.js'
+import { ForwardingStore } from '../forwarding.js'
+import type { Store, StoreProperties } from '../store.js'
 import { type BlockFormat, lz4Blocks, zstdBlocks } from './blocks.js'
 import { type Header, MAX_BLOCK_BYTES, MIN_BLOCK_BYTES, storedBound } from './container.js'
-import { IdentityExtraction, ZstdExtraction } from './extraction.js'
+import { type Extraction, IdentityExtraction, ZstdExtraction } from './extraction.js'
 import { Pack } from './pack.js'
-import { findStart, INDEX_FROM_BYTES, type Start } from './seek-index.js'
+import { decodedLength, findStart, INDEX_FROM_BYTES, type Start } from './seek-index.js'
 import { Unpack } from './unpack.js'
 import { UploadEncoder } from './upload-encoder.js'
 
@@ -29,73 +31,81 @@ interface CompressionParts {
  * miss: it is removed before the reader hears of it. Blobs in zstd come and go as they are kept where a client wants zstd.
  * For backends where bytes are dearer than CPU, and for clients that compress.
  */
-export class CompressionStore implements Store {
-  readonly compressed: CompressedBlobs | undefined
-  readonly #backend: Store
+export class CompressionStore extends ForwardingStore {
   readonly #parts: CompressionParts
+  readonly #properties: StoreProperties
+  readonly #pack: BlobStage
 
   constructor(backend: Store, parts: CompressionParts) {
-    this.#backend = backend
+    super(backend)
     this.#parts = parts
-    if (parts.format.header.algorithm !== 'zstd') return
-    this.compressed = {
-      compressor: 'ZSTD',
-      reader: (digest, call) => this.#readCompressed(digest, call),
-      writer: (digest, call) => this.#writeCompressed(digest, call),
-    }
+    this.#pack = { stream: () => new Pack(parts.format) }
+    const encodings = parts.format.header.algorithm === 'zstd' ? (['ZSTD'] as const) : []
+    this.#properties = { ...backend.properties, encodings }
   }
 
-  findMissing(digests: readonly Digest[], call: Call): Promise<Digest[]> {
-    return this.#backend.findMissing(digests, call)
+  override get properties(): StoreProperties {
+    return this.#properties
   }
 
-  findMissingIn(batch: DigestBatch, call: Call): Promise<DigestBatch> {
-    return findMissingIn(this.#backend, batch, call)
+  /** What the backend has of a blob is no file of it. */
+  override get files(): undefined {
+    return undefined
   }
 
-  async reader(digest: Digest, range: Range, call: Call): Promise<ReadPath> {
+  override async get(digest: Digest, asked: Range, call: Call): Promise<Blob> {
+    const range = asked.offset < 0 ? await this.#fromStart(digest, asked, call) : asked
     if (range.offset > INDEX_FROM_BYTES) {
-      const start = await findStart(this.#backend, digest, range, call)
-      if (start !== undefined) return this.#readFrom(start, digest, range, call)
+      const start = await findStart(this.backend, digest, range, call)
+      if (start !== undefined) return this.#getFrom(start, digest, range, call)
     }
-    const path = await this.#backend.reader(digest, { offset: 0, limit: storedBound(range.offset + range.limit) }, call)
-    const extract = (header: Header) => new IdentityExtraction(this.#accepted(header), range, 0)
-    return [...path, new Unpack({ extract, repair: () => this.remove(digest, call) })]
+    const blob = await this.backend.get(digest, { offset: 0, limit: storedBound(range.offset + range.limit) }, call)
+    return this.#unpacked(blob, digest, range, call)
   }
 
-  async writer(digest: Digest, call: Call): Promise<WritePath> {
-    return [new Pack(this.#parts.format), ...(await this.#backend.writer(digest, call))]
+  override async health(call: Call): Promise<HealthStatus> {
+    return { ...(await this.backend.health(call)), structName: CompressionStore.name }
   }
 
-  remove(digest: Digest, call: Call): Promise<void> {
-    return this.#backend.remove(digest, call)
+  protected override incoming(blob: Blob, digest: Digest): Blob {
+    if (this.#parts.format.header.algorithm !== 'zstd' || !blob.isIn('ZSTD')) return blob.through(this.#pack)
+    const keep: BlobStage = { doesCheck: true, stream: (check) => new UploadEncoder(digest, this.#parts, check) }
+    return blob.as('ZSTD').through(keep)
   }
 
-  async health(call: Call): Promise<HealthStatus> {
-    return { ...(await this.#backend.health(call)), structName: CompressionStore.name }
+  /** As zstd it is the frames that are kept, of the whole blob only. */
+  #unpacked(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
+    const repair = (): Promise<void> => this.remove(digest, call)
+    const unpack =
+      (extract: (header: Header) => Extraction): BlobStage['stream'] =>
+      () =>
+        new Unpack({ extract, repair })
+    const frames: BlobStage = { stream: unpack((header) => new ZstdExtraction(this.#accepted(header))) }
+    const isAll = range.offset === 0 && range.limit === Number.POSITIVE_INFINITY
+    const keepsFrames = isAll && this.#properties.encodings.includes('ZSTD')
+    return blob.through({
+      stream: unpack((header) => new IdentityExtraction(this.#accepted(header), range, 0)),
+      as: (encoding) => (keepsFrames && encoding === 'ZSTD' ? [frames] : undefined),
+    })
   }
 
   /** The index and the records are read one after the other: what was replaced in between must not pass for damaged. */
-  async #readFrom(start: Start, digest: Digest, range: Range, call: Call): Promise<ReadPath> {
+  async #getFrom(start: Start, digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { header, position, storedAt, storedEnd } = start
     const repair = async (): Promise<void> => {
-      const now = await findStart(this.#backend, digest, range, call)
+      const now = await findStart(this.backend, digest, range, call)
       const isAsRead = now?.storedAt === storedAt && now.position === position && now.storedEnd === storedEnd
       if (isAsRead) await this.remove(digest, call)
     }
     const extract = () => new IdentityExtraction(this.#accepted(header), range, position)
-    const path = await this.#backend.reader(digest, { offset: storedAt, limit: storedEnd - storedAt }, call)
-    return [...path, new Unpack({ header, extract, repair })]
+    const blob = await this.backend.get(digest, { offset: storedAt, limit: storedEnd - storedAt }, call)
+    return blob.through({ stream: () => new Unpack({ header, extract, repair }) })
   }
 
-  async #readCompressed(digest: Digest, call: Call): Promise<ReadPath> {
-    const path = await this.#backend.reader(digest, { offset: 0, limit: Number.POSITIVE_INFINITY }, call)
-    const extract = (header: Header) => new ZstdExtraction(this.#accepted(header))
-    return [...path, new Unpack({ extract, repair: () => this.remove(digest, call) })]
-  }
-
-  async #writeCompressed(digest: Digest, call: Call): Promise<WritePath> {
-    return [new UploadEncoder(digest, this.#parts), ...(await this.#backend.writer(digest, call))]
+  /** A range that counts from the end, counted from the start: the end of what is kept says how long the blob is. */
+  async #fromStart(digest: Digest, { offset, limit, wantedAs }: Range, call: Call): Promise<Range> {
+    const sizeBytes = await decodedLength(this.backend, digest, call)
+    return { offset: Math.max(0, sizeBytes + offset), limit, wantedAs }
   }
 
   #accepted(header: Header): Header {

@@ -2,7 +2,6 @@ import type { Call } from '../../base/call.js'
 import { isStatus } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Range } from '../../stream/path.js'
-import { collect } from '../../stream/run.js'
 import type { Store } from '../store.js'
 import {
   checkCrc,
@@ -68,8 +67,8 @@ export interface Start extends SeekPoint {
 }
 
 /**
- * Looks a range up in a blob's index; undefined when the backend cannot be read from its end, or the blob has no index
- * that fits it: then it is read from its beginning, which tells whether it is damaged.
+ * Looks a range up in a blob's index; undefined when the blob has no index that fits it: then it is read from its
+ * beginning, which tells whether it is damaged.
  */
 export const findStart = async (
   backend: Store,
@@ -77,18 +76,23 @@ export const findStart = async (
   range: Range,
   call: Call,
 ): Promise<Start | undefined> => {
-  const storedBytes = await backend.storedBytes?.(digest, call)
-  if (storedBytes === undefined) return undefined
-  const tailAt = Math.max(0, storedBytes - TAIL_BYTES)
+  const blob = await backend.get(digest, { offset: -TAIL_BYTES, limit: TAIL_BYTES }, call)
+  const tailAt = blob.offset
   try {
-    const path = await backend.reader(digest, { offset: tailAt, limit: TAIL_BYTES }, call)
-    const tail = await collect(path, { maxBytes: TAIL_BYTES, signal: call.signal })
-    return search(tail, tailAt, range)
+    return search(await blob.bytes({ maxBytes: TAIL_BYTES, signal: call.signal }), tailAt, range)
   } catch (error) {
-    // Replaced or removed meanwhile, or damaged.
-    if (isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'DATA_LOSS')) return undefined
+    // Damaged.
+    if (isStatus(error, 'DATA_LOSS')) return undefined
     throw error
   }
+}
+
+/** How long a blob is, by what stands at the end of its stored form. What has no such end is reported as for any reader. */
+export const decodedLength = async (backend: Store, digest: Digest, call: Call): Promise<number> => {
+  const blob = await backend.get(digest, { offset: -END_BYTES, limit: END_BYTES }, call)
+  const end = await blob.bytes({ maxBytes: END_BYTES, signal: call.signal })
+  if (end.length < END_BYTES) throw corrupt('it ends without its end record')
+  return decodeEnd(checked(end, 0, 'end')).sizeBytes
 }
 
 const TAIL_BYTES = RECORD_BYTES + HEADER_BYTES + MAX_POINTS * POINT_BYTES + END_BYTES

@@ -8,6 +8,7 @@ import { OUT_BYTES } from '../../stream/compression/zstd.js'
 import { decompressors } from '../../stream/compression/zstd-context.js'
 import { type ContentFrame, MAX_FRAME_HEADER_BYTES, parseZstdFrame } from '../../stream/compression/zstd-frame.js'
 import { STAGE_BYTES } from '../../stream/path.js'
+import type { PendingCheck } from '../../stream/verify.js'
 import type { BlockFormat } from './blocks.js'
 import { BURST_BYTES, MAX_PIECE_BYTES, UNDECODED_SLACK_BYTES } from './container.js'
 import { RecordWriter } from './record-writer.js'
@@ -27,14 +28,14 @@ export interface UploadEncoderOptions {
 }
 
 /**
- * Turns a zstd upload into the stored form. Everything is decoded and compared with the digest, at the client's fault;
- * nothing decoded is kept unless a frame has to be made anew: because it is long, needs a large window, or its like are
- * more than their content. Skippable frames are left out.
+ * Turns a blob that comes as zstd into the stored form. Everything is decoded, and compared with the digest where that is
+ * still to be done; nothing decoded is kept unless a frame has to be made anew: because it is long, needs a large window,
+ * or its like are more than their content. Skippable frames are left out.
  */
 export class UploadEncoder extends Transform {
   readonly #options: UploadEncoderOptions
   readonly #digest: Digest
-  readonly #check: BlobCheck
+  readonly #check: BlobCheck | undefined
   readonly #records: RecordWriter
   readonly #context: DecompressContext = decompressors.take()
   readonly #scratch = Buffer.allocUnsafe(OUT_BYTES)
@@ -53,11 +54,11 @@ export class UploadEncoder extends Transform {
   #isWorking = false
   #hasRoom = true
 
-  constructor(digest: Digest, options: UploadEncoderOptions) {
+  constructor(digest: Digest, options: UploadEncoderOptions, check: PendingCheck | undefined) {
     super({ highWaterMark: STAGE_BYTES })
     this.#options = options
     this.#digest = digest
-    this.#check = new BlobCheck(digest, { fault: 'client' })
+    this.#check = check && new BlobCheck(check.digest, check)
     this.#records = new RecordWriter(options.format.header, (bytes) => {
       if (!this.push(bytes)) this.#hasRoom = false
     })
@@ -126,7 +127,7 @@ export class UploadEncoder extends Transform {
     this.#input = this.#input.subarray(consumedBytes)
     this.#decodedBytes += producedBytes
     this.#burstBytes += producedBytes
-    const error = this.#check.update(content)
+    const error = this.#check?.update(content)
     if (error !== undefined) throw error
     if (this.#frame === 'kept') this.#keep(consumed)
     else if (this.#frame === 'remade') this.#remake(content)
@@ -203,7 +204,7 @@ export class UploadEncoder extends Transform {
       return
     }
     if (this.#frame !== undefined) throw invalid('they end inside a frame')
-    const error = this.#check.end()
+    const error = this.#check?.end()
     if (error !== undefined) throw error
     this.#endBlock()
     this.#records.end(this.#decodedBytes)

@@ -1,10 +1,16 @@
 import { boundedMap } from '../../base/bounded-map.js'
-import type { BlobBytes } from '../store.js'
+import type { Digest } from '../../reapi/digest.js'
 import type { Shelf } from './shelf.js'
 import type { SmallWrite, Written } from './small-writes.js'
 
 /** Puts small files in their places: answers their modification times, or why they are not there, and never rejects. */
 type PlaceAll = (files: readonly SmallWrite[]) => Promise<readonly Written[]>
+
+/** A blob that is in memory as a whole. */
+export interface BlobBytes {
+  readonly digest: Digest
+  readonly bytes: Buffer
+}
 
 /** How many of those that have to wait for another commit do so at a time. */
 const LATER_LANES = 16

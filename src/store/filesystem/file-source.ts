@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
+import type { BlobFile } from '../../stream/blob/form.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { fileError } from './file-error.js'
 import type { OpenFile } from './open-file.js'
@@ -49,8 +50,7 @@ export class FileSource extends Readable {
       if (error !== null) {
         this.destroy(fileError(error, `read blob ${key}`))
       } else if (bytesRead === 0) {
-        this.#parts.onTorn()
-        this.destroy(new StatusError('DATA_LOSS', `blob ${key} was cut short while it was read`))
+        this.destroy(torn(this.#parts))
       } else {
         this.#offset += bytesRead
         this.push(bytesRead === sizeBytes ? buffer : buffer.subarray(0, bytesRead))
@@ -63,19 +63,41 @@ export class FileSource extends Readable {
   }
 }
 
-/** Bytes that were read already. */
-export class BytesSource extends Readable {
-  #bytes: Buffer | null
+/** A part of a blob's file as it travels. */
+export class FilePart implements BlobFile {
+  readonly sizeBytes: number
+  readonly #parts: FileSourceParts
 
-  constructor(bytes: Buffer) {
-    super({ highWaterMark: Math.max(1, bytes.length) })
-    this.#bytes = bytes.length === 0 ? null : bytes
+  constructor(parts: FileSourceParts) {
+    this.sizeBytes = parts.end - parts.offset
+    this.#parts = parts
   }
 
-  override _read(): void {
-    const bytes = this.#bytes
-    this.#bytes = null
-    this.push(bytes)
-    if (bytes !== null) this.push(null)
+  read(into: Buffer, position: number): Promise<number> {
+    const { file, offset, key } = this.#parts
+    const wanted = into.subarray(0, Math.min(into.length, this.sizeBytes - position))
+    return new Promise((resolve, reject) => {
+      file.read(wanted, offset + position, (error, bytesRead) => {
+        if (error !== null) reject(fileError(error, `read blob ${key}`))
+        else if (bytesRead === 0) reject(torn(this.#parts))
+        else resolve(bytesRead)
+      })
+    })
   }
+
+  close(): Promise<void> {
+    const { file, key } = this.#parts
+    return new Promise((resolve, reject) => {
+      file.close((error) => (error === null ? resolve() : reject(fileError(error, `read blob ${key}`))))
+    })
+  }
+
+  stream(): FileSource {
+    return new FileSource(this.#parts)
+  }
+}
+
+const torn = ({ key, onTorn }: FileSourceParts): StatusError => {
+  onTorn()
+  return new StatusError('DATA_LOSS', `blob ${key} was cut short while it was read`)
 }

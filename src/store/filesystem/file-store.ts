@@ -6,13 +6,16 @@ import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { pastEnd, type Range, type ReadPath, type WritePath } from '../../stream/path.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { readFile, streamsOf } from '../../stream/blob/form.js'
+import { cancellation, join } from '../../stream/join.js'
+import { placeOf, type Range } from '../../stream/path.js'
 import { ABSENT } from '../index/blob-index.js'
-import { type BlobBytes, type Store, tooLarge, type WriteOutcomes } from '../store.js'
-import { commitTogether } from './commit-together.js'
+import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
+import { type BlobBytes, commitTogether } from './commit-together.js'
 import { errnoOf, fileError } from './file-error.js'
 import { FileSink, tooLargeToKeep } from './file-sink.js'
-import { BytesSource, FileSource } from './file-source.js'
+import { FilePart } from './file-source.js'
 import type { FolderSyncs } from './folder-syncs.js'
 import { LinkedFiles } from './linked-files.js'
 import type { OpenFile } from './open-file.js'
@@ -37,15 +40,15 @@ export interface FilesystemStoreParts {
 }
 
 /**
- * Keeps each blob as a file. Files are opened by `reader` itself, because only the disk knows whether the blob is still
- * there and NOT_FOUND must come before the stream; the path holds the descriptor until it ends or is discarded.
+ * Keeps each blob as a file. Files are opened by `get` itself, because only the disk knows whether the blob is still
+ * there and NOT_FOUND must come before the blob, which holds the descriptor until it was read or is discarded.
  *
- * What it promises: what `finish` was said of survives the end of the process however it comes (kill -9 included). With
+ * What it promises: a `put` that resolved survives the end of the process however it comes (kill -9 included). With
  * `syncs` it survives a power loss too; without, that may take the last seconds of writes with it, and a file it cut
  * short is noticed and is a miss.
  */
-export class FilesystemStore implements Store {
-  readonly files: LinkedFiles
+export class FilesystemStore extends BaseStore {
+  override readonly files: LinkedFiles
   readonly #shelf: Shelf
   readonly #slots: WriteSlots
   readonly #bufferBytes: number
@@ -54,6 +57,7 @@ export class FilesystemStore implements Store {
   #isClosed = false
 
   constructor(shelf: Shelf, { slots, bufferBytes, syncs, log }: FilesystemStoreParts) {
+    super()
     this.#smallWrites = new SmallWrites(shelf.layout, log)
     this.#shelf = shelf
     this.#slots = slots
@@ -62,111 +66,73 @@ export class FilesystemStore implements Store {
     this.files = new LinkedFiles(shelf)
   }
 
-  findMissing(digests: readonly Digest[], _call: Call): Promise<Digest[]> {
+  findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
     return this.#shelf.findMissing(digests)
   }
 
-  findMissingIn(batch: DigestBatch, _call: Call): Promise<DigestBatch> {
-    return this.#shelf.findMissingIn(batch)
-  }
-
-  async reader(digest: Digest, { offset, limit }: Range, _call: Call): Promise<ReadPath> {
-    const { file, storedBytes } = await this.#shelf.open(digest)
-    const end = Math.min(storedBytes, offset + limit)
-    if (offset > storedBytes) {
-      await closed(file)
-      throw pastEnd(digest.key, offset, storedBytes)
-    }
-    if (end - offset <= SMALL_BYTES) return [new BytesSource(await readSmall(file, digest, offset, end))]
-    const onTorn = (): void => void this.#shelf.drop(digest)
-    return [new FileSource({ file, key: digest.key, offset, end, bufferBytes: this.#bufferBytes, onTorn })]
-  }
-
-  async writer(digest: Digest, _call: Call): Promise<WritePath> {
-    const shelf = this.#shelf
-    const sink = new FileSink({
-      key: digest.key,
-      slots: this.#slots,
-      nextTempPath: () => shelf.layout.nextTempPath(),
-      isSynced: this.#syncs !== undefined,
-      fits: (storedBytes) => shelf.index.fits(storedBytes),
-      commit: (tempPath, storedBytes, mtimeMs) =>
-        this.#commit(digest, storedBytes, async ({ name }) => {
-          await placeFile(shelf.layout.pathOf(name), tempPath, this.#syncs)
-          return mtimeMs
-        }),
-    })
-    return [sink]
-  }
-
-  async readBytes(digest: Digest, maxBytes: number, _call: Call): Promise<Buffer> {
+  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
     const { recent, index, isScanning } = this.#shelf
-    if (isScanning) return this.#readFile(digest, maxBytes)
-    const known = recent.get(digest)
+    const known = isScanning ? undefined : recent.get(digest)
     if (known !== undefined) {
       index.use(digest)
-      if (known.length > maxBytes) throw tooLarge(digest, known.length, maxBytes)
-      return known
+      const { offset, end } = placeOf(range, known.length, digest.key)
+      return Blob.ofBytes(end - offset === known.length ? known : known.subarray(offset, end), { offset })
     }
     // A miss is an everyday answer: it is not passed through all that opens a file.
-    if (index.find(digest) === ABSENT) throw notFound(digest)
-    const begun = recent.begin(digest)
-    let bytes: Buffer | undefined
+    if (!isScanning && index.find(digest) === ABSENT) throw notFound(digest)
+    const begun = isScanning ? undefined : recent.begin(digest)
+    let whole: Buffer | undefined
     try {
-      bytes = await this.#readFile(digest, maxBytes)
-      return bytes
+      const { file, storedBytes } = await this.#shelf.open(digest)
+      const { offset, end } = await placedIn(file, range, storedBytes, digest)
+      if (end - offset > SMALL_BYTES) return Blob.ofFile(this.#part(file, digest, offset, end), { offset })
+      const bytes = await readFile(this.#part(file, digest, offset, end))
+      if (bytes.length === storedBytes) whole = bytes
+      return Blob.ofBytes(bytes, { offset })
     } finally {
-      if (begun !== undefined) recent.keep(digest, begun, bytes)
+      if (begun !== undefined) recent.keep(digest, begun, whole)
     }
   }
 
-  async writeBytes(digest: Digest, bytes: Buffer, { signal }: Call): Promise<void> {
-    const { index, layout } = this.#shelf
-    if (!index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
-    await this.#slots.take(signal)
-    try {
-      const place: Place = ({ name, isNew }) => {
-        if (this.#syncs === undefined) return this.#smallWrites.write({ name, isNew, bytes }, signal)
-        const file = { tempPath: layout.nextTempPath(), path: layout.pathOf(name), bytes }
-        return writeFileInPlace(file, this.#syncs)
-      }
-      await this.#commit(digest, bytes.length, place, bytes)
-    } catch (error) {
-      throw fileError(error, `write blob ${digest.key}`)
-    } finally {
-      this.#slots.release()
+  async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
+    if (signal.aborted) {
+      blob.discard()
+      throw cancellation(signal)
     }
+    const form = await blob.take()
+    if (form.kind === 'bytes') await this.#putBytes(digest, form.bytes, signal)
+    else await join([...streamsOf(form), this.#sink(digest)], signal)
   }
 
-  async writeBlobs(blobs: readonly BlobBytes[], call: Call): Promise<WriteOutcomes> {
-    const outcomes = new Array<StatusError | undefined>(blobs.length)
-    const small: number[] = []
-    const others: number[] = []
+  /** Small blobs are put together; one that is still to be hashed, or is not at hand, has its turn beside them. */
+  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const outcomes = new Array<StatusError | undefined>(entries.length)
+    const small: BlobBytes[] = []
+    const smallAt: number[] = []
     const { index } = this.#shelf
     const areTogether = this.#syncs === undefined && !this.#slots.isLimited
-    for (const [at, { bytes }] of blobs.entries()) {
-      const isSmall = areTogether && bytes.length <= SMALL_BYTES && index.fits(bytes.length)
-      ;(isSmall ? small : others).push(at)
-    }
-    const pick = (at: number): BlobBytes => blobs[at] as BlobBytes
-    const writing = commitTogether(this.#shelf, small.map(pick), (files) => this.#placeAll(files, call))
-    await boundedMap(others, WRITE_LANES, async (at) => {
-      const { digest, bytes } = pick(at)
-      outcomes[at] = await this.writeBytes(digest, bytes, call).then(
-        () => undefined,
-        (error: unknown) => StatusError.from(error),
-      )
+    await boundedMap(entries, WRITE_LANES, async ({ digest, blob }, at) => {
+      const isSmall = areTogether && blob.sizeBytes !== undefined && blob.sizeBytes <= SMALL_BYTES
+      if (!isSmall || !index.fits(blob.sizeBytes)) {
+        outcomes[at] = await outcomeOf(this.put(digest, blob, call))
+        return
+      }
+      try {
+        small[smallAt.push(at) - 1] = {
+          digest,
+          bytes: await blob.bytes({ maxBytes: SMALL_BYTES, signal: call.signal }),
+        }
+      } catch (error) {
+        outcomes[at] = StatusError.from(error)
+      }
     })
-    for (const [place, failure] of (await writing).entries()) {
-      const at = small[place] as number
-      if (failure !== undefined) outcomes[at] = fileError(failure, `write blob ${pick(at).digest.key}`)
+    const written = await commitTogether(this.#shelf, small, (files) => this.#placeAll(files, call))
+    for (const [place, failure] of written.entries()) {
+      if (failure !== undefined) {
+        outcomes[smallAt[place] as number] = fileError(failure, `write blob ${small[place]?.digest.key}`)
+      }
     }
     return outcomes
-  }
-
-  async storedBytes(digest: Digest, _call: Call): Promise<number | undefined> {
-    const slot = this.#shelf.findNow(digest)
-    return slot === ABSENT ? undefined : this.#shelf.index.storedBytesOf(slot)
   }
 
   remove(digest: Digest, _call: Call): Promise<void> {
@@ -196,16 +162,48 @@ export class FilesystemStore implements Store {
     return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${activity}` }
   }
 
+  #part(file: OpenFile, digest: Digest, offset: number, end: number): FilePart {
+    const onTorn = (): void => void this.#shelf.drop(digest)
+    return new FilePart({ file, key: digest.key, offset, end, bufferBytes: this.#bufferBytes, onTorn })
+  }
+
+  #sink(digest: Digest): FileSink {
+    const shelf = this.#shelf
+    return new FileSink({
+      key: digest.key,
+      slots: this.#slots,
+      nextTempPath: () => shelf.layout.nextTempPath(),
+      isSynced: this.#syncs !== undefined,
+      fits: (storedBytes) => shelf.index.fits(storedBytes),
+      commit: (tempPath, storedBytes, mtimeMs) =>
+        this.#commit(digest, storedBytes, async ({ name }) => {
+          await placeFile(shelf.layout.pathOf(name), tempPath, this.#syncs)
+          return mtimeMs
+        }),
+    })
+  }
+
+  async #putBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    const { index, layout } = this.#shelf
+    if (!index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
+    await this.#slots.take(signal)
+    try {
+      const place: Place = ({ name, isNew }) => {
+        if (this.#syncs === undefined) return this.#smallWrites.write({ name, isNew, bytes }, signal)
+        const file = { tempPath: layout.nextTempPath(), path: layout.pathOf(name), bytes }
+        return writeFileInPlace(file, this.#syncs)
+      }
+      await this.#commit(digest, bytes.length, place, bytes)
+    } catch (error) {
+      throw fileError(error, `write blob ${digest.key}`)
+    } finally {
+      this.#slots.release()
+    }
+  }
+
   async #placeAll(files: readonly SmallWrite[], { signal }: Call): Promise<readonly Written[]> {
     if (this.#isClosed) return files.map(({ name }) => closedStore(`write ${name}`))
     return this.#smallWrites.writeAll(files, signal)
-  }
-
-  async #readFile(digest: Digest, maxBytes: number): Promise<Buffer> {
-    const { file, storedBytes } = await this.#shelf.open(digest)
-    if (storedBytes <= maxBytes) return readSmall(file, digest, 0, storedBytes)
-    await closed(file)
-    throw tooLarge(digest, storedBytes, maxBytes)
   }
 
   /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */
@@ -227,26 +225,12 @@ export class FilesystemStore implements Store {
 const closedStore = (attempted: string): StatusError =>
   new StatusError('UNAVAILABLE', `could not ${attempted}: the store is closed`)
 
-const readSmall = async (file: OpenFile, digest: Digest, offset: number, end: number): Promise<Buffer> => {
+/** Where a range is in a file, which is closed when it is nowhere. */
+const placedIn = async (file: OpenFile, range: Range, storedBytes: number, { key }: Digest) => {
   try {
-    const buffer = Buffer.allocUnsafeSlow(end - offset)
-    for (let filled = 0; filled < buffer.length; ) {
-      const bytesRead = await readAt(file, buffer.subarray(filled), offset + filled, digest)
-      if (bytesRead === 0) throw new StatusError('DATA_LOSS', `blob ${digest.key} was cut short while it was read`)
-      filled += bytesRead
-    }
-    return buffer
-  } finally {
-    await closed(file)
+    return placeOf(range, storedBytes, key)
+  } catch (error) {
+    await new Promise<void>((resolve) => file.close(() => resolve()))
+    throw error
   }
 }
-
-const readAt = (file: OpenFile, buffer: Buffer, position: number, digest: Digest): Promise<number> =>
-  new Promise((resolve, reject) => {
-    file.read(buffer, position, (error, bytesRead) => {
-      if (error === null) resolve(bytesRead)
-      else reject(fileError(error, `read blob ${digest.key}`))
-    })
-  })
-
-const closed = (file: OpenFile): Promise<void> => new Promise((resolve) => file.close(() => resolve()))

@@ -95,22 +95,17 @@ export class Shelf {
     return this.#scan !== undefined
   }
 
-  async findMissing(digests: readonly Digest[]): Promise<Digest[]> {
+  async findMissing(batch: DigestBatch): Promise<DigestBatch> {
     const scan = this.#scan
-    if (scan === undefined) return this.index.missing(digests)
-    const missing: Digest[] = []
-    for (const digest of digests) {
+    if (scan === undefined) return this.index.missing(batch)
+    const absent: number[] = []
+    for (let index = 0; index < batch.count; index++) {
+      const digest = batch.at(index)
       await scan.cover(digest)
-      const slot = this.#find(digest)
-      if (slot === ABSENT) missing.push(digest)
+      if (this.#find(digest) === ABSENT) absent.push(index)
       else this.index.use(digest)
     }
-    return missing
-  }
-
-  async findMissingIn(batch: DigestBatch): Promise<DigestBatch> {
-    if (this.#scan === undefined) return this.index.missingIn(batch)
-    return batch.only(await this.findMissing(batch.digests()))
+    return batch.select(absent)
   }
 
   /** Where a blob is, which counts as a use; rejects with NOT_FOUND. */

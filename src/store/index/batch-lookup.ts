@@ -1,4 +1,5 @@
-import { BATCH_HEAD_WORDS, type DigestBatch } from '../../reapi/digest-batch.js'
+import { DIGEST_HEAD_WORDS } from '../../proto/find-missing-codec.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { FUNCTION_SHIFT, Probe } from './probe.js'
 import { NONE } from './records.js'
 import type { SlotTable } from './slot-table.js'
@@ -26,7 +27,7 @@ export class BatchLookup {
     const { words, wordsEach } = batch
     const probe = this.#probe
     const functionWord = batch.function.value << FUNCTION_SHIFT
-    const wordCount = wordsEach - BATCH_HEAD_WORDS
+    const wordCount = wordsEach - DIGEST_HEAD_WORDS
     for (let position = 0, first = 0; position < batch.count; position++, first += wordsEach) {
       const at = position % TOGETHER
       if (at === 0) this.#guess(batch, position)
@@ -34,7 +35,7 @@ export class BatchLookup {
       let slot = this.#guesses[at] as number
       if (slot !== NONE) {
         const sizeHigh = (words[first] as number) | functionWord
-        probe.loadWords(sizeHigh, words[first + 1] as number, words, first + BATCH_HEAD_WORDS, wordCount)
+        probe.loadWords(sizeHigh, words[first + 1] as number, words, first + DIGEST_HEAD_WORDS, wordCount)
         slot = this.#table.findCode(probe, this.#codes[at] as number)
       }
       visit(position, slot)
@@ -43,7 +44,7 @@ export class BatchLookup {
 
   #guess({ words, wordsEach, count }: DigestBatch, from: number): void {
     const end = Math.min(TOGETHER, count - from)
-    for (let at = 0, first = from * wordsEach + BATCH_HEAD_WORDS; at < end; at++, first += wordsEach) {
+    for (let at = 0, first = from * wordsEach + DIGEST_HEAD_WORDS; at < end; at++, first += wordsEach) {
       const code = this.#table.codeOf(words[first] as number, words[first + 1] as number)
       this.#codes[at] = code
       this.#guesses[at] = this.#table.guess(code)

@@ -2,7 +2,7 @@ import type { Call } from '../../base/call.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResultInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
-import { type Store, writeBytes } from '../../store/store.js'
+import { putBytes, type Store } from '../../store/store.js'
 
 const actionResultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
@@ -29,7 +29,7 @@ export const cacheResult = async (
 ): Promise<void> => {
   if (actionCache === undefined || !isWanted(strategy, result.exitCode ?? 0)) return
   try {
-    await writeBytes(actionCache, actionDigest, actionResultCodec.encode(result), call)
+    await putBytes(actionCache, actionDigest, actionResultCodec.encode(result), call)
   } catch (error) {
     call.log.warn('could not write a result to the action cache', { action: actionDigest.key, error })
   }

@@ -7,7 +7,7 @@ import { missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
 import type { Directory } from '../../reapi/directory.js'
-import { readBytes, type Store } from '../../store/store.js'
+import { getBytes, missingOf, type Store } from '../../store/store.js'
 import { type InputTree, readInputTree } from '../input/tree.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
@@ -53,7 +53,7 @@ export const readActionSource = async (
     readInputTree(rootDigest, store, known.directories, call),
   ])
   if (command === undefined) {
-    const absent = tree.blobs.length === 0 ? [] : await store.findMissing(tree.blobs, call)
+    const absent = await missingOf(store, tree.blobs, call)
     throw missingBlobs(unique([commandDigest, ...tree.missing, ...absent]))
   }
   validateCommand(command)
@@ -69,7 +69,7 @@ const readMessage = async <In, Out>(
 ): Promise<Out | undefined> => {
   if (digest.isEmpty) return of.decode(Buffer.alloc(0))
   try {
-    return of.decode(await readBytes(store, digest, MAX_MESSAGE_BYTES, call))
+    return of.decode(await getBytes(store, digest, MAX_MESSAGE_BYTES, call))
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return undefined
     throw error

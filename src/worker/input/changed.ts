@@ -6,8 +6,8 @@ import type { Call } from '../../base/call.js'
 import { isStatus } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
-import { type ReadPath, STAGE_BYTES, WHOLE } from '../../stream/path.js'
-import { run } from '../../stream/run.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { STAGE_BYTES, WHOLE } from '../../stream/path.js'
 import type { InputFile } from './tree.js'
 
 /** File times come from the kernel's coarse clock, which lags behind ours by up to a tick. */
@@ -41,7 +41,8 @@ export const changedInputs = async (
   }
   const changed = new Map<string, Digest>()
   await boundedMap(suspicious, PARALLEL_CHECKS, async ({ path, entry: { digest, isExecutable } }) => {
-    if (changed.has(digest.key) || (await holds([createReadStream(`${root}/${path}`)], digest, call))) return
+    if (changed.has(digest.key) || (await holds(Blob.ofPath([createReadStream(`${root}/${path}`)]), digest, call)))
+      return
     if (isExecutable || !(await storeHolds(digest, store, call))) changed.set(digest.key, digest)
   })
   return [...changed.values()]
@@ -59,7 +60,7 @@ const restoreMode = (path: string, file: Stats, isExecutable: boolean): void => 
 
 const storeHolds = async (digest: Digest, store: Store, call: Call): Promise<boolean> => {
   try {
-    return await holds(await store.reader(digest, WHOLE, call), digest, call)
+    return await holds(await store.get(digest, WHOLE, call), digest, call)
   } catch (error) {
     // A store that checks what it reads has noticed by itself.
     if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'DATA_LOSS')) return false
@@ -67,7 +68,7 @@ const storeHolds = async (digest: Digest, store: Store, call: Call): Promise<boo
   }
 }
 
-const holds = async (blob: ReadPath, digest: Digest, call: Call): Promise<boolean> => {
+const holds = async (blob: Blob, digest: Digest, call: Call): Promise<boolean> => {
   const hasher = digest.function.createHasher()
   let sizeBytes = 0
   const sink = new Writable({
@@ -78,6 +79,6 @@ const holds = async (blob: ReadPath, digest: Digest, call: Call): Promise<boolea
       callback()
     },
   })
-  await run([...blob, sink], call.signal)
+  await blob.into([sink], call.signal)
   return sizeBytes === digest.sizeBytes && hasher.digest() === digest.hash
 }

@@ -3,7 +3,7 @@ import type { Call } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { missingBlobs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { BlobFiles, BlobLease, Store } from '../../store/store.js'
+import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/store.js'
 import type { InputTree } from './tree.js'
 
 const PARALLEL_FETCHES = 16
@@ -22,12 +22,12 @@ export const leaseInputs = async (
 ): Promise<Pick<BlobLease, 'release'>> => {
   const { files } = store
   if (files === undefined) {
-    rejectMissing(tree, await store.findMissing(tree.blobs, call))
+    rejectMissing(tree, await missingOf(store, tree.blobs, call))
     return { release: () => {} }
   }
   const lease = files.lease(tree.blobs)
   try {
-    rejectMissing(tree, lease.missing.length === 0 ? [] : await store.findMissing(lease.missing, call))
+    rejectMissing(tree, await missingOf(store, lease.missing, call))
     let absent = lease.missing
     for (let round = 0; absent.length > 0; round++) {
       if (round === MAX_ROUNDS) throw tooSmall(absent)

@@ -8,7 +8,6 @@ import { toMs } from '../../proto/time.js'
 import { missingBlobs } from '../../reapi/action.js'
 import type { BlobFiles, Store } from '../../store/store.js'
 import { WHOLE } from '../../stream/path.js'
-import { run } from '../../stream/run.js'
 import { fsFailure } from '../disk/fs-failure.js'
 import type { InputFile, InputTree } from './tree.js'
 
@@ -63,11 +62,11 @@ const link = async (file: InputFile, root: string, files: BlobFiles, call: Call)
 
 const copy = async ({ path, entry }: InputFile, root: string, store: Store, call: Call): Promise<void> => {
   const destination = `${root}/${path}`
-  const blob = await store.reader(entry.digest, WHOLE, call).catch((error: unknown) => {
+  const blob = await store.get(entry.digest, WHOLE, call).catch((error: unknown) => {
     throw isStatus(error, 'NOT_FOUND') ? missingBlobs([entry.digest]) : error
   })
   const mode = entry.isExecutable ? 0o755 : 0o644
-  await run([...blob, createWriteStream(destination, { flags: 'wx', mode })], call.signal)
+  await blob.into([createWriteStream(destination, { flags: 'wx', mode })], call.signal)
   const { unixMode, mtime } = entry.nodeProperties ?? { unixMode: null, mtime: null }
   if (unixMode !== null) await chmod(destination, unixMode.value & 0o7777)
   if (mtime !== null) await utimes(destination, toMs(mtime) / 1000, toMs(mtime) / 1000)

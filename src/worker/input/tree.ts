@@ -4,7 +4,7 @@ import type { LruCache } from '../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../../reapi/directory.js'
-import { readBytes, type Store } from '../../store/store.js'
+import { getBytes, type Store } from '../../store/store.js'
 
 export interface InputFile {
   /** Relative to the input root. */
@@ -95,7 +95,7 @@ const fetchDirectory = async (
     throw new StatusError('INVALID_ARGUMENT', `${message}, expected at most ${MAX_DIRECTORY_BYTES}`)
   }
   try {
-    const bytes = await readBytes(store, digest, MAX_DIRECTORY_BYTES, call)
+    const bytes = await getBytes(store, digest, MAX_DIRECTORY_BYTES, call)
     return parseDirectory(bytes, digest.function, path)
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return undefined

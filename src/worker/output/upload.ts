@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs'
 import { boundedMap } from '../../base/bounded-map.js'
 import { type Call, internalCall } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import { type Store, writeBytes } from '../../store/store.js'
+import { missingOf, type Store } from '../../store/store.js'
+import { Blob } from '../../stream/blob/blob.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { run } from '../../stream/run.js'
 import { fsFailure } from '../disk/fs-failure.js'
 import type { OutputBlob } from './file.js'
 
@@ -24,7 +24,7 @@ export const uploadBlobs = async (
   if (blobs.length === 0) return
   const byKey = new Map(blobs.map((blob) => [blob.digest.key, blob]))
   const digests = [...byKey.values()].map(({ digest }) => digest)
-  const missing = new Set((await store.findMissing(digests, call)).map(({ key }) => key))
+  const missing = new Set((await missingOf(store, digests, call)).map(({ key }) => key))
   if (missing.size === 0) return
   onUpload()
   await withDeadline(timeoutMs, call, (limited) =>
@@ -37,11 +37,10 @@ export const uploadBlobs = async (
 
 const upload = async ({ digest, source }: OutputBlob, store: Store, call: Call): Promise<void> => {
   try {
-    if (typeof source !== 'string') await writeBytes(store, digest, source, call)
-    else {
-      const path = await store.writer(digest, call)
-      await run([createReadStream(source, { highWaterMark: STAGE_BYTES }), ...path], call.signal)
-    }
+    const { sizeBytes } = digest
+    const file = (path: string): Blob =>
+      Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
+    await store.put(digest, typeof source === 'string' ? file(source) : Blob.ofBytes(source), call)
   } catch (error) {
     // A CAS refuses bytes that are not those of the digest; here the client has no part in it.
     if (!isStatus(error, 'INVALID_ARGUMENT')) throw fsFailure(error, `upload of ${digest}`)

@@ -1,9 +1,9 @@
 import type { Zstd } from '../../../src/config/config.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { compression } from '../../../src/store/compression.js'
-import type { CompressedBlobs, Store } from '../../../src/store/store.js'
-import { ZstdDecompress } from '../../../src/stream/compression/zstd.js'
-import { collect, run } from '../../../src/stream/run.js'
+import type { Store } from '../../../src/store/store.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import { WHOLE } from '../../../src/stream/path.js'
 import { call, cut, source } from '../blobs.js'
 import { buildStore, given } from '../build.js'
 
@@ -15,22 +15,24 @@ export const zstdStore = (backend: Store, settings: Partial<Zstd> = {}): Promise
   return buildStore(compression, { backend: given, compression_algorithm: { zstd } }, { children: { backend } })
 }
 
-export const kept = ({ compressed }: Store): CompressedBlobs => {
-  if (compressed === undefined) throw new Error('the store keeps no compressed blobs')
-  return compressed
-}
-
 /** What a client that reads zstd gets. */
 export const wire = async (store: Store, digest: Digest): Promise<Buffer> =>
-  collect(await kept(store).reader(digest, call), { maxBytes: 1e9, signal: call.signal })
+  (await store.get(digest, { ...WHOLE, wantedAs: 'ZSTD' }, call))
+    .as('ZSTD')
+    .bytes({ maxBytes: 1e9, signal: call.signal })
 
 export const unpack = (bytes: Buffer): Promise<Buffer> =>
-  collect([source(cut(bytes)), new ZstdDecompress()], { maxBytes: 1e9, signal: call.signal })
+  Blob.ofPath([source(cut(bytes))], { encoding: 'ZSTD' })
+    .as('IDENTITY')
+    .bytes({ maxBytes: 1e9, signal: call.signal })
 
-/** Uploads zstd, `bytes` as they are. */
+/** Uploads zstd, `bytes` as they are, as a CAS does. */
 export const upload = async (
   store: Store,
   digest: Digest,
   bytes: Buffer,
   { sizes = [64 * KIB], signal = call.signal }: { sizes?: readonly number[]; signal?: AbortSignal } = {},
-): Promise<void> => run([source(cut(bytes, sizes)), ...(await kept(store).writer(digest, call))], signal)
+): Promise<void> => {
+  const blob = Blob.ofPath([source(cut(bytes, sizes))], { encoding: 'ZSTD' }).as('IDENTITY', digest.sizeBytes)
+  await store.put(digest, blob.checkedAs(digest, { fault: 'client' }), { ...call, signal })
+}

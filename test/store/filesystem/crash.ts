@@ -1,4 +1,8 @@
-import { bytesOf, call, digestOf, get, put } from '../blobs.js'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { bytesOf, digestOf, get, put, putStream } from '../blobs.js'
 import { openFilesystem } from './open.js'
 
 /**
@@ -12,8 +16,10 @@ for (let number = 0; number < Number(countText); number++) {
   const bytes = bytesOf(1000 + number, `blob ${number}`)
   await put(store, digestOf(bytes), bytes)
 }
-const [sink] = await store.writer(digestOf(Buffer.from('never finished')), call)
-await new Promise<void>((resolve) => sink.write(bytesOf(100_000), () => resolve()))
+const half = new PassThrough()
+void putStream(store, digestOf(Buffer.from('never finished')), half)
+half.write(bytesOf(100_000))
+while ((await readdir(join(folder, 'temp'))).length === 0) await setImmediate()
 const first = bytesOf(1000, 'blob 0')
 await get(store, digestOf(first))
 process.send?.('ready')

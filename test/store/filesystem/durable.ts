@@ -1,4 +1,4 @@
-import { writeBytes } from '../../../src/store/store.js'
+import { putBytes } from '../../../src/store/store.js'
 import { bytesOf, call, digestOf, put } from '../blobs.js'
 import { openFilesystem } from './open.js'
 
@@ -9,7 +9,7 @@ if (durability !== 'process_exit' && durability !== 'power_loss') throw new Erro
 const { store, close } = await openFilesystem(folder, { durability })
 for (const number of [0, 1, 2]) {
   const small = bytesOf(1000, `small ${number}`)
-  await writeBytes(store, digestOf(small), small, call)
+  await putBytes(store, digestOf(small), small, call)
   const large = bytesOf(200_000, `large ${number}`)
   await put(store, digestOf(large), large)
 }

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { Layout } from '../../../src/store/filesystem/layout.js'
 import { deleteTorn } from '../../../src/store/filesystem/placings.js'
-import { writeBlobs } from '../../../src/store/store.js'
-import { bytesOf, call, digestOf, get, isPresent } from '../blobs.js'
+import { missingOf } from '../../../src/store/store.js'
+import { bytesOf, call, digestOf, get, isPresent, putAll } from '../blobs.js'
 import { openFilesystem } from './open.js'
 
 const blobs = Array.from({ length: 90 }, (_, number) => bytesOf(3000 + number, `placed ${number}`))
@@ -38,7 +38,7 @@ t.test('of the files that are noted those that are not whole are deleted, and th
 t.test('a batch is noted before it is written in place, and what a kill tore is a miss', async (t) => {
   const folder = t.testdir()
   const before = await openFilesystem(folder)
-  await writeBlobs(before.store, entries, call)
+  await putAll(before.store, entries)
   const content = join(folder, 'content')
   const notes = (await readdir(content)).filter((name) => name.startsWith('placing-'))
   const noted = (await Promise.all(notes.map((name) => readFile(join(content, name), 'latin1')))).join('').split('\n')
@@ -61,14 +61,15 @@ t.test('a batch is noted before it is written in place, and what a kill tore is 
   t.notOk(await isPresent(after.store, torn.digest), 'it does not even look present')
   t.same(
     (
-      await after.store.findMissing(
+      await missingOf(
+        after.store,
         entries.map(({ digest }) => digest),
         call,
       )
     ).map(({ key }) => key),
     [torn.digest.key],
   )
-  t.same(await writeBlobs(after.store, [torn], call), [undefined])
+  t.same(await putAll(after.store, [torn]), [undefined])
   t.ok((await get(after.store, torn.digest)).equals(torn.bytes))
   await after.close()
 })
@@ -83,7 +84,7 @@ t.test('a file nobody knows of under the name of a new blob is replaced', async 
     await writeFile(path, 'torn', { mode: 0o444 })
   }
   t.same(
-    await writeBlobs(files.store, entries, call),
+    await putAll(files.store, entries),
     entries.map(() => undefined),
   )
   for (const { digest, bytes } of entries) if (!(await get(files.store, digest)).equals(bytes)) t.fail(digest.key)
@@ -97,11 +98,12 @@ t.test('without room for a note nothing is written in place', async (t) => {
   // A folder where the notes should be: they cannot be opened.
   for (const number of [0, 1]) await mkdir(join(folder, 'content', `placing-${number}`))
   t.same(
-    await writeBlobs(files.store, entries, call),
+    await putAll(files.store, entries),
     entries.map(() => undefined),
   )
   t.same(
-    await files.store.findMissing(
+    await missingOf(
+      files.store,
       entries.map(({ digest }) => digest),
       call,
     ),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { RecentBytes } from '../../../src/store/filesystem/recent-bytes.js'
-import { readBytes, writeBytes } from '../../../src/store/store.js'
+import { getBytes, putBytes } from '../../../src/store/store.js'
 import { bytesOf, call, digestOf, isPresent } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { openFilesystem } from './open.js'
@@ -56,24 +56,24 @@ t.test('a blob read twice comes from memory the second time, and is gone with it
   const files = await openFilesystem(folder, { policy: { max_count: 3 } })
   const bytes = bytesOf(2000)
   const digest = digestOf(bytes)
-  await writeBytes(files.store, digest, bytes, call)
-  const first = await readBytes(files.store, digest, 2000, call)
-  t.equal(await readBytes(files.store, digest, 2000, call), first, 'the very same buffer')
-  await rejects(t, readBytes(files.store, digest, 1999, call), 'RESOURCE_EXHAUSTED')
+  await putBytes(files.store, digest, bytes, call)
+  const first = await getBytes(files.store, digest, 2000, call)
+  t.equal(await getBytes(files.store, digest, 2000, call), first, 'the very same buffer')
+  await rejects(t, getBytes(files.store, digest, 1999, call), 'RESOURCE_EXHAUSTED')
   const [name = ''] = await files.blobFiles()
   await unlink(join(folder, 'content', 'sha256', digest.hash.slice(0, 2), name))
-  t.equal(await readBytes(files.store, digest, 2000, call), first, 'nobody looked at the file')
+  t.equal(await getBytes(files.store, digest, 2000, call), first, 'nobody looked at the file')
   await files.store.remove(digest, call)
-  await rejects(t, readBytes(files.store, digest, 2000, call), 'NOT_FOUND')
+  await rejects(t, getBytes(files.store, digest, 2000, call), 'NOT_FOUND')
 
-  await writeBytes(files.store, digest, bytes, call)
+  await putBytes(files.store, digest, bytes, call)
   for (let number = 0; number < 8; number++) {
     const other = bytesOf(100, `other ${number}`)
-    await writeBytes(files.store, digestOf(other), other, call)
-    if (number < 4) t.ok((await readBytes(files.store, digest, 2000, call)).equals(bytes), 'reading it keeps it')
+    await putBytes(files.store, digestOf(other), other, call)
+    if (number < 4) t.ok((await getBytes(files.store, digest, 2000, call)).equals(bytes), 'reading it keeps it')
   }
   t.notOk(await isPresent(files.store, digest))
-  await rejects(t, readBytes(files.store, digest, 2000, call), 'NOT_FOUND')
+  await rejects(t, getBytes(files.store, digest, 2000, call), 'NOT_FOUND')
   await files.close()
 })
 
@@ -82,10 +82,10 @@ t.test('a small blob that was just written is read from memory, also when it rep
   const files = await openFilesystem(folder, {})
   const key = digestOf(Buffer.from('an action'))
   for (const text of ['first', 'second one']) {
-    await writeBytes(files.store, key, Buffer.from(text), call)
+    await putBytes(files.store, key, Buffer.from(text), call)
     const [name = ''] = await files.blobFiles()
     await unlink(join(folder, 'content', 'sha256', key.hash.slice(0, 2), name))
-    t.equal((await readBytes(files.store, key, 100, call)).toString(), text, 'nobody looked at the file')
+    t.equal((await getBytes(files.store, key, 100, call)).toString(), text, 'nobody looked at the file')
   }
   await files.close()
 })
@@ -93,8 +93,8 @@ t.test('a small blob that was just written is read from memory, also when it rep
 t.test('without a budget nothing is kept', async (t) => {
   const files = await openFilesystem(t.testdir(), { small_blob_cache_size: 0 })
   const bytes = bytesOf(2000)
-  await writeBytes(files.store, digestOf(bytes), bytes, call)
-  const first = await readBytes(files.store, digestOf(bytes), 2000, call)
-  t.not(await readBytes(files.store, digestOf(bytes), 2000, call), first)
+  await putBytes(files.store, digestOf(bytes), bytes, call)
+  const first = await getBytes(files.store, digestOf(bytes), 2000, call)
+  t.not(await getBytes(files.store, digestOf(bytes), 2000, call), first)
   await files.close()
 })

@@ -8,8 +8,8 @@ import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
-import { writeBlobs } from '../../../src/store/store.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { missingOf } from '../../../src/store/store.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { blobFilesIn, type OpenFilesystem, openFilesystem } from './open.js'
 import { loader, programOf } from './program.js'
@@ -42,7 +42,7 @@ t.test('content and recency survive a clean stop', async (t) => {
   let files = await openFilesystem(folder, { clock })
   for (let number = 0; number < 10; number++) await put(files.store, blob(number).digest, blob(number).bytes)
   for (const number of [3, 0]) await get(files.store, blob(number).digest)
-  await files.store.findMissing([blob(5).digest], call)
+  await missingOf(files.store, [blob(5).digest], call)
   await files.close()
   files = await openFilesystem(folder, { clock, policy: { max_count: 5 } })
   await until(async () => (await files.blobFiles()).length <= 5)
@@ -60,7 +60,7 @@ t.test('after kill -9 every finished blob is there at once, and nothing else', a
   const files = await openFilesystem(folder)
   const digests = Array.from({ length: 301 }, (_, number) => blob(number).digest)
   t.same(
-    (await files.store.findMissing(digests, call)).map(({ key }) => key),
+    (await missingOf(files.store, digests, call)).map(({ key }) => key),
     [blob(300).digest.key],
   )
   t.same(await files.tempFiles(), [], 'the temporary file was swept')
@@ -72,7 +72,7 @@ t.test('after kill -9 every finished blob is there at once, and nothing else', a
   const again = await openFilesystem(folder)
   t.same(again.files.lease([blob(0).digest, blob(319).digest]).missing, [], 'a lease does not wait for the scan')
   const all = Array.from({ length: 320 }, (_, number) => blob(number).digest)
-  t.same(await again.store.findMissing(all, call), [])
+  t.same(await missingOf(again.store, all, call), [])
   await again.close()
 })
 
@@ -105,7 +105,7 @@ t.test('a blob that was uploaded again after the checkpoint is not the first to 
   const files = await openFilesystem(folder, { policy: { max_count: 20 } })
   await until(async () => (await files.blobFiles()).length <= 20)
   const digests = Array.from({ length: 40 }, (_, number) => blob(number).digest)
-  const missing = new Set((await files.store.findMissing(digests, call)).map(({ key }) => key))
+  const missing = new Set((await missingOf(files.store, digests, call)).map(({ key }) => key))
   const kept = [...digests.keys()].filter((number) => !missing.has((digests[number] as Digest).key))
   t.same(kept, [...Array(10).keys(), ...Array.from({ length: 10 }, (_, number) => 30 + number)])
   await files.close()
@@ -136,7 +136,7 @@ t.test('what happened to the files behind a crash is found out', async (t) => {
 
   const files = await openFilesystem(folder)
   t.same(
-    (await files.store.findMissing([torn, gone, twice, whole], call)).map(({ key }) => key),
+    (await missingOf(files.store, [torn, gone, twice, whole], call)).map(({ key }) => key),
     [torn.key, gone.key],
   )
   t.equal((await get(files.store, twice)).toString(), 'another', 'the newer of two files stays')
@@ -165,7 +165,7 @@ t.test('a stop before every length was checked does not spare the rest the check
   await stopped.close()
   const files = await openFilesystem(folder)
   t.same(
-    (await files.store.findMissing([torn], call)).map(({ key }) => key),
+    (await missingOf(files.store, [torn], call)).map(({ key }) => key),
     [torn.key],
   )
   await files.close()
@@ -186,7 +186,7 @@ t.test('a checkpoint that is damaged is not believed', async (t) => {
     }
     const again = await openFilesystem(folder)
     const all = Array.from({ length: 20 }, (_, number) => blob(number).digest)
-    t.same(await again.store.findMissing(all, call), [], damage)
+    t.same(await missingOf(again.store, all, call), [], damage)
     await again.close()
   }
 })
@@ -262,7 +262,7 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
         use(number)
       } else if (kind === 'batch') {
         const numbers = Array.from({ length: 6 }, (_, index) => (number + index) % 31)
-        const outcomes = await writeBlobs(files.store, numbers.map(blob), call)
+        const outcomes = await putAll(files.store, numbers.map(blob))
         if (outcomes.some((outcome) => outcome !== undefined)) throw new Error(`not written: ${outcomes.join()}`)
         for (const each of numbers) use(each)
       } else if (kind === 'get') {

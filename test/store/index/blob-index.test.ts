@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Digest } from '../../../src/reapi/digest.js'
+import { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import { type DigestFunctionName, digestFunctions } from '../../../src/reapi/digest-function.js'
 import { ABSENT, BlobIndex, type EvictionLimits } from '../../../src/store/index/blob-index.js'
 import { RECORD_WORDS } from '../../../src/store/index/records.js'
-import { batchOf } from '../blobs.js'
 
 const NO_LIMITS: EvictionLimits = { maxBytes: 0, evictBytes: 0, maxCount: 0, maxSeconds: 0 }
 
@@ -228,8 +228,8 @@ t.test('a batch is looked up, and used, as its digests are one by one', async ()
       return index
     }) as [BlobIndex, BlobIndex]
     const digests = asked.map(blob)
-    const expected = one.missing(digests).map(({ key }) => key)
-    const found = other.missingIn(batchOf(digests)).digests()
+    const expected = digests.filter((digest) => one.use(digest) === ABSENT).map(({ key }) => key)
+    const found = other.missing(DigestBatch.of(digests)).digests()
     if (expected.join() !== found.map(({ key }) => key).join()) throw new Error('other digests are missing')
     if (keys(one).join() !== keys(other).join()) throw new Error('the order of use differs')
   })
@@ -244,7 +244,10 @@ t.test('a large index finds all, keeps its order and stays small', async (t) => 
   t.ok(index.allocatedBytes / count < 120, `${(index.allocatedBytes / count).toFixed(0)} bytes a blob`)
   for (const digest of blobs.filter((_, at) => at % 3 === 0)) index.remove(index.find(digest))
   t.strictSame(
-    index.missing(blobs).map(({ key }) => key),
+    index
+      .missing(DigestBatch.of(blobs))
+      .digests()
+      .map(({ key }) => key),
     blobs.filter((_, at) => at % 3 === 0).map(({ key }) => key),
   )
   t.equal(

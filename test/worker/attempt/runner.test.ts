@@ -94,9 +94,9 @@ const setUp = async (t: Test, parts: Parts = {}) => {
     parts: ActionInput = {},
     digestFunction: DigestFunction = SHA256,
   ): Digest => {
-    const commandDigest = store.put(commandCodec.encode(command), digestFunction).toMessage()
-    const inputRootDigest = store.put(encodeDirectory(root), digestFunction).toMessage()
-    return store.put(actionCodec.encode({ commandDigest, inputRootDigest, ...parts }), digestFunction)
+    const commandDigest = store.keep(commandCodec.encode(command), digestFunction).toMessage()
+    const inputRootDigest = store.keep(encodeDirectory(root), digestFunction).toMessage()
+    return store.keep(actionCodec.encode({ commandDigest, inputRootDigest, ...parts }), digestFunction)
   }
   return {
     directory,
@@ -117,7 +117,7 @@ const setUp = async (t: Test, parts: Parts = {}) => {
       if (outcome.executeResponse == null) throw new Error(`no response: ${JSON.stringify(outcome)}`)
       return outcome.executeResponse
     },
-    text: (digest: Parameters<typeof Digest.parse>[0]) => store.get(Digest.parse(digest, SHA256)).toString(),
+    text: (digest: Parameters<typeof Digest.parse>[0]) => store.bytesOf(Digest.parse(digest, SHA256)).toString(),
   }
 }
 
@@ -125,7 +125,7 @@ const sh = (script: string): Pick<CommandInput, 'arguments'> => ({ arguments: ['
 
 t.test('EXE-40, EXE-50, EXE-46 a run from digest to result', async (t) => {
   const { run, store, text, start, action, rest } = await setUp(t)
-  const input = store.put('input')
+  const input = store.keep('input')
   const root = { files: [{ name: 'in', digest: input.toMessage() }] }
   const { result, status } = await run(
     { ...sh('cat in > out/copy; echo to stdout; echo to stderr >&2'), outputPaths: ['out/copy'] },
@@ -178,7 +178,7 @@ t.test('CMD-09 a result of exit code 0 is cached although a declared output is m
   const { action, start } = await setUp(t, { results: { actionCache } })
   const digest = action({ ...sh('echo > made'), outputPaths: ['made', 'optional'] })
   t.match((await start(digest)).executeResponse, { result: { exitCode: 0 }, status: null })
-  t.match(resultCodec.decode(actionCache.get(digest)), { exitCode: 0, outputFiles: [{ path: 'made' }] })
+  t.match(resultCodec.decode(actionCache.bytesOf(digest)), { exitCode: 0, outputFiles: [{ path: 'made' }] })
 })
 
 t.test('EXE-25 a program that is not there is a result', async (t) => {
@@ -191,9 +191,9 @@ t.test('EXE-25 a program that is not there is a result', async (t) => {
 
 t.test('EXE-11, EXE-12, EXE-13 missing blobs are a final status that names them all', async (t) => {
   const { store, start, action } = await setUp(t)
-  const input = store.put('input')
+  const input = store.keep('input')
   const digest = action(sh('true'), { files: [{ name: 'x', digest: input.toMessage() }] })
-  const { commandDigest } = actionCodec.decode(store.get(digest))
+  const { commandDigest } = actionCodec.decode(store.bytesOf(digest))
   store.drop(input)
   store.drop(Digest.parse(commandDigest, SHA256))
   const { executeResponse } = await start(digest)
@@ -208,19 +208,19 @@ t.test('EXE-11, EXE-12, EXE-13 missing blobs are a final status that names them 
 t.test('EXE-18, EXE-21, CMD-23 what cannot be run as meant is INVALID_ARGUMENT and final', async (t) => {
   const { store, start, action } = await setUp(t)
   const status = async (digest: Digest) => (await start(digest)).executeResponse?.status
-  t.match(await status(store.put('garbage')), { code: 3, message: /Action/ })
+  t.match(await status(store.keep('garbage')), { code: 3, message: /Action/ })
   t.match(await status(action({ arguments: [] })), { code: 3, message: /arguments/ })
-  const commandDigest = store.put('garbage').toMessage()
+  const commandDigest = store.keep('garbage').toMessage()
   t.match(await status(action(sh(''), {}, { commandDigest })), { code: 3, message: /Command/ })
-  const hostile = { files: [{ name: '../x', digest: store.put('x').toMessage() }] }
+  const hostile = { files: [{ name: '../x', digest: store.keep('x').toMessage() }] }
   t.match(await status(action(sh(''), hostile)), { code: 3, message: /"\.\.\/x" is not a valid name/ })
   t.match(await status(action(sh(''), {}, { inputRootDigest: null })), { code: 3, message: /input_root_digest/ })
 })
 
 t.test('CMD-03, CMD-04 the working directory', async (t) => {
   const { run, store, text } = await setUp(t)
-  const b = store.put(encodeDirectory({ symlinks: [{ name: 'x', target: '/' }] }))
-  const a = store.put(encodeDirectory({ directories: [{ name: 'b', digest: b.toMessage() }] }))
+  const b = store.keep(encodeDirectory({ symlinks: [{ name: 'x', target: '/' }] }))
+  const a = store.keep(encodeDirectory({ directories: [{ name: 'b', digest: b.toMessage() }] }))
   const root = { directories: [{ name: 'a', digest: a.toMessage() }], symlinks: [{ name: 'alias', target: 'a/b' }] }
   const { result } = await run({ ...sh('pwd; echo x > x1'), workingDirectory: 'a/b', outputPaths: ['x1'] }, root)
   t.match(text(result?.stdoutDigest as never), /\/a\/b\n$/)
@@ -289,7 +289,7 @@ t.test('a kill ends the attempt and leaves nothing', async (t) => {
 t.test('failures of the worker go back to the scheduler', async (t) => {
   const { start, action, store, warnings } = await setUp(t)
   const digest = action({ ...sh('echo x > x'), outputPaths: ['x'] })
-  store.writer = async () => {
+  store.put = async () => {
     throw new Error('disk on fire at /secret/path')
   }
   t.match(await start(digest), { workerError: { code: 13, message: 'internal error' } })
@@ -339,7 +339,7 @@ t.test('EXE-08, EXE-09, EXE-10 what goes to the action cache', async (t) => {
       kinds,
       strategy,
     )
-    for (const [, digest] of cached) t.ok(resultCodec.decode(actionCache.get(digest)).executionMetadata)
+    for (const [, digest] of cached) t.ok(resultCodec.decode(actionCache.bytesOf(digest)).executionMetadata)
     t.equal(messages.get('ok'), `ok ${actions.ok.hash}/${actions.ok.sizeBytes} sha256 {other}`)
     t.equal(messages.get('failed'), `bad ${actions.failed.hash}`)
   }
@@ -348,7 +348,7 @@ t.test('EXE-08, EXE-09, EXE-10 what goes to the action cache', async (t) => {
 t.test('CMD-15 an action that writes to its input through the link', async (t) => {
   const { store, start, action, warnings } = await setUp(t)
   const bytes = Buffer.from('precious')
-  const input = store.put(bytes)
+  const input = store.keep(bytes)
   store.behind.set(input.key, bytes)
   const root = { files: [{ name: 'in', digest: input.toMessage() }] }
   const command = { ...sh('chmod u+w in; echo more >> in; cat in'), outputPaths: ['in'] }
@@ -357,12 +357,12 @@ t.test('CMD-15 an action that writes to its input through the link', async (t) =
   t.notOk(executeResponse?.status)
   t.equal(executeResponse?.result?.stdoutDigest?.hash, SHA256.hash(Buffer.from('preciousmore\n')))
   t.equal(warnings.length, 1)
-  t.equal(store.get(input).toString(), 'precious', 'the blob is whole again')
+  t.equal(store.bytesOf(input).toString(), 'precious', 'the blob is whole again')
 
   store.behind.clear()
   t.notOk((await start(digest)).executeResponse?.status, 'the second time it gets copies at once')
   t.equal(warnings.length, 1)
-  t.equal(store.get(input).toString(), 'precious')
+  t.equal(store.bytesOf(input).toString(), 'precious')
 
   const other = action({ ...command, outputPaths: [] }, root)
   t.match((await start(other)).executeResponse?.status, { code: 9 }, 'a blob that nobody else has is asked for again')

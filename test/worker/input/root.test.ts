@@ -22,6 +22,8 @@ import type { DirectoryInput } from '../../../src/proto/generated/build.bazel.re
 import { Digest } from '../../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-function.js'
 import { type Directory, encodeDirectory } from '../../../src/reapi/directory.js'
+import { ForwardingStore } from '../../../src/store/forwarding.js'
+import type { BlobFiles, Store } from '../../../src/store/store.js'
 import { changedInputs } from '../../../src/worker/input/changed.js'
 import { leaseInputs } from '../../../src/worker/input/lease.js'
 import { makeInputRoot } from '../../../src/worker/input/root.js'
@@ -37,7 +39,7 @@ const preconditionFailure = codec('google.rpc.PreconditionFailure')
 const setUp = (t: Test) => {
   const directory = t.testdir({ root: {}, again: {} })
   const store = new FileStore(join(directory, 'cas'))
-  const put = (folder: DirectoryInput): Digest => store.put(encodeDirectory(folder))
+  const put = (folder: DirectoryInput): Digest => store.keep(encodeDirectory(folder))
   return { root: join(directory, 'root'), again: join(directory, 'again'), store, put }
 }
 
@@ -70,8 +72,8 @@ const missingIn = (error: StatusError): string[] => {
 
 t.test('CMD-13, CMD-14 the tree is made as it was given', async (t) => {
   const { root, store, put } = setUp(t)
-  const data = store.put('data')
-  const tool = store.put('#!/bin/sh\n')
+  const data = store.keep('data')
+  const tool = store.keep('#!/bin/sh\n')
   const leaf = put({ files: [{ name: 'same', digest: data.toMessage() }] })
   const top = put({
     files: [
@@ -121,7 +123,7 @@ t.test('CMD-13, CMD-14 the tree is made as it was given', async (t) => {
 
 t.test('a tree of 1,000 levels', async (t) => {
   const { root, store, put } = setUp(t)
-  let digest = put({ files: [{ name: 'f', digest: store.put('deep').toMessage() }] })
+  let digest = put({ files: [{ name: 'f', digest: store.keep('deep').toMessage() }] })
   for (let level = 0; level < 1000; level++) digest = put({ directories: [{ name: 'd', digest: digest.toMessage() }] })
   await make(digest, root, store)
   t.equal(readFileSync(join(root, `${'d/'.repeat(1000)}f`), 'utf8'), 'deep')
@@ -147,8 +149,8 @@ t.test('a small tree that describes 2^40 paths is refused', async (t) => {
 
 t.test('EXE-12, EXE-13, EXE-15 every missing blob is listed, in one detail', async (t) => {
   const { store, put } = setUp(t)
-  const [gone1, gone2] = [store.put('gone1'), store.put('gone2')]
-  const there = store.put('there')
+  const [gone1, gone2] = [store.keep('gone1'), store.keep('gone2')]
+  const there = store.keep('there')
   const goneDirectory = put({ files: [{ name: 'x', digest: gone1.toMessage() }] })
   const top = put({
     files: [
@@ -216,22 +218,30 @@ t.test('a store that cannot hold the inputs is the fault of the worker', async (
   store.behind.set(digest.key, bytes)
   const { files } = store
   const flighty = { ...files, populate: async () => {} }
-  const error = await rejection(leaseInputs({ blobs: [digest], missing: [] }, { ...cas(store), files: flighty }, call))
+  const error = await rejection(leaseInputs({ blobs: [digest], missing: [] }, new OtherFiles(store, flighty), call))
   t.equal(error.code, 8)
   t.match(error.message, /evicts the inputs/)
 })
 
-const cas = (store: FileStore) => ({
-  findMissing: store.findMissing.bind(store),
-  reader: store.reader.bind(store),
-  writer: store.writer.bind(store),
-  remove: store.remove.bind(store),
-  health: store.health.bind(store),
-})
+/** A store with other files, or none. */
+class OtherFiles extends ForwardingStore {
+  readonly #files: BlobFiles | undefined
+
+  constructor(store: Store, files?: BlobFiles) {
+    super(store)
+    this.#files = files
+  }
+
+  override get files(): BlobFiles | undefined {
+    return this.#files
+  }
+}
+
+const cas = (store: FileStore): Store => new OtherFiles(store)
 
 t.test('a store without files gives copies', async (t) => {
   const { root, store, put } = setUp(t)
-  const top = put({ files: [{ name: 'f', digest: store.put('x').toMessage(), isExecutable: true }] })
+  const top = put({ files: [{ name: 'f', digest: store.keep('x').toMessage(), isExecutable: true }] })
   const tree = await readInputTree(top, cas(store), nothingKnown(), call)
   await leaseInputs(tree, cas(store), call)
   t.same(await makeInputRoot(tree, root, cas(store), { copies: false }, call), [])
@@ -243,7 +253,7 @@ t.test('a store without files gives copies', async (t) => {
 
 t.test('CMD-22 inputs with a mode or a time of their own get both', async (t) => {
   const { root, store, put } = setUp(t)
-  const data = store.put('data')
+  const data = store.keep('data')
   const nodeProperties = { unixMode: { value: 0o751 }, mtime: { seconds: 1_000_000_000, nanos: 500_000_000 } }
   const top = put({
     files: [
@@ -263,14 +273,14 @@ t.test('names that this machine cannot have are the fault of the action', async 
   const long = 'x'.repeat(300)
   const inDirectory = put({ directories: [{ name: long, digest: put({}).toMessage() }] })
   await t.rejects(make(inDirectory, root, store), { code: 3, message: /cannot have a file of that name/ })
-  const inFile = put({ files: [{ name: long, digest: store.put('x').toMessage() }] })
+  const inFile = put({ files: [{ name: long, digest: store.keep('x').toMessage() }] })
   await t.rejects(make(inFile, root, store), { code: 3 })
 })
 
 t.test('CMD-15 writes through a link are noticed, everything else is not', async (t) => {
   const { root, again, store, put } = setUp(t)
   const names = ['appended', 'rewritten', 'replaced', 'removed', 'relinked', 'chmodded', 'untouched', 'tool', 'broken']
-  const blobs = new Map(names.map((name) => [name, store.put(`${name}!`)]))
+  const blobs = new Map(names.map((name) => [name, store.keep(`${name}!`)]))
   const top = put({
     files: names.map((name) => ({
       name,
@@ -302,11 +312,11 @@ t.test('CMD-15 writes through a link are noticed, everything else is not', async
 
 t.test('CMD-15 copies are private', async (t) => {
   const { root, store, put } = setUp(t)
-  const data = store.put('data')
+  const data = store.keep('data')
   const { links } = await make(put({ files: [{ name: 'f', digest: data.toMessage() }] }), root, store, true)
   t.same(links, [])
   appendFileSync(join(root, 'f'), 'more')
-  t.equal(store.get(data).toString(), 'data')
+  t.equal(store.bytesOf(data).toString(), 'data')
   mkdirSync(join(root, 'd'))
   t.ok(existsSync(join(root, 'd')))
 })

@@ -9,6 +9,7 @@ import type { Command, DigestInput } from '../../../src/proto/generated/build.ba
 import { Digest } from '../../../src/reapi/digest.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
+import { missingOf } from '../../../src/store/store.js'
 import { collectOutputs, makeOutputParents } from '../../../src/worker/output/collect.js'
 import type { OutputBlob } from '../../../src/worker/output/file.js'
 import { uploadBlobs } from '../../../src/worker/output/upload.js'
@@ -289,7 +290,7 @@ t.test('EXE-45 digests are of the function of the action', async (t) => {
 
 t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', async (t) => {
   const { collect, file, root, store } = setUp(t)
-  store.put('known')
+  store.keep('known')
   const sizes = [0, 1, 65_536, 65_537, 9_000_000]
   for (const [index, size] of sizes.entries()) {
     file(`d/${index}`)
@@ -303,11 +304,18 @@ t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', asy
   let uploads = 0
   await uploadBlobs(blobs, store.cas, 60_000, call, () => uploads++)
   t.equal(uploads, 1)
-  t.same(await store.findMissing(blobs.map(({ digest }) => digest)), [])
+  t.same(
+    await missingOf(
+      store,
+      blobs.map(({ digest }) => digest),
+      call,
+    ),
+    [],
+  )
   t.equal(new Set(store.written).size, store.written.length)
   t.notOk(store.written.includes(Digest.of(Buffer.from('known'), SHA256).key))
   for (const { digest } of blobs.filter(({ digest }) => !digest.isEmpty)) {
-    if (SHA256.hash(store.get(digest)) !== digest.hash) t.fail(`wrong bytes under ${digest}`)
+    if (SHA256.hash(store.bytesOf(digest)) !== digest.hash) t.fail(`wrong bytes under ${digest}`)
   }
   await uploadBlobs(blobs, store.cas, 60_000, call, () => uploads++)
   t.equal(uploads, 1, 'nothing to do the second time')
@@ -317,6 +325,6 @@ t.test('an upload that hangs ends', async (t) => {
   const { collect, file, store } = setUp(t)
   file('f')
   const { blobs } = await collect({ outputPaths: ['f'] })
-  store.writer = async () => [new Writable({ write: () => {} })]
+  store.put = (_digest, blob, { signal }) => blob.into([new Writable({ write: () => {} })], signal)
   await t.rejects(uploadBlobs(blobs, store.cas, 50, call), { code: 4, message: /could not be uploaded in 0.05 s/ })
 })

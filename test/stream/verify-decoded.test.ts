@@ -1,14 +1,18 @@
+import { PassThrough, Transform } from 'node:stream'
 import t from 'tap'
-import { asCas } from '../../../src/store/cas.js'
-import type { CompressedBlobs, Store } from '../../../src/store/store.js'
-import { verify } from '../../../src/store/verify.js'
-import { zstdCompress } from '../../../src/stream/compression/zstd.js'
-import { discard } from '../../../src/stream/path.js'
-import { collect } from '../../../src/stream/run.js'
-import { bytesOf, call, digestOf, get, isPresent, put, source } from '../blobs.js'
-import { buildStore, given, memoryStore } from '../build.js'
-import { kept, unpack, upload, wire, zstdStore } from '../compression/zstd-store.js'
-import { rejects } from '../suite.js'
+import { asCas } from '../../src/store/cas.js'
+import { ForwardingStore } from '../../src/store/forwarding.js'
+import type { Store } from '../../src/store/store.js'
+import { verify } from '../../src/store/verify.js'
+import type { Blob } from '../../src/stream/blob/blob.js'
+import type { BlobStage } from '../../src/stream/blob/stage.js'
+import { collect } from '../../src/stream/collect.js'
+import { zstdCompress } from '../../src/stream/compression/zstd.js'
+import { WHOLE } from '../../src/stream/path.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../store/blobs.js'
+import { buildStore, given, memoryStore } from '../store/build.js'
+import { unpack, upload, wire, zstdStore } from '../store/compression/zstd-store.js'
+import { rejects } from '../store/suite.js'
 
 const verified = (backend: Store, checks: { size?: boolean; hash?: boolean } = {}): Promise<Store> =>
   buildStore(
@@ -49,7 +53,7 @@ t.test('a wrong blob is DATA_LOSS once and then a miss, and never read whole', a
       await put(backend, digest, body)
       const stored = await wire(backend, digest)
       let passedBytes = 0
-      const path = await kept(store).reader(digest, call)
+      const path = (await store.get(digest, { ...WHOLE, wantedAs: 'ZSTD' }, call)).as('ZSTD').path()
       path.at(-1)?.on('data', (chunk: Buffer) => {
         passedBytes += chunk.length
       })
@@ -66,20 +70,17 @@ t.test('bytes that cannot be decompressed are the fault of who kept them', async
   const digest = digestOf(bytes)
   const memory = await memoryStore()
   await put(memory, digest, bytes)
-  const writer = memory.writer.bind(memory)
-  const garbled: CompressedBlobs = {
-    compressor: 'ZSTD',
-    reader: async () => [source([Buffer.alloc(500_000, 0xa5)])],
-    writer,
+  const garbled: BlobStage = {
+    stream: () => new PassThrough(),
+    as: () => [
+      { stream: () => new Transform({ transform: (_, _encoding, done) => done(null, Buffer.alloc(500, 0xa5)) }) },
+    ],
   }
-  const backend: Store = {
-    compressed: garbled,
-    findMissing: (digests, by) => memory.findMissing(digests, by),
-    reader: (asked, range, by) => memory.reader(asked, range, by),
-    writer: (asked, by) => memory.writer(asked, by),
-    remove: (asked, by) => memory.remove(asked, by),
-    health: (by) => memory.health(by),
-  }
+  const backend = new (class extends ForwardingStore {
+    protected override outgoing(blob: Blob): Blob {
+      return blob.through(garbled)
+    }
+  })(memory)
   const store = await verified(backend)
   await rejects(t, wire(store, digest), 'DATA_LOSS')
   t.notOk(await isPresent(memory, digest))
@@ -101,10 +102,6 @@ t.test('a read that is given up removes nothing', async (t) => {
   const bytes = bytesOf(1_000_000)
   const digest = digestOf(bytes)
   await put(backend, digest, bytes)
-  discard(await kept(store).reader(digest, call))
+  ;(await store.get(digest, WHOLE, call)).as('ZSTD').discard()
   t.ok((await unpack(await wire(store, digest))).equals(bytes))
-})
-
-t.test('a store that keeps blobs plain stays one', async (t) => {
-  t.equal((await verified(await memoryStore())).compressed, undefined)
 })

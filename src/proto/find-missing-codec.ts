@@ -1,12 +1,18 @@
-import { BATCH_HEAD_WORDS, type PackedDigests } from '../../reapi/digest-batch.js'
+/** Words of a digest ahead of those of its hash: the size's upper and its lower 32 bits. */
+export const DIGEST_HEAD_WORDS = 2
 
 /** A FindMissingBlobsRequest with at least one digest, whose digests were left where they came. */
-export interface PackedRequest {
+export interface PackedFindMissing {
   readonly instanceName: string
   /** 0 when unset. */
   readonly digestFunction: number
   readonly firstHash: string
-  readonly digests: PackedDigests
+  /** For each digest `DIGEST_HEAD_WORDS` and its hash, eight hex digits a word, the first digit highest. */
+  readonly words: Int32Array
+  readonly count: number
+  readonly message: Buffer
+  /** Where each element begins. A byte of tag and one of length, the same for its hash, and the hash. */
+  readonly starts: Uint32Array
 }
 
 const NAME_TAG = 0x0a
@@ -25,7 +31,7 @@ const WORD = 0x1_0000_0000
  * length below 128 bytes. Undefined of anything else, valid or not: that is for the codec, which knows every form and
  * says what is wrong. 10,000 digests take a fifth of the time and three allocations.
  */
-export const readPacked = (message: Buffer): PackedRequest | undefined => {
+export const unpackFindMissing = (message: Buffer): PackedFindMissing | undefined => {
   let at = 0
   let instanceName = ''
   if (message[0] === NAME_TAG) {
@@ -38,7 +44,7 @@ export const readPacked = (message: Buffer): PackedRequest | undefined => {
   if (message[at] !== DIGEST_TAG || hexLength < LEAST_HEX_LENGTH || hexLength % 8 !== 0) return undefined
   const firstHash = message.toString('latin1', at + HEAD_BYTES, at + HEAD_BYTES + hexLength)
   const most = Math.floor((message.length - at) / (HEAD_BYTES + hexLength))
-  const wordsEach = BATCH_HEAD_WORDS + (hexLength >>> 3)
+  const wordsEach = DIGEST_HEAD_WORDS + (hexLength >>> 3)
   const starts = new Uint32Array(most)
   const words = new Int32Array(most * wordsEach)
   let count = 0
@@ -55,7 +61,7 @@ export const readPacked = (message: Buffer): PackedRequest | undefined => {
     at += 2
   }
   if (at !== message.length || count === 0) return undefined
-  return { instanceName, digestFunction, firstHash, digests: { message, starts, words, count } }
+  return { instanceName, digestFunction, firstHash, words, count, message, starts }
 }
 
 /** Reads the element at `at` into `words`; answers where it ends, -1 when it is not as clients write it. */
@@ -67,7 +73,7 @@ const readDigest = (message: Buffer, at: number, hexLength: number, words: Int32
   if (length >= VARINT_MORE || hashEnd > end || end > message.length) return -1
   if (message[at + 2] !== HASH_TAG || message[at + 3] !== hexLength) return -1
   let seen = 0
-  for (let to = first + BATCH_HEAD_WORDS; from < hashEnd; from += 8, to++) {
+  for (let to = first + DIGEST_HEAD_WORDS; from < hashEnd; from += 8, to++) {
     const a = NIBBLES[message[from] as number] as number
     const b = NIBBLES[message[from + 1] as number] as number
     const c = NIBBLES[message[from + 2] as number] as number
@@ -104,3 +110,29 @@ const readSize = (message: Buffer, from: number, end: number, words: Int32Array,
 
 /** The value of each lower-case hex digit by its character code, -1 of everything else. */
 const NIBBLES = Int8Array.from({ length: 256 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)))
+
+/**
+ * The answer that these digests of a request are missing, by their positions in it: its elements as they came, one behind
+ * the other, because the digests of the answer have the field number of those of the request.
+ */
+export const packMissing = ({ message, starts }: PackedFindMissing, missing: Positions): Buffer => {
+  const startOf = (index: number): number => starts[missing.positionOf(index)] as number
+  const endAfter = (start: number): number => start + 2 + (message[start + 1] as number)
+  let sizeBytes = 0
+  for (let index = 0; index < missing.count; index++) sizeBytes += endAfter(startOf(index)) - startOf(index)
+  const answer = Buffer.allocUnsafe(sizeBytes)
+  for (let index = 0, to = 0; index < missing.count; ) {
+    const start = startOf(index++)
+    let end = endAfter(start)
+    // What came side by side is copied in one go.
+    for (; index < missing.count && startOf(index) === end; index++) end = endAfter(end)
+    to += message.copy(answer, to, start, end)
+  }
+  return answer
+}
+
+/** Some of the digests of a request. */
+interface Positions {
+  readonly count: number
+  positionOf(index: number): number
+}

@@ -1,20 +1,6 @@
-import { pipeline } from 'node:stream/promises'
 import { StatusError } from '../base/status-error.js'
-import { cancellation, join, shareable } from './join.js'
-import type { Path, ReadPath, WritePath } from './path.js'
-
-/**
- * Moves a whole transfer, however long. Rejects with a StatusError after every stage was destroyed; an abort is
- * CANCELLED (or the signal's reason when that is a StatusError).
- */
-export const run = async (path: Path, signal: AbortSignal): Promise<void> => {
-  shareable(signal)
-  try {
-    await pipeline(path, { signal })
-  } catch (error) {
-    throw signal.aborted && !(error instanceof StatusError) ? cancellation(signal) : StatusError.from(error)
-  }
-}
+import { join } from './join.js'
+import type { ReadPath, WritePath } from './path.js'
 
 /** Reads a path into memory. More than `maxBytes` is RESOURCE_EXHAUSTED, noticed before they are kept. */
 export const collect = async (

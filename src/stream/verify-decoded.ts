@@ -1,12 +1,12 @@
 import { Transform, type TransformCallback } from 'node:stream'
-import { isStatus, StatusError } from '../../base/status-error.js'
-import type { CompressorName } from '../../reapi/compressor.js'
-import type { Digest } from '../../reapi/digest.js'
-import { Branch } from '../../stream/branch.js'
-import { compressionOf } from '../../stream/compression/compression.js'
-import { STAGE_BYTES } from '../../stream/path.js'
-import { repaired, Verify, type VerifyOptions } from '../../stream/verify.js'
-import { Drain } from '../drain.js'
+import { isStatus, StatusError } from '../base/status-error.js'
+import type { CompressorName } from '../reapi/compressor.js'
+import type { Digest } from '../reapi/digest.js'
+import { Branch } from './branch.js'
+import { compressionOf } from './compression/compression.js'
+import { Drain } from './drain.js'
+import { STAGE_BYTES } from './path.js'
+import { repaired, Verify, type VerifyOptions } from './verify.js'
 
 /**
  * Passes compressed bytes on and fails as Verify does when what they decompress to is not the blob. The last chunk waits
@@ -15,12 +15,14 @@ import { Drain } from '../drain.js'
 export class VerifyDecoded extends Transform {
   readonly #digest: Digest
   readonly #decoding: Branch
+  readonly #fault: VerifyOptions['fault']
   readonly #repair: VerifyOptions['repair']
   #held: Buffer | undefined
 
   constructor(digest: Digest, compressor: CompressorName, { repair, ...checks }: VerifyOptions) {
     super({ highWaterMark: STAGE_BYTES })
     this.#digest = digest
+    this.#fault = checks.fault
     this.#repair = repair
     const { decompress } = compressionOf({ name: compressor })
     this.#decoding = new Branch([decompress(), new Verify(digest, checks), new Drain()])
@@ -51,6 +53,7 @@ export class VerifyDecoded extends Transform {
   async #failure(): Promise<StatusError | null> {
     const error = await this.#decoding.outcome
     if (error === undefined) return null
+    if (this.#fault === 'client') return error
     if (isStatus(error, 'DATA_LOSS')) return repaired(error, this.#repair)
     if (!isStatus(error, 'INVALID_ARGUMENT')) return error
     const lost = `the bytes kept for blob ${this.#digest.key} cannot be decompressed`

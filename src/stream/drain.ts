@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { STAGE_BYTES } from '../stream/path.js'
+import { STAGE_BYTES } from './path.js'
 
 /** A sink that reads off and forgets. */
 export class Drain extends Writable {

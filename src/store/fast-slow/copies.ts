@@ -1,0 +1,89 @@
+import type { Call } from '../../base/call.js'
+import { Code, type StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import { cancellation } from '../../stream/join.js'
+import { Copy, type CopyTiers } from './copy.js'
+
+/** Copies under way at a time: with what each keeps in memory at most 128 MiB. */
+export const COPIES_MAX = 32
+
+/** The copies under way from slow to fast, one a digest. */
+export class Copies {
+  readonly #tiers: CopyTiers
+  readonly #underWay = new Map<string, Copy>()
+  /** Those who wait for one of the copies to be over, longest first. */
+  readonly #waiting = new Set<() => void>()
+
+  constructor(tiers: CopyTiers) {
+    this.#tiers = tiers
+  }
+
+  /**
+   * The copy of a blob, begun if there is none. Undefined when as many as may be are under way, or when the one under way
+   * brings what was replaced meanwhile.
+   */
+  of(digest: Digest, call: Call): Copy | undefined {
+    const underWay = this.#underWay.get(digest.key)
+    if (underWay !== undefined) return underWay.isCurrent ? underWay : undefined
+    return this.#underWay.size < COPIES_MAX ? this.#begin(digest, call) : undefined
+  }
+
+  /** Resolves once fast has the blob; rejects with NOT_FOUND when slow has not, and with why fast did not take it. */
+  async populate(digest: Digest, call: Call): Promise<void> {
+    for (;;) {
+      const copy = this.of(digest, call)
+      if (copy !== undefined) {
+        await unlessAborted(copy.opened, call.signal)
+        const failure = await unlessAborted(copy.over, call.signal)
+        if (failure !== undefined) throw failure
+        if (copy.isCurrent) return
+      }
+      await unlessAborted(this.#room(digest), call.signal)
+    }
+  }
+
+  /** Says that the blob was written anew or removed: a copy under way brings the bytes of before. */
+  outdate({ key }: Digest): void {
+    this.#underWay.get(key)?.outdate()
+  }
+
+  async close(): Promise<void> {
+    const copies = [...this.#underWay.values()]
+    for (const copy of copies) copy.stop()
+    await Promise.all(copies.map(({ over }) => over))
+  }
+
+  #begin(digest: Digest, call: Call): Copy {
+    const copy = new Copy(digest, this.#tiers, call)
+    this.#underWay.set(digest.key, copy)
+    void copy.over.then((failure) => {
+      this.#underWay.delete(digest.key)
+      for (const wake of this.#waiting) wake()
+      this.#waiting.clear()
+      if (failure !== undefined) notCached(digest, failure, call)
+    })
+    return copy
+  }
+
+  /** Waits for the copy of that blob where there is one, else for any. */
+  #room({ key }: Digest): Promise<unknown> {
+    const underWay = this.#underWay.get(key)
+    if (underWay !== undefined) return underWay.over
+    return new Promise<void>((resolve) => this.#waiting.add(resolve))
+  }
+}
+
+/** What fast did not take is a word in the log: no call fails for it. What slow has not got it says itself. */
+export const notCached = (digest: Digest, error: StatusError, { signal, log }: Call): void => {
+  const isNews = !signal.aborted && error.code !== Code.NOT_FOUND && error.code !== Code.CANCELLED
+  if (isNews) log.warn('the fast store did not take a blob', { digest: digest.key, error })
+}
+
+/** What comes of work that others wait for too, for one who may stop waiting. */
+export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(cancellation(signal))
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })

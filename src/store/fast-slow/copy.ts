@@ -1,0 +1,161 @@
+import { Transform } from 'node:stream'
+import { type Call, internalCall } from '../../base/call.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { type BlobForm, streamsOf } from '../../stream/blob/form.js'
+import { STAGE_BYTES, WHOLE } from '../../stream/path.js'
+import { outcomeOf, type Store } from '../store.js'
+import { CopyReader } from './copy-reader.js'
+import { WINDOW_BYTES, Window } from './window.js'
+
+export interface CopyTiers {
+  readonly fast: Store
+  readonly slow: Store
+}
+
+/** Up to here a blob is copied as bytes: readers need no stream for it. */
+const SMALL_BYTES = 64 * 1024
+
+/** Between two tiers that never wait the event loop turns after so many bytes, so that readers can follow at all. */
+const BURST_BYTES = 1024 * 1024
+
+/**
+ * One blob on its way from slow to fast, at the pace of these two. It outlives the call that wanted it. Readers share its
+ * bytes while they keep up; none of them is waited for.
+ */
+export class Copy {
+  /** Resolves when slow has answered; rejects when it has not got the blob, or failed. */
+  readonly opened: Promise<void>
+  /** Resolves once the copy is over: with why fast did not get it, and undefined when it has. */
+  readonly over: Promise<StatusError | undefined>
+  readonly #digest: Digest
+  readonly #tiers: CopyTiers
+  readonly #call: Call
+  readonly #abort = new AbortController()
+  readonly #window = new Window()
+  #bytes: Buffer | undefined
+  #isOutdated = false
+  #isCopied = false
+  #isTooLarge = false
+
+  constructor(digest: Digest, tiers: CopyTiers, call: Call) {
+    this.#digest = digest
+    this.#tiers = tiers
+    this.#call = internalCall({ ...call, signal: this.#abort.signal })
+    const opening = this.#open()
+    this.opened = opening.then(() => {})
+    // Those who wait for it hear of it; there may be none.
+    this.opened.catch(() => {})
+    this.over = this.#run(opening)
+  }
+
+  /** The blob was written anew or removed: what this copy brings is not to stay. */
+  outdate(): void {
+    this.#isOutdated = true
+  }
+
+  /** Whether somebody who wants the blob now may have what this copy brings. */
+  get isCurrent(): boolean {
+    return !this.#isOutdated
+  }
+
+  stop(): void {
+    this.#abort.abort()
+  }
+
+  /** For one who waited for `opened`. Undefined when there is nothing to share, and slow has to be asked. */
+  read(call: Call): Blob | undefined {
+    if (this.#isTooLarge) return undefined
+    if (this.#bytes !== undefined) return this.#known(Blob.ofBytes(this.#bytes))
+    const openRest = (position: number, signal: AbortSignal): Promise<Blob> =>
+      this.#openRest(position, internalCall({ ...call, signal }))
+    return Blob.ofPath([new CopyReader(this.#window, openRest)])
+  }
+
+  async #open(): Promise<BlobForm> {
+    const blob = await this.#tiers.slow.get(this.#digest, WHOLE, this.#call)
+    const form = await (this.#digest.describesContent ? this.#openContent(blob) : this.#openResult(blob))
+    if (form.kind === 'bytes') this.#bytes = form.bytes
+    return form
+  }
+
+  /** Fast believes nothing that slow says without looking. */
+  async #openContent(blob: Blob): Promise<BlobForm> {
+    const checked = blob.checkedAs(this.#digest, { fault: 'backend' })
+    if (this.#digest.sizeBytes > SMALL_BYTES) return checked.take()
+    return { kind: 'bytes', bytes: await checked.bytes({ maxBytes: SMALL_BYTES, signal: this.#call.signal }) }
+  }
+
+  /** An action may get another result meanwhile: who reads a part of it could not go on with another copy of it. */
+  async #openResult(blob: Blob): Promise<BlobForm> {
+    try {
+      return { kind: 'bytes', bytes: await blob.bytes({ maxBytes: WINDOW_BYTES, signal: this.#call.signal }) }
+    } catch (error) {
+      if (!isStatus(error, 'RESOURCE_EXHAUSTED')) throw error
+      this.#isTooLarge = true
+      return { kind: 'bytes', bytes: NO_BYTES }
+    }
+  }
+
+  async #run(opening: Promise<BlobForm>): Promise<StatusError | undefined> {
+    try {
+      const form = await opening
+      if (this.#isTooLarge) return new StatusError('RESOURCE_EXHAUSTED', 'a result is too large to be copied')
+      const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, this.#known(this.#observed(form)), this.#call))
+      this.#isCopied = failure === undefined && !this.#isOutdated
+      if (failure !== undefined) this.#window.end(failure)
+      if (this.#isOutdated) await this.#tiers.fast.remove(this.#digest, internalCall({ log: this.#call.log }))
+      return failure
+    } catch (error) {
+      return StatusError.from(error)
+    }
+  }
+
+  #observed(form: BlobForm): Blob {
+    if (form.kind === 'bytes') return Blob.ofBytes(form.bytes)
+    return Blob.ofPath([...streamsOf(form), new Observed(this.#window)])
+  }
+
+  #known(blob: Blob): Blob {
+    return this.#digest.describesContent ? blob.knownAs(this.#digest) : blob
+  }
+
+  async #openRest(position: number, call: Call): Promise<Blob> {
+    const { fast, slow } = this.#tiers
+    const range = { offset: position, limit: Number.POSITIVE_INFINITY }
+    if (this.#isCopied) {
+      const near = await fast.get(this.#digest, range, call).catch(() => undefined)
+      if (near !== undefined) return near
+    }
+    return slow.get(this.#digest, range, call)
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+/** Shows what passes to the readers of a copy. */
+class Observed extends Transform {
+  readonly #window: Window
+  #burstBytes = 0
+
+  constructor(window: Window) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#window = window
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: (error: null, chunk: Buffer) => void): void {
+    this.#window.add(chunk)
+    this.#burstBytes += chunk.length
+    if (this.#burstBytes < BURST_BYTES) callback(null, chunk)
+    else {
+      this.#burstBytes = 0
+      setImmediate(() => callback(null, chunk))
+    }
+  }
+
+  override _flush(callback: () => void): void {
+    this.#window.end()
+    callback()
+  }
+}

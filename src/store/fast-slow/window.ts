@@ -1,0 +1,60 @@
+import { isStatus, type StatusError } from '../../base/status-error.js'
+
+/** How far a reader may lag behind a copy before it has to leave it: what a copy keeps in memory at most, and a chunk. */
+export const WINDOW_BYTES = 4 * 1024 * 1024
+
+/** The latest bytes of a copy, for readers who keep up with it. It waits for none of them. */
+export class Window {
+  readonly #chunks: Buffer[] = []
+  #fromBytes = 0
+  #endBytes = 0
+  #isOver = false
+  #isAbandoned = false
+  #failure: StatusError | undefined
+  readonly #waiting = new Set<() => void>()
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#endBytes += chunk.length
+    for (let oldest = this.#chunks[0]; oldest !== undefined; oldest = this.#chunks[0]) {
+      if (this.#endBytes - this.#fromBytes - oldest.length < WINDOW_BYTES) break
+      this.#fromBytes += oldest.length
+      this.#chunks.shift()
+    }
+    this.#wake()
+  }
+
+  /**
+   * No more comes: that was the whole blob, or the copy failed. A blob that is wrong fails its readers too; whatever else
+   * happened to the copy, they may go on without it.
+   */
+  end(failure?: StatusError): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    if (isStatus(failure, 'DATA_LOSS')) this.#failure = failure
+    else this.#isAbandoned = failure !== undefined
+    this.#wake()
+  }
+
+  /** The bytes at a position, or why there are none: they are gone, are still to come, the blob is over or wrong. */
+  at(position: number): Buffer | 'gone' | 'later' | 'over' | StatusError {
+    if (position < this.#fromBytes) return 'gone'
+    let start = this.#fromBytes
+    for (const chunk of this.#chunks) {
+      if (position < start + chunk.length) return chunk.subarray(position - start)
+      start += chunk.length
+    }
+    if (!this.#isOver) return 'later'
+    return this.#isAbandoned ? 'gone' : (this.#failure ?? 'over')
+  }
+
+  /** Calls `wake` when there is news; the answer stops that. */
+  onNews(wake: () => void): () => void {
+    this.#waiting.add(wake)
+    return () => this.#waiting.delete(wake)
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake()
+  }
+}

@@ -1,0 +1,62 @@
+import type { Call } from '../base/call.js'
+import type { HealthStatus } from '../base/health.js'
+import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
+import type { Blob } from '../stream/blob/blob.js'
+import type { Range } from '../stream/path.js'
+import type { BlobEntry, BlobFiles, Outcomes, Store, StoreProperties } from './store.js'
+
+/**
+ * A store in front of another: all it is asked it asks that one. A wrapper says only what it changes, and what it does to
+ * blobs it says in `incoming` and `outgoing`, once for each way by which they come and go.
+ */
+export abstract class ForwardingStore implements Store {
+  protected readonly backend: Store
+
+  constructor(backend: Store) {
+    this.backend = backend
+  }
+
+  get properties(): StoreProperties {
+    return this.backend.properties
+  }
+
+  get files(): BlobFiles | undefined {
+    return this.backend.files
+  }
+
+  findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return this.backend.findMissing(digests, call)
+  }
+
+  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return this.outgoing(await this.backend.get(digest, range, call), digest, range, call)
+  }
+
+  put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    return this.backend.put(digest, this.incoming(blob, digest, call), call)
+  }
+
+  putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const changed = entries.map(({ digest, blob }) => ({ digest, blob: this.incoming(blob, digest, call) }))
+    return this.backend.putAll(changed, call)
+  }
+
+  remove(digest: Digest, call: Call): Promise<void> {
+    return this.backend.remove(digest, call)
+  }
+
+  health(call: Call): Promise<HealthStatus> {
+    return this.backend.health(call)
+  }
+
+  /** A blob on its way to the backend. */
+  protected incoming(blob: Blob, _digest: Digest, _call: Call): Blob {
+    return blob
+  }
+
+  /** A blob, or the part of it that `range` says, on its way from the backend. */
+  protected outgoing(blob: Blob, _digest: Digest, _range: Range, _call: Call): Blob {
+    return blob
+  }
+}

@@ -1,0 +1,232 @@
+import { StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import { collect, deliver } from '../collect.js'
+import { Drain } from '../drain.js'
+import { cancellation, join } from '../join.js'
+import { discard, type ReadPath, type WritePath } from '../path.js'
+import type { PendingCheck } from '../verify.js'
+import { checkStage, isFull } from './check.js'
+import { type BlobFile, type BlobForm, readFile, streamsOf } from './form.js'
+import { type BlobStage, decode, type Encoding, encode } from './stage.js'
+
+/** What is known of a blob without reading it. */
+export interface BlobFacts {
+  /** How many bytes come; undefined where that is not known before they have. */
+  readonly sizeBytes?: number | undefined
+  /** Where they begin in the whole blob; 0 unless it is a part. */
+  readonly offset?: number
+  readonly encoding?: Encoding
+}
+
+/** More than a caller is ready to hold is RESOURCE_EXHAUSTED; a call that ended is CANCELLED. */
+export interface BytesOptions {
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+/** The way of a blob so far: what it was at its source, and the stages in front of that, the last one last. */
+interface Way extends BlobFacts {
+  readonly source: BlobForm
+  readonly stages: readonly BlobStage[]
+  /** Not among the stages yet: it goes behind them, in the encoding the blob then has, unless a stage does it anyhow. */
+  readonly check?: PendingCheck | undefined
+  /** The digest its bytes were compared with before they came here. */
+  readonly checkedAs?: Digest | undefined
+}
+
+/**
+ * A blob on its way from whom has it to whom wants it: bytes in memory, an open file or streams, behind any number of
+ * stages. It is used once: whoever gets one takes it (`take`, `bytes`, `into`, `path`), hands it on (`through`, `as`,
+ * `checkedAs`, which answer the blob to go on with), or gives it up with `discard`; what it holds is freed by either.
+ *
+ * Nothing runs before it is taken. Bytes at hand then stay bytes through every stage that can do that, and streams grow
+ * by one stage each and are one transfer however deep stores are nested. After it was handed out every failure is told
+ * to who takes it.
+ */
+export class Blob {
+  readonly #way: Way
+  #isUsed = false
+
+  private constructor(way: Way) {
+    this.#way = way
+  }
+
+  /** The bytes must stay as they are until the blob was taken, and what came of that is settled. */
+  static ofBytes(bytes: Buffer, facts: BlobFacts = {}): Blob {
+    return new Blob({ sizeBytes: bytes.length, ...facts, source: { kind: 'bytes', bytes }, stages: NONE })
+  }
+
+  static ofFile(file: BlobFile, facts: BlobFacts = {}): Blob {
+    return new Blob({ sizeBytes: file.sizeBytes, ...facts, source: { kind: 'file', file }, stages: NONE })
+  }
+
+  /** Streams of bytes, never in object mode. */
+  static ofPath(path: ReadPath, facts: BlobFacts = {}): Blob {
+    return new Blob({ ...facts, source: { kind: 'path', path }, stages: NONE })
+  }
+
+  /** How many bytes will come; undefined where nobody knows. */
+  get sizeBytes(): number | undefined {
+    return this.#way.sizeBytes
+  }
+
+  /** Where its first byte is in the whole blob. */
+  get offset(): number {
+    return this.#way.offset ?? 0
+  }
+
+  get encoding(): Encoding {
+    return this.#way.encoding ?? 'IDENTITY'
+  }
+
+  /** Whether its bytes are, or will have been when somebody has the whole of them, those of this digest. */
+  isCheckedAs({ key }: Digest): boolean {
+    const { check, checkedAs } = this.#way
+    return checkedAs?.key === key || (check !== undefined && check.digest.key === key && isFull(check))
+  }
+
+  /** Whether it can be had in an encoding without being encoded for it. */
+  isIn(encoding: Encoding): boolean {
+    return this.encoding === encoding || this.#way.stages.at(-1)?.as?.(encoding) !== undefined
+  }
+
+  /** Puts a stage in its way. What comes behind it is another blob: of unknown length, unchecked, and plain. */
+  through(stage: BlobStage): Blob {
+    const { source, check } = this.#way
+    const stages = stage.doesCheck === true ? this.#way.stages : this.#checkedStages()
+    const given =
+      stage.doesCheck === true && check !== undefined ? { ...stage, stream: () => stage.stream(check) } : stage
+    return this.#onward({ source, stages: [...stages, given] })
+  }
+
+  /**
+   * The same blob in an encoding: as it is where it comes so, else encoded or decoded on the way. `sizeBytes` is how many
+   * bytes that makes, where the caller knows.
+   */
+  as(encoding: Encoding, sizeBytes?: number): Blob {
+    if (this.encoding === encoding) return this
+    const { stages, check, ...way } = this.#way
+    const instead = stages.at(-1)?.as?.(encoding)
+    if (instead !== undefined) {
+      return this.#onward({ ...way, stages: [...stages.slice(0, -1), ...instead], check, encoding, sizeBytes })
+    }
+    const checked = { checkedAs: check !== undefined && isFull(check) ? check.digest : way.checkedAs }
+    const plain =
+      this.encoding === 'IDENTITY'
+        ? this.#checkedStages()
+        : [...this.#checkedStages(), decode(this.encoding, sizeBytes)]
+    const next = encoding === 'IDENTITY' ? plain : [...plain, encode(encoding)]
+    return this.#onward({ ...way, ...checked, stages: next, encoding, sizeBytes })
+  }
+
+  /**
+   * The same blob, of which nobody gets the whole unless its bytes are those of `digest`: who is at fault when they are not
+   * says `options`. Bytes are hashed once on their way: a blob that is checked already stays as it is.
+   */
+  checkedAs(digest: Digest, options: Omit<PendingCheck, 'digest'>): Blob {
+    if (this.isCheckedAs(digest)) return this
+    const stages = this.#way.check === undefined ? this.#way.stages : this.#checkedStages()
+    return this.#onward({ ...this.#way, stages, check: { ...options, digest } })
+  }
+
+  /** The same blob, whose bytes the caller knows to be those of `digest`. */
+  knownAs(digest: Digest): Blob {
+    return this.#onward({ ...this.#way, checkedAs: digest })
+  }
+
+  /** The same blob and what it is still to be compared with, which is then the caller's to see to. */
+  withoutCheck(): readonly [Blob, PendingCheck | undefined] {
+    const { check } = this.#way
+    return [this.#onward({ ...this.#way, check: undefined }), check]
+  }
+
+  /** What there is at its end, in the form that costs least. Rejects with what is wrong with bytes at hand. */
+  async take(): Promise<BlobForm> {
+    const stages = this.#use()
+    let { source } = this.#way
+    let next = 0
+    for (; next < stages.length && source.kind === 'bytes'; next++) {
+      const bytes: Buffer | undefined = await stages[next]?.bytes?.(source.bytes)
+      if (bytes === undefined) break
+      source = { kind: 'bytes', bytes }
+    }
+    return next === stages.length ? source : { kind: 'path', path: behind(source, stages.slice(next)) }
+  }
+
+  /** Its streams, for who wants nothing else: the caller runs them, or discards them. */
+  path(): ReadPath {
+    return behind(this.#way.source, this.#use())
+  }
+
+  /** The whole of it in memory. Nobody may write to the answer: it can be what another reader gets too. */
+  async bytes({ maxBytes, signal }: BytesOptions): Promise<Buffer> {
+    if (signal.aborted) this.#refuse(cancellation(signal))
+    const known = this.sizeBytes
+    if (known !== undefined && known > maxBytes) this.#refuse(tooLarge(known, maxBytes))
+    const form = await this.take()
+    if (form.kind === 'path') return collect(form.path, { maxBytes, signal })
+    if (form.kind === 'file') return readFile(form.file)
+    if (form.bytes.length > maxBytes) throw tooLarge(form.bytes.length, maxBytes)
+    return form.bytes
+  }
+
+  /** Moves it into a sink, whose `finish` it waits for. Rejects once all that took part in it has been freed. */
+  async into(sink: WritePath, signal: AbortSignal): Promise<void> {
+    const form = await this.take().catch((error: unknown) => {
+      discard(sink)
+      throw error
+    })
+    if (form.kind === 'bytes') await deliver(form.bytes, sink, signal)
+    else await join([...streamsOf(form), ...sink], signal)
+  }
+
+  /** Reads it off, for who wants to know only whether it can be read. */
+  async drain(signal: AbortSignal): Promise<void> {
+    const form = await this.take()
+    if (form.kind !== 'bytes') await join([...streamsOf(form), new Drain()], signal)
+  }
+
+  /** Gives it up unless it was taken. */
+  discard(): void {
+    if (this.#isUsed) return
+    this.#isUsed = true
+    const { source } = this.#way
+    if (source.kind === 'path') discard(source.path)
+    // Nobody is left to tell of a close that fails.
+    else if (source.kind === 'file') source.file.close().catch(() => {})
+  }
+
+  #refuse(error: StatusError): never {
+    this.discard()
+    throw error
+  }
+
+  /** Ends this value: the stages, the check among them, that its source has to pass. */
+  #use(): readonly BlobStage[] {
+    const stages = this.#checkedStages()
+    if (this.#isUsed) throw new Error('a blob was used twice')
+    this.#isUsed = true
+    return stages
+  }
+
+  #onward(way: Way): Blob {
+    if (this.#isUsed) throw new Error('a blob was used twice')
+    this.#isUsed = true
+    return new Blob(way)
+  }
+
+  #checkedStages(): readonly BlobStage[] {
+    const { stages, check } = this.#way
+    return check === undefined ? stages : [...stages, checkStage(check, this.encoding)]
+  }
+}
+
+const NONE: readonly BlobStage[] = []
+
+const behind = (source: BlobForm, stages: readonly BlobStage[]): ReadPath => {
+  const [first, ...more] = streamsOf(source)
+  return [first, ...more, ...stages.map((stage) => stage.stream(undefined))]
+}
+
+const tooLarge = (sizeBytes: number, maxBytes: number): StatusError =>
+  new StatusError('RESOURCE_EXHAUSTED', `the blob has ${sizeBytes} bytes, expected at most ${maxBytes} here`)

@@ -1,0 +1,54 @@
+import { Transform } from 'node:stream'
+import type { Call } from '../../src/base/call.js'
+import type { StatusError } from '../../src/base/status-error.js'
+import type { Digest } from '../../src/reapi/digest.js'
+import { ForwardingStore } from '../../src/store/forwarding.js'
+import { Blob } from '../../src/stream/blob/blob.js'
+import type { Range } from '../../src/stream/path.js'
+
+/** A store that counts what is read from it, and fails as told. */
+export class Watched extends ForwardingStore {
+  /** How often it was asked for a blob, and how many bytes it gave. */
+  reads = 0
+  readBytes = 0
+  puts = 0
+  fails: { write?: StatusError; read?: StatusError; commit?: StatusError } = {}
+
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    this.reads += 1
+    if (this.fails.read !== undefined) throw this.fails.read
+    return super.get(digest, range, call)
+  }
+
+  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    this.puts += 1
+    if (this.fails.write !== undefined) {
+      blob.discard()
+      throw this.fails.write
+    }
+    await super.put(digest, blob, call)
+  }
+
+  protected override incoming(blob: Blob): Blob {
+    const { commit } = this.fails
+    if (commit === undefined) return blob
+    return blob.through({
+      stream: () =>
+        new Transform({
+          transform: (chunk: Buffer, _encoding, callback) => callback(null, chunk),
+          flush: (callback) => callback(commit),
+        }),
+    })
+  }
+
+  protected override outgoing(blob: Blob): Blob {
+    const { sizeBytes, offset } = blob
+    const counter = new Transform({
+      transform: (chunk: Buffer, _encoding, callback) => {
+        this.readBytes += chunk.length
+        callback(null, chunk)
+      },
+    })
+    return Blob.ofPath([...blob.path(), counter], { sizeBytes, offset })
+  }
+}

@@ -1,0 +1,210 @@
+import { PassThrough, Transform, Writable } from 'node:stream'
+import t from 'tap'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import type { BlobFile } from '../../../src/stream/blob/form.js'
+import type { BlobStage } from '../../../src/stream/blob/stage.js'
+import { ZstdCompress, zstdCompress } from '../../../src/stream/compression/zstd.js'
+import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
+import { rejects } from '../../store/suite.js'
+
+const { signal } = call
+const all = { maxBytes: Number.POSITIVE_INFINITY, signal }
+const bytes = bytesOf(100_000)
+const digest = digestOf(bytes)
+const wrong = digestOf(Buffer.from('another blob'))
+
+/** A part of an open file that is not one. */
+class Part implements BlobFile {
+  readonly sizeBytes = bytes.length
+  reads = 0
+  isClosed = false
+
+  async read(into: Buffer, position: number): Promise<number> {
+    this.reads += 1
+    return bytes.copy(into, 0, position, Math.min(bytes.length, position + 30_000))
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+  }
+
+  stream() {
+    return source(cut(bytes)).once('close', () => {
+      this.isClosed = true
+    })
+  }
+}
+
+const upper: BlobStage = {
+  bytes: (given) => Buffer.from(given.map((byte) => byte ^ 0x20)),
+  stream: () =>
+    new Transform({
+      transform: (chunk: Buffer, _encoding, done) =>
+        done(
+          null,
+          chunk.map((byte) => byte ^ 0x20),
+        ),
+    }),
+}
+
+t.test('it is taken in the form it has, whole and once', async (t) => {
+  const part = new Part()
+  const path = [source(cut(bytes))] as const
+  t.match(await Blob.ofBytes(bytes).take(), { kind: 'bytes', bytes })
+  t.match(await Blob.ofFile(part).take(), { kind: 'file', file: part })
+  t.match(await Blob.ofPath(path).take(), { kind: 'path', path })
+  for (const make of [
+    () => Blob.ofBytes(bytes),
+    () => Blob.ofFile(new Part()),
+    () => Blob.ofPath([source(cut(bytes))]),
+    () => Blob.ofPath([source(cut(bytes)), new PassThrough()]),
+  ]) {
+    t.ok((await make().bytes(all)).equals(bytes))
+    const chunks: Buffer[] = []
+    const sink = new Writable({ write: (chunk, _encoding, done) => done(void chunks.push(chunk)) })
+    await make().into([sink], signal)
+    t.ok(Buffer.concat(chunks).equals(bytes))
+    await make().drain(signal)
+    const used = make()
+    await used.drain(signal)
+    t.throws(() => used.path(), { message: 'a blob was used twice' })
+    t.throws(() => used.through(upper), { message: 'a blob was used twice' })
+    const moved = make()
+    moved.through(upper).discard()
+    await t.rejects(moved.take(), { message: 'a blob was used twice' })
+  }
+})
+
+t.test('more than a caller is ready to hold is refused, and let go', async (t) => {
+  const part = new Part()
+  const stream = source(cut(bytes))
+  await rejects(t, Blob.ofFile(part).bytes({ maxBytes: 99_999, signal }), 'RESOURCE_EXHAUSTED')
+  t.ok(part.isClosed && part.reads === 0)
+  await rejects(t, Blob.ofPath([stream]).bytes({ maxBytes: 99_999, signal }), 'RESOURCE_EXHAUSTED')
+  t.ok(stream.closed)
+  await rejects(t, Blob.ofBytes(bytes).bytes({ maxBytes: 99_999, signal }), 'RESOURCE_EXHAUSTED')
+  const [other, aborted] = [new Part(), AbortSignal.abort()]
+  await rejects(t, Blob.ofFile(other).bytes({ maxBytes: 1e9, signal: aborted }), 'CANCELLED')
+  t.ok(other.isClosed)
+})
+
+t.test('one that nobody takes holds nothing', async (t) => {
+  const part = new Part()
+  const stream = source(cut(bytes))
+  Blob.ofFile(part).through(upper).checkedAs(digest, { fault: 'client' }).discard()
+  Blob.ofPath([stream]).as('ZSTD').discard()
+  t.ok(part.isClosed && stream.destroyed)
+})
+
+t.test('bytes stay bytes through stages that can do that', async (t) => {
+  const swapped = Buffer.from(bytes.map((byte) => byte ^ 0x20))
+  const twice = (blob: Blob): Blob => blob.through(upper).through(upper).through(upper)
+  t.match(await twice(Blob.ofBytes(bytes)).take(), { kind: 'bytes', bytes: swapped })
+  const { bytes: _, ...streamed } = upper
+  const mixed = Blob.ofBytes(bytes).through(upper).through(streamed).through(upper)
+  const form = await mixed.take()
+  t.equal(form.kind, 'path')
+  if (form.kind === 'path') t.equal(form.path.length, 3, 'from the first stage that cannot')
+  t.ok((await twice(Blob.ofPath([source(cut(bytes))])).bytes(all)).equals(swapped))
+})
+
+t.test('wrong bytes are the fault of who sent or kept them, and never passed on whole', async (t) => {
+  for (const [fault, code] of [
+    ['client', 'INVALID_ARGUMENT'],
+    ['backend', 'DATA_LOSS'],
+  ] as const) {
+    for (const make of [() => Blob.ofBytes(bytes), () => Blob.ofPath([source(cut(bytes))])]) {
+      let repaired = 0
+      const repair = async (): Promise<void> => void repaired++
+      await rejects(t, make().checkedAs(wrong, { fault, repair }).bytes(all), code)
+      t.equal(repaired, 1)
+      t.ok((await make().checkedAs(digest, { fault, repair }).bytes(all)).equals(bytes))
+    }
+  }
+})
+
+t.test('a blob is hashed once however many stores want it checked', async (t) => {
+  let hashed = 0
+  const counting = Object.create(digest, {
+    function: {
+      value: {
+        ...digest.function,
+        hash: (given: Uint8Array) => {
+          hashed += 1
+          return digest.function.hash(given)
+        },
+        createHasher: () => {
+          hashed += 1
+          return digest.function.createHasher()
+        },
+      },
+    },
+    key: { value: digest.key },
+    hash: { value: digest.hash },
+    sizeBytes: { value: digest.sizeBytes },
+  })
+  for (const make of [() => Blob.ofBytes(bytes), () => Blob.ofPath([source(cut(bytes))])]) {
+    hashed = 0
+    const checked = make()
+      .checkedAs(counting, { fault: 'client' })
+      .checkedAs(counting, { fault: 'client' })
+      .checkedAs(counting, { fault: 'backend' })
+    t.ok(checked.isCheckedAs(digest))
+    t.ok((await checked.bytes(all)).equals(bytes))
+    t.equal(hashed, 1)
+    await make().knownAs(digest).checkedAs(counting, { fault: 'client' }).drain(signal)
+    t.equal(hashed, 1, 'not at all when it is known')
+    await make()
+      .checkedAs(counting, { fault: 'client', checksHash: false })
+      .checkedAs(counting, { fault: 'client' })
+      .drain(signal)
+    t.equal(hashed, 2, 'half a check is none')
+    const changed = make().knownAs(digest).through(upper)
+    t.notOk(changed.isCheckedAs(digest), 'a stage makes another blob')
+    changed.discard()
+  }
+})
+
+t.test('asked for in the encoding it has, it passes untouched', async (t) => {
+  const made = zstdCompress(bytes, undefined)
+  const upload = (): Blob => Blob.ofBytes(made, { encoding: 'ZSTD' })
+  t.equal(upload().as('ZSTD').encoding, 'ZSTD')
+  const plain = upload().as('IDENTITY', bytes.length)
+  t.equal(plain.encoding, 'IDENTITY')
+  t.equal(plain.sizeBytes, bytes.length)
+  t.ok(plain.isIn('ZSTD') && !plain.isIn('BROTLI'))
+  t.equal(await plain.as('ZSTD').bytes(all), made, 'undone: the very same buffer')
+  t.ok((await upload().as('IDENTITY', bytes.length).bytes(all)).equals(bytes))
+  t.equal(await Blob.ofBytes(bytes).as('DEFLATE').as('IDENTITY').bytes(all), bytes)
+  const recoded = await upload().as('BROTLI').bytes(all)
+  t.ok((await Blob.ofBytes(recoded, { encoding: 'BROTLI' }).as('IDENTITY').bytes(all)).equals(bytes))
+})
+
+t.test('a check goes with the blob into the encoding in which it passes', async (t) => {
+  const made = (): Blob => Blob.ofPath([source(cut(bytes)), new ZstdCompress()], { encoding: 'ZSTD' })
+  const checked = (as: typeof digest): Blob => made().as('IDENTITY').checkedAs(as, { fault: 'client' }).as('ZSTD')
+  const right = await checked(digest).bytes(all)
+  t.ok((await Blob.ofBytes(right, { encoding: 'ZSTD' }).as('IDENTITY').bytes(all)).equals(bytes))
+  await rejects(t, checked(wrong).bytes(all), 'INVALID_ARGUMENT')
+  const encoded = Blob.ofBytes(bytes).checkedAs(wrong, { fault: 'backend' }).as('ZSTD')
+  await rejects(t, encoded.bytes(all), 'DATA_LOSS')
+})
+
+t.test('a stage that does the check by the way is given it', async (t) => {
+  const given: unknown[] = []
+  const stage: BlobStage = {
+    doesCheck: true,
+    stream: (check) => {
+      given.push(check?.digest.key)
+      return new PassThrough()
+    },
+  }
+  await Blob.ofPath([source(cut(bytes))])
+    .checkedAs(wrong, { fault: 'client' })
+    .through(stage)
+    .drain(signal)
+  await Blob.ofPath([source(cut(bytes))])
+    .through(stage)
+    .drain(signal)
+  t.same(given, [wrong.key, undefined])
+})

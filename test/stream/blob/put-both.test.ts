@@ -1,0 +1,150 @@
+import { Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import { StatusError } from '../../../src/base/status-error.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import { putBoth } from '../../../src/stream/blob/put-both.js'
+import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
+import { rejects } from '../../store/suite.js'
+
+const { signal } = call
+const bytes = bytesOf(3_000_000)
+const digest = digestOf(bytes)
+const broken = (): StatusError => new StatusError('UNAVAILABLE', 'broken')
+let commits = 0
+
+type Failure = 'open' | 'write' | 'commit'
+
+/** A place that keeps what is put there; it fails where told, and takes a chunk only when told if it is slow. */
+class Place {
+  chunks: Buffer[] = []
+  commit = 0
+  sink: Writable | undefined
+  #held: (() => void) | undefined
+
+  constructor(
+    readonly fails?: Failure,
+    readonly isSlow = false,
+  ) {}
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.chunks)
+  }
+
+  put = async (blob: Blob): Promise<void> => {
+    if (this.fails === 'open') {
+      blob.discard()
+      throw broken()
+    }
+    this.sink = new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        this.chunks.push(chunk)
+        if (this.fails === 'write') done(broken())
+        else if (this.isSlow) this.#held = done
+        else done()
+      },
+      final: (done) => {
+        if (this.fails !== 'commit') this.commit = ++commits
+        done(this.fails === 'commit' ? broken() : null)
+      },
+    })
+    await blob.into([this.sink], signal)
+  }
+
+  take(): void {
+    this.#held?.()
+  }
+}
+
+const forms = {
+  bytes: () => Blob.ofBytes(bytes),
+  streams: () => Blob.ofPath([source(cut(bytes))]),
+}
+
+for (const [form, blob] of Object.entries(forms)) {
+  t.test(`${form}: both places get all of it, the optional one commits after the required`, async (t) => {
+    const [required, optional] = [new Place(), new Place()]
+    t.equal(await putBoth(digest, blob(), { required: required.put, optional: optional.put }, signal), undefined)
+    t.ok(required.bytes.equals(bytes) && optional.bytes.equals(bytes))
+    t.ok(optional.commit > required.commit && required.commit > 0)
+  })
+
+  t.test(`${form}: the required place failing fails it, the optional one is told`, async (t) => {
+    for (const fails of ['open', 'write', 'commit'] as const) {
+      const [required, optional] = [new Place(fails), new Place()]
+      await rejects(
+        t,
+        putBoth(digest, blob(), { required: required.put, optional: optional.put }, signal),
+        'UNAVAILABLE',
+      )
+      t.equal(optional.commit, 0, `failed at ${fails}: the cache claims nothing`)
+      t.ok(optional.sink?.closed !== false)
+
+      const [kept, failing] = [new Place(), new Place(fails)]
+      const failure = await putBoth(digest, blob(), { required: kept.put, optional: failing.put }, signal)
+      t.match(failure, { message: 'broken' })
+      t.ok(kept.commit > 0 && kept.bytes.equals(bytes), `the optional one failed at ${fails}`)
+    }
+  })
+
+  t.test(`${form}: a check that is still to be done is done once, by the required place`, async (t) => {
+    const seen: boolean[] = []
+    const see = (place: Place) => (half: Blob) => {
+      seen.push(half.isCheckedAs(digest))
+      return place.put(half)
+    }
+    const [required, optional] = [new Place(), new Place()]
+    const right = blob().checkedAs(digest, { fault: 'client' })
+    await putBoth(digest, right, { required: see(required), optional: see(optional) }, signal)
+    t.same(seen, [true, true], 'nobody below has to hash it again')
+
+    const other = digestOf(Buffer.from('other'))
+    const [refusing, cache] = [new Place(), new Place()]
+    const wrong = blob().checkedAs(other, { fault: 'client' })
+    await rejects(t, putBoth(other, wrong, { required: refusing.put, optional: cache.put }, signal), 'INVALID_ARGUMENT')
+    t.equal(refusing.commit + cache.commit, 0, 'neither keeps a wrong blob')
+  })
+}
+
+t.test('a source that breaks leaves nothing in either place', async (t) => {
+  const [required, optional] = [new Place(), new Place()]
+  const failing = source(
+    (function* () {
+      yield bytes.subarray(0, 1_000_000)
+      throw broken()
+    })(),
+  )
+  const places = { required: required.put, optional: optional.put }
+  await rejects(t, putBoth(digest, Blob.ofPath([failing]), places, signal), 'UNAVAILABLE')
+  t.equal(required.commit + optional.commit, 0)
+  t.ok(required.sink?.closed && optional.sink?.closed)
+})
+
+t.test('an abort ends both', async (t) => {
+  const controller = new AbortController()
+  const [required, optional] = [new Place(undefined, true), new Place()]
+  const putting = putBoth(
+    digest,
+    forms.streams(),
+    { required: required.put, optional: optional.put },
+    controller.signal,
+  )
+  for (let i = 0; i < 20; i++) await setImmediate()
+  controller.abort()
+  await rejects(t, putting, 'CANCELLED')
+  t.ok(required.sink?.closed && optional.sink?.closed)
+})
+
+t.test('the slower place paces the source, one that dies lets it go', async (t) => {
+  const [quick, slow] = [new Place(), new Place(undefined, true)]
+  const putting = putBoth(digest, forms.streams(), { required: quick.put, optional: slow.put }, signal)
+  for (let i = 0; i < 50; i++) await setImmediate()
+  const waiting = quick.bytes.length
+  t.ok(waiting < 1_500_000, `${waiting} bytes went ahead`)
+  slow.take()
+  for (let i = 0; i < 50; i++) await setImmediate()
+  t.ok(quick.bytes.length > waiting && quick.bytes.length < 2_500_000)
+  slow.sink?.destroy(broken())
+  t.match(await putting, { message: 'broken' })
+  t.ok(quick.bytes.equals(bytes))
+})
