@@ -118,10 +118,9 @@ const warnOfMetrics = (log: Log): void => {
 
 /** One line of what is wrong; the trace of what nobody foresaw is for a bug report. */
 const describeFailure = (error: unknown): string => {
-  const isForeseen = error instanceof StatusError && error.code !== Code.INTERNAL
-  if (isForeseen) return error.message
-  const cause = error instanceof StatusError && error.cause instanceof Error ? error.cause : error
-  return cause instanceof Error ? String(cause.stack) : String(cause)
+  if (error instanceof StatusError && error.code !== Code.INTERNAL) return error.message
+  if (error instanceof StatusError && error.cause !== undefined) return describeFailure(error.cause)
+  return error instanceof Error ? String(error.stack) : String(error)
 }
 
 try {

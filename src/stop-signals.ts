@@ -2,19 +2,19 @@ import { constants } from 'node:os'
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** npm passes on to its child the signal that the terminal has already sent to both: for this long it counts once. */
-const ECHO_MS = 1_000
+/** npm passes SIGINT on to its child, to which the terminal has already sent it: under npm the first comes twice. */
 const isUnderNpm = process.env['npm_lifecycle_event'] !== undefined
 
 /** The first signal that asks to stop, heard from the call on. Any further one ends the process at once. */
 export const firstStopSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
-    let first: { readonly signal: NodeJS.Signals; readonly ms: number } | undefined
+    let isEchoDue = false
+    let isAsked = false
     const hear = (signal: NodeJS.Signals): void => {
-      const ms = performance.now()
-      const isEcho = isUnderNpm && signal === first?.signal && ms < first.ms + ECHO_MS
-      if (first !== undefined && !isEcho) endBy(signal)
-      first ??= { signal, ms }
+      const isEcho = isEchoDue && signal === 'SIGINT'
+      if (isAsked && !isEcho) endBy(signal)
+      isEchoDue = !isAsked && isUnderNpm && signal === 'SIGINT'
+      isAsked = true
       resolve(signal)
     }
     for (const signal of STOP_SIGNALS) process.on(signal, hear)

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { collect, TestClient } from '../server/client.js'
-import { buildAction, EXECUTION } from '../service/execution-harness.js'
+import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
 import { type Blob, CAS, wire } from '../service/harness.js'
 import { DEFAULT, type Program, root, serve, start } from './program.js'
 
@@ -22,18 +22,21 @@ const addressOf = async ({ hears }: Program, name: string): Promise<string> => {
   return address
 }
 
-/** Begins an action that runs until it is killed; resolves when it runs. */
-const runForEver = async (t: Test, address: string, marker: string): Promise<void> => {
+/** Begins an action that runs until the file `go` is there; resolves when it runs, to how the call ends. */
+const runUntil = async (t: Test, address: string, go: string) => {
   const client = new TestClient(address)
   t.teardown(() => client.close())
-  const built = buildAction({ command: { arguments: ['/bin/sh', '-c', `touch ${marker}; exec sleep 3600`] } })
+  const marker = `${go}.runs`
+  const script = `touch ${marker}; while ! test -e ${go}; do sleep 0.05; done`
+  const built = buildAction({ command: { arguments: ['/bin/sh', '-c', script] } })
   const requests = [built.action, built.command, built.root].map(({ digest, bytes }: Blob) => ({
     digest: wire(digest),
     data: bytes,
   }))
   await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
-  void collect(client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(built.digest) }))
+  const ended = collect(client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(built.digest) }))
   while (!existsSync(marker)) await setTimeout(20)
+  return { ended }
 }
 
 t.test('every signal that asks to stop ends in a clean stop and its own exit status', async (t) => {
@@ -77,10 +80,23 @@ t.test('idle workers of other processes do not hold up the end of their schedule
 t.test('a running action is given drain_s and then ended', async (t) => {
   const data = t.testdir()
   const server = serve(t, configWith(data, `drain_s: '300ms'`), data)
-  await runForEver(t, await addressOf(server, 'public'), `${data}/runs`)
+  await runUntil(t, await addressOf(server, 'public'), `${data}/never`)
   server.child.kill('SIGTERM')
   t.same(await server.ended, { code: 143, signal: null })
   t.notMatch(server.said(), /could not stop cleanly/)
+})
+
+t.test('an action that ends while the server stops still reaches its client', async (t) => {
+  const data = t.testdir()
+  const server = serve(t, configWith(data, 'drain_s: 3600'), data)
+  const { ended } = await runUntil(t, await addressOf(server, 'public'), `${data}/go`)
+  server.child.kill('SIGTERM')
+  await server.hears(/stopping/)
+  writeFileSync(`${data}/go`, '')
+  const { messages, status } = await ended
+  t.equal(status, undefined)
+  t.match(responseOf(messages.at(-1)), { status: null, result: { exitCode: 0 } })
+  t.same(await server.ended, { code: 143, signal: null })
 })
 
 t.test('a second signal of any kind ends the server at once, though an action still runs', async (t) => {
@@ -88,7 +104,7 @@ t.test('a second signal of any kind ends the server at once, though an action st
     const data = `${t.testdir()}/${second}`
     mkdirSync(data)
     const server = serve(t, configWith(data, 'drain_s: 3600'), data)
-    await runForEver(t, await addressOf(server, 'public'), `${data}/runs`)
+    await runUntil(t, await addressOf(server, 'public'), `${data}/never`)
     server.child.kill('SIGTERM')
     await server.hears(/stopping.*signal=SIGTERM/)
     server.child.kill(second)
@@ -96,13 +112,15 @@ t.test('a second signal of any kind ends the server at once, though an action st
   }
 })
 
-t.test('what npm passes on of an interrupt that the terminal sent to both is no second signal', async (t) => {
+t.test('an interrupt that npm passes on after the terminal has sent it is no second signal', async (t) => {
   const data = t.testdir()
-  const server = serve(t, configWith(data, `drain_s: '500ms'`), data, { npm_lifecycle_event: 'start' })
-  await runForEver(t, await addressOf(server, 'public'), `${data}/runs`)
+  const server = serve(t, configWith(data, 'drain_s: 3600'), data, { npm_lifecycle_event: 'start' })
+  const { ended } = await runUntil(t, await addressOf(server, 'public'), `${data}/go`)
   server.child.kill('SIGINT')
   await server.hears(/stopping.*signal=SIGINT/)
   server.child.kill('SIGINT')
+  writeFileSync(`${data}/go`, '')
+  t.equal((await ended).status, undefined, 'the action ends as it would have')
   t.same(await server.ended, { code: 130, signal: null })
 })
 
