@@ -103,8 +103,7 @@ const stopEarly = async (
 ): Promise<number> => {
   log.info('stopping before the start is complete', { signal })
   const patience = setTimeout(() => endBy(signal), patienceMs)
-  const server = await starting
-  clearTimeout(patience)
+  const server = await starting.finally(() => clearTimeout(patience))
   await server.close()
   return 128 + constants.signals[signal]
 }

@@ -83,13 +83,13 @@ export const advice = (error: unknown): string => {
 
 /**
  * Why a part did not start, for the operator: the part, what was attempted with which path, the errno in words, and what to
- * do. `path` stands in where the failed call names none. What is no failed system call passes as it is, with the part in front.
+ * do. What is no failed system call passes as it is, with the part in front.
  */
-export const startFailure = (part: string, thrown: unknown, path?: string): StatusError => {
+export const startFailure = (part: string, thrown: unknown): StatusError => {
   const failed = systemError(thrown)
   if (failed === undefined) return StatusError.from(thrown).withPrefix(part)
-  const { syscall = 'use', path: named = path } = failed
-  const attempted = named === undefined ? syscall : `${ATTEMPTS[syscall] ?? syscall} ${named}`
+  const { syscall = 'use', path = '' } = failed
+  const attempted = `${ATTEMPTS[syscall] ?? syscall} ${path}`.trimEnd()
   const message = `${part}: cannot ${attempted}: ${inWords(failed)}${advice(failed)}`
   return new StatusError('FAILED_PRECONDITION', message, { cause: thrown })
 }

@@ -107,3 +107,11 @@ t.test('textLog writes one line an event with its values, from its level on', as
   log.warn('disk nearly full', { store: 'CAS', message: 'two words', usedBytes: 7 })
   t.strictSame(lines, ['1970-01-01T00:00:00.000Z warn  disk nearly full store=CAS message="two words" usedBytes=7\n'])
 })
+
+t.test('what a peer calls itself cannot steer the terminal that shows the log', async (t) => {
+  const lines: string[] = []
+  textLog('info', (line) => lines.push(line)).info('a worker \u001b[2J connected', { name: 'w\u009b1m\u007f' })
+  t.match(lines[0], /a worker \u241b\[2J connected name=/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  t.notMatch(lines[0]?.trimEnd(), /[\u0000-\u001f\u007f-\u009f]/)
+})
