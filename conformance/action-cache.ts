@@ -55,3 +55,25 @@ export const found = (exam: Exam, outcome: Answer): Output<'build.bazel.remote.e
   exam.expectCode(outcome, 'OK')
   return exam.present(outcome.responses[0], 'an ActionResult')
 }
+
+/** What two equivalent results have in common: all but how they came about, what is inlined, and the order of lists. */
+export const comparable = (result: ActionResultInput): object => {
+  const digest = (
+    of: { readonly hash?: string | undefined; readonly sizeBytes?: number | undefined } | null | undefined,
+  ) => (of == null || of.sizeBytes === 0 ? '' : `${of.hash}/${of.sizeBytes}`)
+  const links = [
+    ...(result.outputSymlinks ?? []),
+    ...(result.outputFileSymlinks ?? []),
+    ...(result.outputDirectorySymlinks ?? []),
+  ]
+  return {
+    files: (result.outputFiles ?? [])
+      .map((file) => `${file.path} ${digest(file.digest)} ${file.isExecutable === true}`)
+      .sort(),
+    directories: (result.outputDirectories ?? []).map(({ path, treeDigest }) => `${path} ${digest(treeDigest)}`).sort(),
+    symlinks: [...new Set(links.map(({ path, target }) => `${path} ${target}`))].sort(),
+    exitCode: result.exitCode ?? 0,
+    stdout: digest(result.stdoutDigest),
+    stderr: digest(result.stderrDigest),
+  }
+}

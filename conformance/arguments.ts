@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { CandidateSettings } from './candidate.js'
 import { checks } from './checks.js'
 import { type Expectations, readExpectations } from './expectations.js'
-import { requirements } from './requirements.js'
+import { notThere, requirements } from './requirements.js'
 import { sessions } from './session/session-checks.js'
 import { TargetError } from './target.js'
 
@@ -86,7 +86,8 @@ const selects = (wanted: string, id: string): boolean => id === wanted || id.sta
 const checkSelector = (wanted: string): void => {
   if ([...checks, ...sessions].some(({ id }) => selects(wanted, id))) return
   const isRow = requirements.has(wanted)
-  throw new TargetError(`${wanted}: ${isRow ? 'this row cannot be observed from outside' : 'no check has this id'}`)
+  const reason = isRow ? 'this row cannot be observed from outside' : `no check has this id: it ${notThere(wanted)}`
+  throw new TargetError(`${wanted}: ${reason}`)
 }
 
 const parsed = (args: readonly string[]) => {

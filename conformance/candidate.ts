@@ -14,7 +14,9 @@ import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from
 /** What a server must offer (or the user must have set) for a check to mean anything. */
 export type Need =
   | 'api:2.1'
+  | 'api:2.2'
   | 'api:2.3'
+  | 'below:2.1'
   | 'cas'
   | 'batch-read'
   | 'bytestream'
@@ -29,7 +31,8 @@ export type Need =
   | 'batch-compressor:zstd'
   | 'digest-function:SHA1'
   | 'digest-function:BLAKE3'
-  | 'split-splice'
+  | 'split'
+  | 'splice'
   | 'second-instance'
   | 'read-only-instance'
   | 'cache-only-instance'
@@ -167,6 +170,27 @@ const tooOld = (candidate: Candidate, minor: number): string | undefined => {
     : `the server announces ${major}.${announced}, and this came with 2.${minor}`
 }
 
+/** The earliest version that is served, deprecated or not; 2.0 where nothing is said. */
+export const lowestVersion = ({ capabilities }: Pick<Candidate, 'capabilities'>): ApiVersion => {
+  const { major, minor } = capabilities.deprecatedApiVersion ?? capabilities.lowApiVersion ?? { major: 2, minor: 0 }
+  return { major, minor }
+}
+
+export interface ApiVersion {
+  readonly major: number
+  readonly minor: number
+}
+
+export const isAtMost = (a: ApiVersion, b: ApiVersion): boolean =>
+  a.major < b.major || (a.major === b.major && a.minor <= b.minor)
+
+/** What only clients of an earlier 2.x use is no duty of a server that does not serve them. */
+const tooNew = (candidate: Candidate, minor: number): string | undefined => {
+  const lowest = lowestVersion(candidate)
+  if (!isAtMost({ major: 2, minor }, lowest)) return undefined
+  return `the server announces ${lowest.major}.${lowest.minor} as its lowest version, and this is for clients below 2.${minor}`
+}
+
 /** Why the candidate cannot be asked for something, or undefined when it can. */
 export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: Need) => string | undefined) => {
   const { cacheCapabilities, executionCapabilities } = candidate.capabilities
@@ -187,7 +211,8 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
     'batch-compressor:zstd': cacheCapabilities?.supportedBatchUpdateCompressors.includes(Compressor.ZSTD) === true,
     'digest-function:SHA1': functions.includes(DigestFunction.SHA1),
     'digest-function:BLAKE3': functions.includes(DigestFunction.BLAKE3),
-    'split-splice': cacheCapabilities?.splitBlobSupport === true && cacheCapabilities.spliceBlobSupport,
+    split: cacheCapabilities?.splitBlobSupport === true,
+    splice: cacheCapabilities?.spliceBlobSupport === true,
   }
   const flags: Partial<Record<Need, [string | undefined, string]>> = {
     'second-instance': [candidate.secondInstanceName, '--second-instance-name'],
@@ -199,6 +224,7 @@ export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: 
     if (flag !== undefined) return flag[0] === undefined ? `needs ${flag[1]}` : undefined
     const [, wantedMinor] = /^api:2\.(\d+)$/.exec(need) ?? []
     if (wantedMinor !== undefined) return tooOld(candidate, Number(wantedMinor))
+    if (need === 'below:2.1') return tooNew(candidate, 1)
     if (need === 'tls') return candidate.address.startsWith('grpcs:') ? undefined : 'needs a grpcs:// address'
     const claim = claims[need]
     if (claim !== undefined) return claim ? undefined : `the server does not announce ${need}`

@@ -2,8 +2,8 @@ import type { Need } from './candidate.js'
 import type { Exam } from './exam.js'
 
 /**
- * What breaking a requirement means: a broken `must` fails the server, `should` and `de facto` warn, and a `may` only
- * records what the server chose.
+ * What breaking a requirement means: a broken `must`, of which the text leaves no choice, fails the server; `should` and
+ * `de facto` warn, and a `may` only records what the server chose.
  */
 export type Level = 'must' | 'should' | 'may' | 'de facto'
 
@@ -14,7 +14,10 @@ export interface Requirement {
   readonly rpc: string
   readonly level: Level
   readonly requirement: string
+  /** What the check accepts, in short. */
   readonly expected: string
+  /** The text it rests on, as file, message or field, and what is said there; or that no text says it, and who relies on it. */
+  readonly source: string
 }
 
 export interface Check {

@@ -19,6 +19,7 @@ import { getActionResultChecks } from './checks/get-action-result.js'
 import { getTreeChecks } from './checks/get-tree.js'
 import { healthChecks, reflectionChecks } from './checks/health-reflection.js'
 import { instanceNameChecks } from './checks/instance-name.js'
+import { largeBlobChecks } from './checks/large-blobs.js'
 import { logStreamChecks } from './checks/logstream.js'
 import { missingInputChecks } from './checks/missing-inputs.js'
 import { outputPathChecks } from './checks/output-paths.js'
@@ -47,6 +48,7 @@ const all: readonly Check[] = [
   ...queryWriteStatusChecks,
   ...byteStreamReadChecks,
   ...compressedBlobsChecks,
+  ...largeBlobChecks,
   ...getTreeChecks,
   ...splitSpliceChecks,
   ...getActionResultChecks,

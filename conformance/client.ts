@@ -39,6 +39,13 @@ export interface CallSettings {
   readonly requestMetadata?: 'none' | Buffer
   /** Stop reading after so many responses and cancel. */
   readonly maxResponses?: number
+  /**
+   * Takes each response as it comes, and nothing keeps it: for what is more than a check should hold.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the response of whatever method is called.
+  readonly onResponse?: (response: any) => void
+  /** A server that sends more than this is cut off. Default 64 MiB. */
+  readonly mostResponseBytes?: number
 }
 
 /** A message to send: typed, or raw bytes for what no codec would write. */
@@ -98,7 +105,7 @@ export class Client {
       this.#metadata(settings),
       options,
     )
-    const conversation = new Conversation<Q, R>(definition, call, settings.maxResponses ?? Number.POSITIVE_INFINITY)
+    const conversation = new Conversation<Q, R>(definition, call, settings)
     conversation.outcome.then((outcome) => {
       // What the client broke off before anything came tells neither of an answer nor of silence.
       const isTelling = !conversation.isCancelled || outcome.responses.length > 0
@@ -141,10 +148,15 @@ export class Conversation<Q, R> {
   #taken = 0
   #responseBytes = 0
   #garbage: string | undefined
+  readonly #onResponse: CallSettings['onResponse']
+  readonly #mostResponseBytes: number
 
-  constructor(definition: MethodDefinition, call: ClientDuplexStream<Buffer, Buffer>, maxResponses: number) {
+  constructor(definition: MethodDefinition, call: ClientDuplexStream<Buffer, Buffer>, settings: CallSettings) {
+    const { maxResponses = Number.POSITIVE_INFINITY } = settings
     this.#definition = definition
     this.#call = call
+    this.#onResponse = settings.onResponse
+    this.#mostResponseBytes = settings.mostResponseBytes ?? MOST_RESPONSE_BYTES
     const startMs = performance.now()
     call.on('data', (bytes: Buffer) => {
       this.#take(bytes)
@@ -211,8 +223,10 @@ export class Conversation<Q, R> {
     if (this.#garbage !== undefined) return
     this.#responseBytes += bytes.length
     try {
-      if (this.#responseBytes > MOST_RESPONSE_BYTES) throw new Error(`more than ${MOST_RESPONSE_BYTES} bytes`)
-      this.#responses.push(this.#definition.response.decode(bytes) as R)
+      if (this.#responseBytes > this.#mostResponseBytes) throw new Error(`more than ${this.#mostResponseBytes} bytes`)
+      const response = this.#definition.response.decode(bytes) as R
+      if (this.#onResponse === undefined) this.#responses.push(response)
+      else this.#onResponse(response)
     } catch (error) {
       this.#garbage = error instanceof Error ? error.message : String(error)
       this.#call.cancel()

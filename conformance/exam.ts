@@ -257,6 +257,14 @@ export class Exam {
     )
   }
 
+  /** Any error that the server itself gave, where the text asks for one and does not say which; silence is none. */
+  expectError(outcome: Outcome<unknown>): CodeName {
+    const came = codeName(outcome.code) as CodeName
+    if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
+    if (!NO_REFUSAL.has(outcome.code)) return came
+    throw new Divergence('an error', `${came} ${outcome.message.slice(0, 300)}`.trim())
+  }
+
   #record(method: { readonly service: string; readonly name: string }, sent: unknown, outcome: Outcome<unknown>): void {
     if (this.transcript.length >= 40) return
     const last = outcome.responses.at(-1)
@@ -267,6 +275,9 @@ export class Exam {
     })
   }
 }
+
+/** What is no judgement of a server's on what it was asked. */
+const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE])
 
 const prefix = (instanceName: string): string => (instanceName === '' ? '' : `${instanceName}/`)
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import json5 from 'json5'
-import { requirements } from './requirements.js'
+import { notThere, requirements } from './requirements.js'
 import type { Result } from './runner.js'
 import { sessions } from './session/session-checks.js'
 import { oneLine, TargetError } from './target.js'
@@ -20,7 +20,7 @@ export const readExpectations = (path: string): Expectations => {
       throw new TargetError(`${path}: expected { id, reason }, found ${oneLine(JSON.stringify(entry) ?? '')}`)
     }
     if (!requirements.has(id) && !sessions.some((session) => session.id === id))
-      throw new TargetError(`${path}: ${id} is not in the table of requirements`)
+      throw new TargetError(`${path}: ${id} ${notThere(id)}`)
     if (expectations.has(id)) throw new TargetError(`${path}: ${id} is listed twice`)
     expectations.set(id, reason)
   }

@@ -74,7 +74,7 @@ export const profiles: readonly Profile[] = [
     otherwise: 'cannot store the results it makes up for text files and filegroups',
   },
   {
-    id: 'CAP-09',
+    id: 'BUB-05',
     fact: 'batch limit',
     client: SDK_CLIENTS,
     accepts: isPositive,

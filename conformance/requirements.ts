@@ -3,9 +3,6 @@ import type { Level, Requirement } from './check.js'
 
 const table = new URL('requirements.tsv', import.meta.url)
 
-/** A field of a tab-separated file as spreadsheets quote it. */
-const plain = (field: string): string => (/^".*"$/.test(field) ? field.slice(1, -1).replaceAll('""', '"') : field)
-
 /** Every requirement of the protocol that can be checked, by id, in the table's order. */
 export const requirements: ReadonlyMap<string, Requirement> = new Map(
   readFileSync(table, 'utf8')
@@ -13,9 +10,29 @@ export const requirements: ReadonlyMap<string, Requirement> = new Map(
     .slice(1)
     .filter((line) => line !== '')
     .map((line): [string, Requirement] => {
-      const [, id = '', section = '', rpc = '', level = '', requirement = '', , expected = ''] = line
-        .split('\t')
-        .map(plain)
-      return [id, { id, section, rpc, level: level as Level, requirement, expected }]
+      const [id = '', section = '', rpc = '', level = '', requirement = '', expected = '', source = ''] =
+        line.split('\t')
+      return [id, { id, section, rpc, level: level as Level, requirement, expected, source }]
     }),
 )
+
+/** What there is to say of an id that is none. */
+export const notThere = (id: string): string => {
+  const kept = merged.get(id)
+  return kept === undefined ? 'is not in the table of requirements' : `is part of ${kept} now`
+}
+
+/** Rows that said what another one says, by that one: lists of older releases may still name them. */
+const merged: ReadonlyMap<string, string> = new Map([
+  ['CAP-07', 'CAP-04'],
+  ['CAP-09', 'BUB-05'],
+  ['CAP-13', 'BSW-21'],
+  ['CAP-14', 'SPL-01'],
+  ['GEN-06', 'FMB-10'],
+  ['GEN-13', 'OUT-03'],
+  ['FMB-04', 'DIG-12'],
+  ['FMB-06', 'DIG-01'],
+  ['FMB-11', 'FMB-01'],
+  ['BSR-12', 'GEN-04'],
+  ['EXE-42', 'EXE-35'],
+])

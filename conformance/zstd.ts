@@ -1,6 +1,6 @@
 /** zstd for the judge, by two implementations of which neither is the server's. */
 import { compress as encode, init } from '@bokuweb/zstd-wasm'
-import { decompress as decode } from 'fzstd'
+import { Decompress, decompress as decode } from 'fzstd'
 
 await init()
 
@@ -9,3 +9,30 @@ export const compress = (bytes: Uint8Array, level = 3): Buffer => Buffer.from(en
 
 /** The content of all frames; throws when the bytes are not valid or end inside a frame. */
 export const decompress = (bytes: Uint8Array): Buffer => Buffer.from(decode(bytes))
+
+const MAGIC_AND_WINDOW = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x50])
+const MOST_BLOCK_BYTES = 128 << 10
+
+/** One frame made piece by piece, of blocks that hold their bytes as they are (RFC 8878 section 3.1.1.2): for what nobody holds. */
+export function* framed(pieces: Iterable<{ readonly bytes: Buffer; readonly isLast: boolean }>): Generator<Buffer> {
+  yield MAGIC_AND_WINDOW
+  for (const { bytes, isLast } of pieces) {
+    const parts: Buffer[] = []
+    for (let at = 0; at < bytes.length; at += MOST_BLOCK_BYTES) {
+      const block = bytes.subarray(at, at + MOST_BLOCK_BYTES)
+      const head = Buffer.alloc(3)
+      head.writeUIntLE(block.length * 8 + (isLast && at + block.length === bytes.length ? 1 : 0), 0, 3)
+      parts.push(head, block)
+    }
+    yield Buffer.concat(parts)
+  }
+}
+
+/** Frames that come in any pieces; both functions throw when the bytes are not valid. */
+export const decompressor = (take: (bytes: Buffer) => void): { push(bytes: Uint8Array): void; end(): void } => {
+  const stream = new Decompress((bytes) => take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)))
+  return {
+    push: (bytes) => stream.push(bytes),
+    end: () => stream.push(new Uint8Array(), true),
+  }
+}

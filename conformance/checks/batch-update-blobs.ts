@@ -103,7 +103,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
         exam,
         Array.from({ length: 8 }, () => entryOf(exam, exam.random(part))),
       )
-      exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      exam.expectCode(outcome, 'INVALID_ARGUMENT', 'RESOURCE_EXHAUSTED')
     },
   },
   {
@@ -112,7 +112,10 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
     sends: 'Blobs whose sizes add up to the announced limit less 64 KiB of envelope; all are stored.',
     needs: ['cas'],
     run: async (exam) => {
-      const limit = exam.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20
+      const limit = exam.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes ?? 0
+      exam.observed('batch limit', limit)
+      exam.chose(`announces max_batch_total_size_bytes ${limit}`)
+      if (limit === 0) return
       if (limit > 32 << 20) exam.notApplicable('the announced limit is above 32 MiB')
       const part = Math.floor((limit - (64 << 10)) / 4)
       if (part <= 0) exam.notApplicable(`the announced limit of ${limit} bytes leaves no room for an envelope`)
@@ -120,6 +123,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
       const outcome = await update(exam, entries)
       exam.expectCode(outcome, 'OK')
       for (const { digest } of entries) if (digest !== null) expectEntry(exam, outcome, digest, 'OK')
+      exam.expectEqual(await exam.missing(entries.flatMap(({ digest }) => digest ?? [])), [], 'what is missing after')
     },
   },
   {
@@ -235,7 +239,8 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
       const entry = entryOf(exam, exam.random(20_000))
       const outcomes = await Promise.all(Array.from({ length: 50 }, () => update(exam, [entry])))
       for (const outcome of outcomes) {
-        exam.expectCode(outcome, 'OK')
+        // Fifty at once may be more than a server takes at once.
+        if (exam.expectCode(outcome, 'OK', 'UNAVAILABLE', 'RESOURCE_EXHAUSTED') !== 'OK') continue
         if (entry.digest !== null) expectEntry(exam, outcome, entry.digest, 'OK')
       }
     },

@@ -91,7 +91,9 @@ export const byteStreamReadChecks: readonly Check[] = [
     sends: 'A download with a limit of -1; refused.',
     needs,
     run: async (exam) => {
-      exam.expectCode(await exam.read((await stored(exam)).name, { limit: -1 }), 'INVALID_ARGUMENT', 'OUT_OF_RANGE')
+      exam.chose(
+        `answers ${exam.expectError(await exam.read((await stored(exam)).name, { limit: -1 }))} to a negative limit`,
+      )
     },
   },
   {
@@ -106,7 +108,7 @@ export const byteStreamReadChecks: readonly Check[] = [
   },
   {
     id: 'BSR-10',
-    sends: 'Names without blobs/, without a size, with a bad size, and of an upload; each is INVALID_ARGUMENT.',
+    sends: 'Names without blobs/, without a size, with a bad size, and of an upload; each is an error.',
     needs,
     run: async (exam) => {
       const digest = exam.digest(exam.random(10))
@@ -114,7 +116,7 @@ export const byteStreamReadChecks: readonly Check[] = [
       const names = ['', 'blobs', `blobs/${digest.hash}`, `blobs/${digest.hash}/ten`, `blobs/${digest.hash}/-1`]
       names.push(`${digest.hash}/10`, `blobs/xyz/10`)
       for (const name of [...names.map((name) => `${prefix}${name}`), exam.uploadName(digest)]) {
-        exam.expectCode(await exam.read(name), 'INVALID_ARGUMENT')
+        exam.expectError(await exam.read(name))
       }
     },
   },
@@ -125,21 +127,7 @@ export const byteStreamReadChecks: readonly Check[] = [
     run: async (exam) => {
       const [digest] = await exam.upload(exam.random(500))
       const name = exam.readName({ hash: digest?.hash ?? '', sizeBytes: 501 })
-      exam.expectCode(await exam.read(name), 'NOT_FOUND', 'INVALID_ARGUMENT')
-    },
-  },
-  {
-    id: 'BSR-12',
-    isBulky: true,
-    sends: 'A download of 6 MiB; no response message carries more than 4 MiB.',
-    needs,
-    run: async (exam: Exam) => {
-      const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(6 << 20))
-      const outcome = await exam.call(methods.read, { resourceName: exam.readName(digest) })
-      exam.expectCode(outcome, 'OK')
-      const largest = Math.max(...outcome.responses.map((response) => response.data.length))
-      exam.expect(largest <= (4 << 20) - 16, 'messages of at most 4 MiB', `${largest} bytes of data in one`)
-      exam.chose(`sends chunks of up to ${largest} bytes`)
+      exam.expectError(await exam.read(name))
     },
   },
   {

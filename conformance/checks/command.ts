@@ -1,7 +1,9 @@
 import { SymlinkAbsolutePathStrategy } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import {
   type ActionPlan,
+  execute,
   expectRefusal,
+  failureOf,
   onWorkers,
   outputFile,
   outputText,
@@ -10,25 +12,41 @@ import {
   readBlob,
   responseOf,
   run,
+  uploadAction,
 } from '../action.js'
 import { get } from '../action-cache.js'
 import type { Check } from '../check.js'
 import { digestOf, type Exam } from '../exam.js'
 import { directory, file, symlink } from '../input-tree.js'
+import { codeName } from '../proto/status-code.js'
 
 const stdoutOf = async (exam: Exam, plan: ActionPlan): Promise<string> =>
   outputText(exam, (await run(exam, plan)).result, 'stdout')
 
+/** Every entry below the working directory with its kind, and what is in it. */
+const LISTING = `find . ! -path . | while IFS= read -r p; do
+  if [ -L "$p" ]; then echo "l $p $(readlink "$p")"
+  elif [ -d "$p" ]; then echo "d $p"
+  elif [ -x "$p" ]; then echo "x $p $(cat "$p")"
+  else echo "f $p $(cat "$p")"; fi; done`
+
 const environmentChecks: readonly Check[] = [
   {
     id: 'CMD-01',
-    sends: 'Programs named absolutely, relative to the working directory, and by PATH, with $ in an argument; all run.',
+    sends: 'A program named absolutely, with $ and * in an argument; it runs, and no shell looks at them.',
     run: async (exam) => {
       exam.expectEqual(
         await stdoutOf(exam, { arguments: ['/bin/echo', '$HOME *'] }),
         '$HOME *\n',
         'stdout of /bin/echo',
       )
+    },
+  },
+  {
+    id: 'CMD-26',
+    needs: ['api:2.3'],
+    sends: 'Programs named relative to the working directory, and by a bare name that is in PATH; both run.',
+    run: async (exam) => {
       exam.expectEqual(await stdoutOf(exam, { arguments: ['echo', 'b'] }), 'b\n', 'stdout of echo, by PATH')
       const tool = file(`#!/bin/sh\n# ${exam.uuid()}\necho tool\n`, true)
       const inputs = { sub: directory({ tool }) }
@@ -52,14 +70,15 @@ const environmentChecks: readonly Check[] = [
   },
   {
     id: 'CMD-03',
-    sends: 'A working directory that is in the input tree, and one that is not; run there, and refused.',
+    sends: 'A working directory that is in the input tree; run there. One that is not; refused or run.',
     run: async (exam) => {
       const inputs = { a: directory({ b: directory({ f: file(exam.uuid()) }) }) }
       const command = { workingDirectory: 'a/b' }
       const where = (await stdoutOf(exam, { script: 'pwd; ls', inputs, command })).trim()
       exam.expect(/\/a\/b\nf$/.test(where), 'a directory that ends in a/b and holds f', where)
-      const refused = await expectRefusal(exam, { command: { workingDirectory: 'nosuch' } }, 3, 9)
-      exam.chose(`answers ${refused} for a working directory that is not there`)
+      const { actionDigest } = await uploadAction(exam, { command: { workingDirectory: 'nosuch' } })
+      const { code } = failureOf(await execute(exam, actionDigest))
+      exam.chose(`answers ${codeName(code)} for a working directory that is not there`)
     },
   },
   {
@@ -118,6 +137,37 @@ const environmentChecks: readonly Check[] = [
       const script = 'readlink link dangling sub/up; ls -A empty || echo gone; cmp -s f sub/up && echo same'
       const said = await stdoutOf(exam, { script, inputs })
       exam.expectEqual(said, 'f\nno/such/target\n../f\nsame\n', 'what the action sees')
+    },
+  },
+  {
+    id: 'CMD-27',
+    sends:
+      'An input root of files, modes, symlinks and empty directories, listed by the action; that and nothing else.',
+    run: async (exam) => {
+      const texts = [exam.uuid(), exam.uuid(), exam.uuid()]
+      const inputs = {
+        '.hidden': file(texts[0] ?? ''),
+        'a b': directory({ run: file(texts[1] ?? '', true), empty: directory({}), up: symlink('../.hidden') }),
+        deep: directory({ er: directory({ f: file(texts[2] ?? '') }) }),
+        dangling: symlink('no/such/target'),
+        none: file(''),
+        void: directory({}),
+      }
+      const said = await stdoutOf(exam, { script: LISTING, inputs })
+      const expected = [
+        'd ./a b',
+        'd ./a b/empty',
+        'd ./deep',
+        'd ./deep/er',
+        'd ./void',
+        `f ./.hidden ${texts[0]}`,
+        `f ./deep/er/f ${texts[2]}`,
+        'f ./none ',
+        'l ./a b/up ../.hidden',
+        'l ./dangling no/such/target',
+        `x ./a b/run ${texts[1]}`,
+      ]
+      exam.expectEqual(said.trimEnd().split('\n').sort(), expected.sort(), 'the entries of the input root')
     },
   },
   {

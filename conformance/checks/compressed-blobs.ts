@@ -107,7 +107,7 @@ export const compressedBlobsChecks: readonly Check[] = [
   },
   {
     id: 'CMP-05',
-    sends: 'A second message whose offset counts uncompressed bytes; INVALID_ARGUMENT.',
+    sends: 'A second message whose offset counts uncompressed bytes; an error.',
     needs,
     run: async (exam) => {
       const data = text(exam, 100_000)
@@ -117,7 +117,7 @@ export const compressedBlobsChecks: readonly Check[] = [
         { resourceName, writeOffset: 0, data: wire.subarray(0, 1_000) },
         { writeOffset: 2_000, data: wire.subarray(1_000), finishWrite: true },
       ])
-      exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      exam.expectError(outcome)
     },
   },
   {
@@ -134,7 +134,7 @@ export const compressedBlobsChecks: readonly Check[] = [
   },
   {
     id: 'CMP-07',
-    sends: 'A frame cut short, one with a flipped byte, and one with garbage behind; each is INVALID_ARGUMENT.',
+    sends: 'A frame cut short, one with a flipped byte; INVALID_ARGUMENT. One with garbage behind; an error.',
     needs,
     run: async (exam) => {
       const data = text(exam, 50_000)
@@ -143,7 +143,7 @@ export const compressedBlobsChecks: readonly Check[] = [
       flipped[wire.length >> 1] = (flipped[wire.length >> 1] ?? 0) ^ 0xff
       await expectRefused(exam, exam.digest(data), wire.subarray(0, wire.length - 10))
       await expectRefused(exam, exam.digest(data), flipped)
-      await expectRefused(exam, exam.digest(data), Buffer.concat([wire, Buffer.from('garbage behind the frame')]))
+      exam.expectError(await upload(exam, exam.digest(data), Buffer.concat([wire, Buffer.from('garbage behind it')])))
     },
   },
   {
@@ -163,10 +163,10 @@ export const compressedBlobsChecks: readonly Check[] = [
     run: async (exam) => {
       for (const form of ['compressed-blobs/xz', 'compressed-blobs/identity']) {
         const data = exam.random(100)
-        exam.expectCode(await upload(exam, exam.digest(data), data, form), 'INVALID_ARGUMENT', 'UNIMPLEMENTED')
+        exam.expectError(await upload(exam, exam.digest(data), data, form))
         const [digest] = await exam.upload(data)
         const read = await exam.read(exam.readName(digest ?? EMPTY_DIGEST, { form }))
-        exam.expectCode(read, 'INVALID_ARGUMENT', 'UNIMPLEMENTED')
+        exam.expectError(read)
       }
     },
   },

@@ -5,6 +5,7 @@ import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import * as methods from '../methods.js'
+import { Code } from '../proto/status-code.js'
 
 const needs: readonly Need[] = ['cas']
 const blake3 = await createBLAKE3()
@@ -51,12 +52,17 @@ const EMPTY_HASHES: readonly (readonly [number, string])[] = [
 export const digestChecks: readonly Check[] = [
   {
     id: 'DIG-01',
-    sends: 'Hashes in upper case, of 63 and 65 digits, and with a letter that is no hex digit; INVALID_ARGUMENT.',
+    sends:
+      'Hashes in upper case, of 63 and 65 digits, and with a wrong letter, alone and beside good ones; INVALID_ARGUMENT.',
     needs,
     run: async (exam) => {
       const { hash } = exam.digest(exam.random(10))
       const bad = [hash.toUpperCase().replace(/^./, 'A'), hash.slice(1), `${hash}0`, `g${hash.slice(1)}`]
-      for (const text of bad) exam.expectCode(await find(exam, [{ hash: text, sizeBytes: 10 }]), 'INVALID_ARGUMENT')
+      for (const text of bad) {
+        const malformed = { hash: text, sizeBytes: 10 }
+        exam.expectCode(await find(exam, [malformed]), 'INVALID_ARGUMENT')
+        exam.expectCode(await find(exam, [exam.digest(exam.random(5)), malformed]), 'INVALID_ARGUMENT')
+      }
     },
   },
   {
@@ -146,7 +152,7 @@ export const digestChecks: readonly Check[] = [
   },
   {
     id: 'DIG-10',
-    sends: 'A blob under BLAKE3; present there, and missing under SHA256.',
+    sends: 'A blob under BLAKE3; present there, and missing by that hash under SHA256.',
     needs: ['cas', 'digest-function:BLAKE3'],
     run: async (exam) => {
       const data = exam.random(300)
@@ -158,7 +164,8 @@ export const digestChecks: readonly Check[] = [
       exam.expectCode(stored, 'OK')
       const there = await find(exam, [blake3Of(data)], DigestFunction.BLAKE3)
       exam.expectEqual(missingCount(exam, there), 0, 'the number missing under BLAKE3')
-      exam.expectEqual(missingCount(exam, await find(exam, [exam.digest(data)])), 1, 'the number missing under SHA256')
+      const isElsewhere = missingCount(exam, await find(exam, [exam.digest(data)])) === 0
+      exam.chose(isElsewhere ? 'keeps blobs under each function' : 'keeps a blob under the function it came with')
       const same = await find(exam, [blake3Of(data)], DigestFunction.SHA256)
       exam.expectEqual(missingCount(exam, same), 1, 'the number missing with the BLAKE3 hash under SHA256')
     },
@@ -174,23 +181,36 @@ export const digestChecks: readonly Check[] = [
       if (exam.expectCode(outcome, 'OK', 'INVALID_ARGUMENT') === 'OK') {
         exam.expectEqual(missingCount(exam, outcome), 1, 'the number of missing digests')
       }
-      exam.expectCode(await exam.read(exam.readName(wrapped)), 'NOT_FOUND', 'INVALID_ARGUMENT')
-      exam.expectCode(await exam.read(exam.readName(small), { offset: 2 ** 32 }), 'OUT_OF_RANGE')
+      exam.expectError(await exam.read(exam.readName(wrapped)))
+      // Which error is for BSR-05 to judge: bytes would be those of a wrapped offset.
+      exam.expectEqual(
+        (await exam.read(exam.readName(small), { offset: 2 ** 32 })).data.length,
+        0,
+        'the bytes behind 2^32',
+      )
     },
   },
   {
     id: 'DIG-12',
-    sends: 'The empty blob in FindMissingBlobs, under each announced function, and BatchReadBlobs; it is there.',
+    sends: 'The empty blob beside an absent one, under each announced function, and in BatchReadBlobs; it is there.',
     needs,
     run: async (exam) => {
-      exam.expectEqual(missingCount(exam, await find(exam, [EMPTY_DIGEST])), 0, 'the number of missing digests')
+      const absent = exam.digest(exam.random(21))
+      const outcome = await find(exam, [EMPTY_DIGEST, absent])
+      exam.expectEqual(
+        outcome.responses[0]?.missingBlobDigests.map(({ hash }) => hash),
+        [absent.hash],
+        'the missing digests',
+      )
       for (const [digestFunction, hash] of EMPTY_HASHES) {
         if (!announcedBy(exam).includes(digestFunction)) continue
-        const outcome = await find(exam, [{ hash, sizeBytes: 0 }], digestFunction)
-        exam.expectEqual(missingCount(exam, outcome), 0, `the number missing under function ${digestFunction}`)
+        const there = await find(exam, [{ hash, sizeBytes: 0 }], digestFunction)
+        exam.expectEqual(missingCount(exam, there), 0, `the number missing under function ${digestFunction}`)
       }
       const request = { instanceName: exam.instanceName, digests: [EMPTY_DIGEST] }
       const read = await exam.call(methods.batchReadBlobs, request)
+      // BRB-01 tells of a server without that method.
+      if (read.code === Code.UNIMPLEMENTED) return
       exam.expectCode(read, 'OK')
       const entry = exam.present(read.responses[0]?.responses[0], 'an entry')
       exam.expectEqual(entry.status?.code ?? 0, 0, "the entry's status")

@@ -87,16 +87,40 @@ const resultChecks: readonly Check[] = [
   {
     id: 'EXE-41',
     isBulky: true,
-    sends: 'A command that prints 10 MiB, to a client that takes 4 MiB a message; stdout comes by digest.',
+    sends:
+      'Commands that print 2 KiB to 10 MiB on both streams, to a client that takes 4 MiB a message; all bytes are there.',
     run: async (exam) => {
       const client = exam.connect({ 'grpc.max_receive_message_length': 4 << 20 })
-      const { actionDigest } = await uploadAction(exam, { script: 'head -c 10485760 /dev/zero' })
-      const request = executeRequest(exam, actionDigest, { inlineStdout: true })
-      const outcome = await exam.call(methods.execute, request, { client, deadlineMs: 25_000 })
-      const result = resultOf(exam, executionOf(outcome))
-      const digest = exam.present(result.stdoutDigest, 'stdout_digest')
-      exam.expectEqual(digest.sizeBytes, 10_485_760, 'the size of stdout')
-      exam.expectEqual(result.stdoutRaw.length, 0, 'the length of stdout_raw')
+      for (const sizeBytes of [2_000, 70_000, 1_500_000, 5_000_000, 10_485_760]) {
+        const script = `yes 'out of ${sizeBytes}' | head -c ${sizeBytes}; yes err | head -c ${sizeBytes} >&2`
+        const { actionDigest } = await uploadAction(exam, { script })
+        const request = executeRequest(exam, actionDigest, { inlineStdout: true, inlineStderr: true })
+        const outcome = await exam.call(methods.execute, request, { client, deadlineMs: 25_000 })
+        const result = resultOf(exam, executionOf(outcome))
+        for (const [stream, line] of [
+          ['stdout', `out of ${sizeBytes}\n`],
+          ['stderr', 'err\n'],
+        ] as const) {
+          const expected = Buffer.alloc(sizeBytes, line)
+          const digest = stream === 'stdout' ? result.stdoutDigest : result.stderrDigest
+          if (digest !== null) exam.expectEqual(digest.hash, exam.digest(expected).hash, `the hash in ${stream}_digest`)
+          exam.expectBytes(await outputBytes(exam, result, stream), expected, stream)
+          const raw = stream === 'stdout' ? result.stdoutRaw : result.stderrRaw
+          if (raw.length > 0) exam.expectBytes(raw, expected, `${stream}_raw`)
+        }
+      }
+    },
+  },
+  {
+    id: 'EXE-52',
+    sends: 'Commands that exit with 0 to 255, the ends and edges of the range; exit_code is the same.',
+    run: async (exam) => {
+      const codes = [0, 1, 2, 63, 64, 100, 126, 127, 128, 129, 192, 254, 255]
+      const lane = async (exitCode: number): Promise<void> => {
+        const { actionDigest } = await uploadAction(exam, { script: `exit ${exitCode}` })
+        exam.expectEqual(resultOf(exam, await execute(exam, actionDigest)).exitCode, exitCode, 'exit_code')
+      }
+      await Promise.all(codes.map(lane))
     },
   },
   {
@@ -132,11 +156,10 @@ const resultChecks: readonly Check[] = [
   },
   {
     id: 'EXE-47',
-    sends: 'An action; the worker has a name, and the timestamps are in order.',
+    sends: 'An action; those of the nine timestamps that are set are in order.',
     run: async (exam) => {
       const { result } = await run(exam, { script: 'sleep 0.1' })
       const metadata = exam.present(result.executionMetadata, 'execution_metadata')
-      exam.expect(metadata.worker !== '', 'the name of a worker', 'none')
       const stamps = [
         metadata.queuedTimestamp,
         metadata.workerStartTimestamp,
@@ -147,7 +170,10 @@ const resultChecks: readonly Check[] = [
         metadata.outputUploadStartTimestamp,
         metadata.outputUploadCompletedTimestamp,
         metadata.workerCompletedTimestamp,
-      ].map((stamp) => toMs(exam.present(stamp, 'all nine timestamps')))
+      ]
+        .filter((stamp) => stamp !== null)
+        .map(toMs)
+      exam.chose(`sets ${stamps.length} of 9 timestamps${metadata.worker === '' ? ', and no worker' : ''}`)
       const inOrder = [...stamps].sort((a, b) => a - b)
       exam.expectEqual(stamps, inOrder, 'the timestamps, from queued to worker_completed')
     },

@@ -57,14 +57,30 @@ const directoriesIn = (nodes: InputTree, blobs: readonly Buffer[]): Buffer[] => 
 export const getTreeChecks: readonly Check[] = [
   {
     id: 'TRE-01',
-    sends: 'The root of a tree of three levels; the root and every Directory below it come back.',
+    sends: 'A tree with modes, symlinks, properties and an empty directory; every Directory comes back as it is.',
     needs,
     run: async (exam) => {
       const { digest, directories } = await stored(exam, tree(exam))
-      const outcome = await ask(exam, digest)
+      const mtime = { seconds: 1_600_000_000, nanos: 7 }
+      const nodeProperties = { mtime, unixMode: { value: 0o640 }, properties: [{ name: 'p', value: exam.uuid() }] }
+      const target = `../${exam.uuid()}`
+      const root = rawDirectory({
+        files: [
+          { name: 'plain', digest: exam.digest(exam.random(3)), nodeProperties },
+          { name: 'run', digest: exam.digest(exam.random(4)), isExecutable: true },
+        ],
+        directories: [
+          { name: 'empty', digest: EMPTY_DIGEST },
+          { name: 'full', digest },
+        ],
+        symlinks: [{ name: 'link', target, nodeProperties: { mtime } }],
+        nodeProperties,
+      })
+      await exam.upload(root)
+      const outcome = await ask(exam, exam.digest(root))
       exam.expectCode(outcome, 'OK')
       const came = outcome.responses.flatMap((response) => response.directories)
-      exam.expectEqual(distinct(came), expected(directories), 'the set of Directories')
+      exam.expectEqual(distinct(came), expected([root, Buffer.alloc(0), ...directories]), 'the set of Directories')
     },
   },
   {

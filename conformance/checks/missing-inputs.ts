@@ -38,9 +38,9 @@ const violationsOf = (execution: Execution) =>
 const missingChecks: readonly Check[] = [
   {
     id: 'EXE-11',
-    sends: 'The digest of an action that is not in the CAS; FAILED_PRECONDITION.',
+    sends: 'The digest of an action that is not in the CAS; FAILED_PRECONDITION, INVALID_ARGUMENT or NOT_FOUND.',
     run: async (exam) => {
-      const failure = expectFailure(exam, await execute(exam, exam.digest(exam.random(60))), FAILED_PRECONDITION)
+      const failure = expectFailure(exam, await execute(exam, exam.digest(exam.random(60))), FAILED_PRECONDITION, 3, 5)
       exam.chose(`reports a missing action in the ${failure.at}`)
     },
   },
@@ -72,7 +72,7 @@ const missingChecks: readonly Check[] = [
     run: async (exam) => {
       const absent = { hash: exam.random(32).toString('hex'), sizeBytes: 70 }
       const execution = await execute(exam, absent, { digestFunction: DigestFunction.BLAKE3 })
-      expectFailure(exam, execution, FAILED_PRECONDITION)
+      expectFailure(exam, execution, FAILED_PRECONDITION, 3, 5)
       const [violation] = violationsOf(execution)
       if (violation === undefined) exam.notApplicable('the server names no missing blobs')
       exam.expectEqual(violation?.subject, `blobs/blake3/${absent.hash}/70`, 'the subject')

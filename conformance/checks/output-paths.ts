@@ -29,6 +29,7 @@ export const outputPathChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'CMD-07',
+    needs: ['below:2.1'],
     sends: 'Only the legacy output_files and output_directories; both are collected.',
     run: async (exam) => {
       const command = { outputFiles: ['b'], outputDirectories: ['c'] }
@@ -47,9 +48,8 @@ export const outputPathChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'CMD-08',
-    sends:
-      'output_directories that names a file; FAILED_PRECONDITION. output_files that names a directory; the same, or the ' +
-      'directory, which Bazel before 7 relies on.',
+    needs: ['below:2.1'],
+    sends: 'output_directories that names a file; FAILED_PRECONDITION. The reverse; the same, or the directory.',
     run: async (exam) => {
       const { actionDigest } = await uploadAction(exam, { script: 'mkdir x', command: { outputFiles: ['x'] } })
       const execution = await execute(exam, actionDigest)
@@ -78,10 +78,10 @@ export const outputPathChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'CMD-10',
-    sends: 'Output paths that are absolute, end in a slash, or leave by ..; INVALID_ARGUMENT.',
+    sends: 'Output paths that are absolute, end in a slash, or leave by ..; refused.',
     run: async (exam) => {
       for (const path of ['/tmp/conformance-output', 'a/', '../../outside']) {
-        await expectRefusal(exam, { command: { outputPaths: [path] } }, 3)
+        await expectRefusal(exam, { command: { outputPaths: [path] } })
       }
     },
   },
@@ -105,7 +105,7 @@ export const outputPathChecks: readonly Check[] = onWorkers([
   },
   {
     id: 'CMD-21',
-    needs: ['api:2.1'],
+    needs: ['api:2.2'],
     sends: 'An output node property that nobody knows; INVALID_ARGUMENT.',
     run: async (exam) => {
       await expectRefusal(exam, { command: { outputNodeProperties: [`nosuch-${exam.uuid()}`] } }, 3)
@@ -122,6 +122,21 @@ export const outputPathChecks: readonly Check[] = onWorkers([
       const { result } = await run(exam, { script: 'echo > f; chmod 640 f', command })
       const properties = result.outputFiles[0]?.nodeProperties
       exam.chose(`reports mtime ${properties?.mtime != null}, unix_mode ${properties?.unixMode?.value}`)
+    },
+  },
+  {
+    id: 'OUT-17',
+    sends: 'A file of mode 640 and known mtime, with every announced node property asked for; reported as they are.',
+    run: async (exam) => {
+      const announced = exam.capabilities.executionCapabilities?.supportedNodeProperties ?? []
+      const outputNodeProperties = ['mtime', 'unix_mode'].filter((name) => announced.includes(name))
+      if (outputNodeProperties.length === 0) exam.notApplicable('the server announces neither mtime nor unix_mode')
+      const command = { outputPaths: ['f'], outputNodeProperties }
+      const script = 'echo > f; chmod 640 f; touch -d @1600000000 f'
+      const { result } = await run(exam, { script, command })
+      const { mtime, unixMode } = result.outputFiles[0]?.nodeProperties ?? {}
+      if (announced.includes('mtime')) exam.expectEqual(mtime?.seconds, 1_600_000_000, 'the seconds of mtime')
+      if (announced.includes('unix_mode')) exam.expectEqual((unixMode?.value ?? 0) & 0o777, 0o640, 'unix_mode')
     },
   },
 ])

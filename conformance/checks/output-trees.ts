@@ -42,6 +42,25 @@ const closure = (exam: Exam, tree: Tree): { known: Map<string, number>; reached:
   return { known, reached }
 }
 
+/** Every entry of a Tree by its path, with its kind and content or target. */
+const entriesOf = (exam: Exam, tree: Tree): string[] => {
+  const all = new Map(
+    [tree.root, ...tree.children].map((each) => [each ? digestOf(rawDirectory(each)).hash : '', each]),
+  )
+  const walk = (at: Tree['root'], path: string): string[] => [
+    ...(at?.files ?? []).map(
+      ({ name, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path}${name} ${digest?.hash}`,
+    ),
+    ...(at?.symlinks ?? []).map(({ name, target }) => `l ${path}${name} ${target}`),
+    ...(at?.directories ?? []).flatMap(({ name, digest }) => {
+      const below = digest?.sizeBytes === 0 ? null : all.get(digest?.hash ?? '')
+      exam.expect(below !== undefined, `the Directory of ${path}${name} in the Tree`, 'none')
+      return [`d ${path}${name}`, ...walk(below ?? null, `${path}${name}/`)]
+    }),
+  ]
+  return walk(tree.root, '')
+}
+
 /** The tags of the fields of a message whose fields are all length-delimited and numbered below 16, as they come. */
 const tagsOf = (bytes: Buffer): number[] => {
   const reader = protobuf.Reader.create(bytes)
@@ -173,6 +192,30 @@ export const outputTreeChecks: readonly Check[] = onWorkers([
       const { tree } = await treeOf(exam, result, 'd')
       const links = (tree.root?.symlinks ?? []).map(({ name, target }) => `${name}=${target}`)
       exam.expectEqual(links.sort(), ['dir=sub', 'file=sub/f', 'none=nowhere'], 'the symlinks')
+    },
+  },
+  {
+    id: 'OUT-16',
+    sends: 'A directory of files, modes, symlinks and empty directories; the Tree is that and nothing else.',
+    run: async (exam) => {
+      const script = `mkdir -p d/.a/b d/e/e d/x; printf 1 > d/.a/plain; printf 2 > d/.a/b/run; : > d/none
+        chmod +x d/.a/b/run; chmod -x d/.a/plain d/none; ln -s ../none d/x/up; ln -s no/where d/dangling; ln -s b d/.a/dir`
+      const { result } = await run(exam, { script, command: { outputPaths: ['d'] }, outputDirectories: ['d'] })
+      const { tree } = await treeOf(exam, result, 'd')
+      const expected = [
+        'd .a',
+        'd .a/b',
+        'd e',
+        'd e/e',
+        'd x',
+        `f .a/plain ${exam.digest(Buffer.from('1')).hash}`,
+        `f none ${exam.digest(Buffer.alloc(0)).hash}`,
+        'l .a/dir b',
+        'l dangling no/where',
+        'l x/up ../none',
+        `x .a/b/run ${exam.digest(Buffer.from('2')).hash}`,
+      ]
+      exam.expectEqual(entriesOf(exam, tree).sort(), expected.sort(), 'the entries of the Tree')
     },
   },
   {

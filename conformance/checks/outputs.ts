@@ -76,6 +76,7 @@ const symlinkChecks: readonly Check[] = [
   },
   {
     id: 'OUT-09',
+    needs: ['below:2.1'],
     sends: 'Symlinks named in the legacy fields; in the legacy lists, whether or not in output_symlinks too.',
     run: async (exam) => {
       const script = 'echo > f; ln -s f file; rmdir dir 2>/dev/null; mkdir -p real; ln -s real dir'

@@ -1,5 +1,6 @@
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import {
+  type Execution,
   executionOf,
   failureOf,
   nextOperation,
@@ -17,10 +18,18 @@ import * as methods from '../methods.js'
 const wait = async (exam: Exam, name: string) =>
   executionOf(await exam.call(methods.waitExecution, { name }, { deadlineMs: 25_000 }))
 
+/** Whoever waits by this name is told of the operation under it. */
+const expectName = (exam: Exam, { outcome }: Execution, name: string): void =>
+  exam.expectEqual(
+    [...new Set(outcome.responses.map((operation) => operation.name))],
+    [name],
+    'the names of the Operations',
+  )
+
 const waitChecks: readonly Check[] = [
   {
     id: 'WAI-01',
-    sends: 'WaitExecution on an action of 2 s; the state at once, then updates, the last one done.',
+    sends: 'WaitExecution on an action of 2 s; the state at once, then updates, the last one done, under one name.',
     run: async (exam) => {
       const { name } = await start(exam, { script: 'sleep 2; echo waited' })
       const waiting = exam.open(methods.waitExecution, { deadlineMs: 25_000 })
@@ -31,15 +40,16 @@ const waitChecks: readonly Check[] = [
       const elapsedMs = performance.now() - startMs
       exam.expect(!first.done, 'the state of a running operation at once', `one after ${Math.round(elapsedMs)} ms`)
       const waited = executionOf(await waiting.outcome)
+      expectName(exam, waited, name)
       exam.expectEqual(await outputText(exam, resultOf(exam, waited), 'stdout'), 'waited\n', 'stdout')
     },
   },
   {
     id: 'WAI-02',
-    sends: 'WaitExecution on names that no operation has; NOT_FOUND.',
+    sends: 'WaitExecution on names that no operation has; NOT_FOUND, or INVALID_ARGUMENT.',
     run: async (exam) => {
       for (const name of ['nope', exam.uuid()]) {
-        exam.expectCode(await exam.call(methods.waitExecution, { name }), 'NOT_FOUND')
+        exam.expectCode(await exam.call(methods.waitExecution, { name }), 'NOT_FOUND', 'INVALID_ARGUMENT')
       }
     },
   },
@@ -59,7 +69,10 @@ const waitChecks: readonly Check[] = [
     run: async (exam) => {
       const { name } = await start(exam, { script: 'sleep 1; echo all' })
       const waits = await Promise.all(Array.from({ length: 5 }, () => wait(exam, name)))
-      for (const waited of waits) resultOf(exam, waited)
+      for (const waited of waits) {
+        expectName(exam, waited, name)
+        exam.expectEqual(await outputText(exam, resultOf(exam, waited), 'stdout'), 'all\n', 'stdout')
+      }
     },
   },
   {

@@ -2,6 +2,7 @@ import type { Mutation } from './mutation.js'
 import { actionCacheMutations } from './mutations/action-cache.js'
 import { batchReadBlobsMutations } from './mutations/batch-read-blobs.js'
 import { batchUpdateBlobsMutations } from './mutations/batch-update-blobs.js'
+import { beyondMutations } from './mutations/beyond.js'
 import { byteStreamReadMutations } from './mutations/bytestream-read.js'
 import { byteStreamWriteMutations } from './mutations/bytestream-write.js'
 import { capabilitiesMutations } from './mutations/capabilities.js'
@@ -36,6 +37,7 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   'Execution: results': executionResultsMutations,
   'Execution: Trees of output directories': outputTreeMutations,
   'Execution: what a Command means': commandMutations,
+  'Beyond small examples': beyondMutations,
   'Methods that capabilities claim': unimplementedMutations,
   'Services the server behind the proxy lacks': optionalServicesMutations,
 }

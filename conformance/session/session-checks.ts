@@ -1,4 +1,4 @@
-import type { Candidate, Need } from '../candidate.js'
+import { type ApiVersion, type Candidate, isAtMost, lowestVersion, type Need } from '../candidate.js'
 import type { Requirement } from '../check.js'
 import { Divergence } from '../finding.js'
 import type { Result, Verdict } from '../runner.js'
@@ -26,6 +26,7 @@ const requirementOf = ({ id, level, summary, client, origin }: Session): Require
   requirement: `${client}${origin === 'written' ? ', written' : ''}: ${summary}`,
   expected:
     origin === 'recorded' ? 'what the client was answered when it was recorded' : 'what the client is known to need',
+  source: origin === 'recorded' ? `recorded from ${client}` : `no text; what is known of ${client}`,
 })
 
 /** Replays every selected session, and judges each as a check is judged. Never throws for what a server does. */
@@ -44,6 +45,22 @@ export const sessionResults = async (candidate: Candidate, settings: SessionSett
   return results
 }
 
+/** Which versions of the API a client speaks, where it compares them with the server's and refuses to start. */
+const SPOKEN: readonly { readonly client: RegExp; readonly low: ApiVersion; readonly high: ApiVersion }[] = [
+  { client: /^Bazel [1-6]\b/, low: { major: 2, minor: 0 }, high: { major: 2, minor: 0 } },
+  { client: /^Bazel/, low: { major: 2, minor: 0 }, high: { major: 2, minor: 1 } },
+]
+
+/** Why this client would not talk to the candidate at all. */
+const refusalOf = ({ client }: Session, candidate: Candidate): string | undefined => {
+  const spoken = SPOKEN.find((each) => each.client.test(client))
+  const lowest = lowestVersion(candidate)
+  const highest = candidate.capabilities.highApiVersion ?? lowest
+  if (spoken === undefined || (isAtMost(lowest, spoken.high) && isAtMost(spoken.low, highest))) return undefined
+  const shown = ({ major, minor }: ApiVersion): string => `${major}.${minor}`
+  return `${client} refuses a server that announces ${shown(lowest)} to ${shown(highest)}: it speaks up to ${shown(spoken.high)}`
+}
+
 const judge = async (session: Session, candidate: Candidate, settings: SessionSettings): Promise<Result> => {
   const startMs = performance.now()
   const replay = new Replay(session, candidate)
@@ -57,7 +74,9 @@ const judge = async (session: Session, candidate: Candidate, settings: SessionSe
     transcript: replay.transcript,
     elapsedMs: performance.now() - startMs,
   })
-  const lacking = session.needs.map((need) => settings.missing(need)).find((why) => why !== undefined)
+  const lacking =
+    session.needs.map((need) => settings.missing(need)).find((why) => why !== undefined) ??
+    refusalOf(session, candidate)
   if (lacking !== undefined) return give('skip', lacking)
   try {
     await withDeadline(replay, candidate.patience.scaledMs(DEADLINE_MS))

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { lacks, openCandidate, servedServices } from '../../conformance/candidate.js'
 import { checks } from '../../conformance/checks.js'
+import { lawfulVariants } from '../../conformance/mutate/lawful.js'
 import type { Mutation } from '../../conformance/mutate/mutation.js'
 import { mutations } from '../../conformance/mutate/mutations.js'
 import { MutatingProxy } from '../../conformance/mutate/proxy.js'
@@ -93,6 +94,23 @@ const divergences = async (upstream: string): Promise<string[]> => {
     .filter(({ verdict }) => verdict !== 'pass' && verdict !== 'chosen')
     .map(({ requirement, verdict, reason }) => `${requirement.id} ${verdict}: ${reason}`)
 }
+
+t.test('what the text allows fails no row', async (t) => {
+  const upstream = await startServer(t)
+  for (const variant of lawfulVariants) {
+    const results = await examine(upstream, new Set(variant.caughtBy), variant)
+    const blamed = [...results.values()].filter(({ verdict }) => !['pass', 'chosen', 'skip'].includes(verdict))
+    t.strictSame(
+      blamed.map(({ requirement, reason }) => `${requirement.id}: ${reason}`),
+      [],
+      variant.name,
+    )
+    t.ok(
+      [...results.values()].some(({ verdict }) => verdict !== 'skip') || variant.caughtBy.includes('AST-06'),
+      `${variant.name}: something looks at it`,
+    )
+  }
+})
 
 t.test('each mutation is seen by its checks, and by none of them without it', async (t) => {
   const upstream = await startServer(t)

@@ -72,7 +72,7 @@ t.test('the formats', async (t) => {
   t.equal(text.stderr, '')
   t.equal(parseXml(junit.stdout).filter(({ name }) => name === 'testcase').length, 3)
   t.match(junit.stdout, /<testcase classname="Health and reflection.must" name="HLT-02" time="[\d.]+"><\/testcase>/)
-  t.match(junit.stdout, /name="SPL-02" [^>]*><skipped message="the server does not announce split-splice"\/>/)
+  t.match(junit.stdout, /name="SPL-02" [^>]*><skipped message="the server does not announce split"\/>/)
   t.match(markdown.stdout, /^# ours\n/)
   t.match(markdown.stdout, /\| Buck2 \| EXE-27 \| message of a timeout: execution timeout exceeded \|/)
 })
@@ -111,6 +111,7 @@ t.test('an expectation that no longer fails fails', async (t) => {
   const folder = t.testdir({
     'list.json5': "[{ id: 'HLT-02', reason: 'was wrong once' }]",
     'typo.json5': "[{ id: 'HLT-99', reason: 'x' }]",
+    'merged.json5': "[{ id: 'FMB-04', reason: 'x' }]",
     'reasonless.json5': "[{ id: 'HLT-02' }]",
   })
   const listed = await conformance(address, '--only', 'HLT-02', '--quiet', '--expectations', `${folder}/list.json5`)
@@ -118,6 +119,7 @@ t.test('an expectation that no longer fails fails', async (t) => {
   t.match(listed.stdout, /SURP HLT-02 {2}\[must\] holds now, take it off the list; it was listed for: was wrong once/)
   for (const [name, message] of [
     ['typo', /HLT-99 is not in the table/],
+    ['merged', /FMB-04 is part of DIG-12 now/],
     ['reasonless', /expected \{ id, reason \}/],
     ['absent', /ENOENT/],
   ] as const) {
@@ -138,6 +140,7 @@ t.test('wrong usage is told in one reason', async (t) => {
     [[address, '--nonsense'], /--nonsense/],
     [[address, '--format', 'xml'], /--format xml: expected text, json, junit, markdown/],
     [[address, '--only', 'FBM'], /FBM: no check has this id/],
+    [[address, '--only', 'FMB-04'], /FMB-04: .* part of DIG-12 now/],
     [[address, '--only', 'BSR-14'], /BSR-14: this row cannot be observed/],
     [[address, '--property', 'x'], /x: expected NAME=VALUE/],
     [[address, '--patience', '0.5'], /--patience 0.5: expected a factor/],
@@ -147,5 +150,5 @@ t.test('wrong usage is told in one reason', async (t) => {
   }
   const { code, stderr, stdout } = await conformance(address, '--only', 'FBM')
   t.same([code, stdout], [2, ''])
-  t.equal(stderr, 'FBM: no check has this id\n')
+  t.equal(stderr, 'FBM: no check has this id: it is not in the table of requirements\n')
 })

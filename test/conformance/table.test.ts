@@ -33,8 +33,15 @@ t.test('every row of the table is checked once, or listed as out of reach', asyn
   t.ok(ids.length >= 300, `${ids.length} checks`)
 })
 
+t.test('every row says which text it rests on, and a must row that there is one', async (t) => {
+  for (const { id, level, source } of requirements.values()) {
+    t.match(source, /^(no text\b|[a-z_0-9A-Z -]+\.(proto|md)\b|proto3 )/, id)
+    if (level === 'must') t.notMatch(source, /^no text/, `${id} is must`)
+  }
+})
+
 t.test('checks say what they send in one sentence', async (t) => {
-  for (const { id, sends } of checks) t.match(sends, /^[^\n]{20,130}[.]$/, id)
+  for (const { id, sends } of checks) t.match(sends, /^[^\n]{15,130}[.]$/, id)
 })
 
 t.test('clients are profiled on rows that are checked', async (t) => {

@@ -20,7 +20,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   {
     name: 'action-cache-miss-is-internal',
     breaks: 'GetActionResult fails with INTERNAL where there is no result.',
-    caughtBy: ['ACG-01', 'ACG-05'],
+    caughtBy: ['ACG-01'],
     tamper: () => recode(getActionResult, NOT_FOUND, 13),
   },
   {
@@ -35,7 +35,7 @@ export const actionCacheMutations: readonly Mutation[] = [
   {
     name: 'action-cache-loses-stdout',
     breaks: 'GetActionResult forgets stdout.',
-    caughtBy: ['ACG-02', 'EXE-07'],
+    caughtBy: ['ACG-02', 'EXE-51'],
     tamper: () =>
       onResponse(getActionResult, (result) => {
         result.stdoutDigest = null

@@ -103,7 +103,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   {
     name: 'batch-update-limit-not-kept',
     breaks: 'BatchUpdateBlobs takes more than the announced max_batch_total_size_bytes.',
-    caughtBy: ['BUB-04', 'CAP-09'],
+    caughtBy: ['BUB-04'],
     tamper: () =>
       instead(batchUpdateBlobs, (request) =>
         sumOf(request?.requests) > LIMIT_BYTES ? allStored(request?.requests) : undefined,
@@ -112,7 +112,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   {
     name: 'batch-update-limit-halved',
     breaks: 'BatchUpdateBlobs refuses half of the announced max_batch_total_size_bytes.',
-    caughtBy: ['BUB-05', 'CAP-09'],
+    caughtBy: ['BUB-05'],
     tamper: () =>
       instead(batchUpdateBlobs, (request) => (sumOf(request?.requests) > LIMIT_BYTES / 2 ? ended(3) : undefined)),
   },

@@ -1,15 +1,5 @@
 import { findMissingBlobs, write } from '../../methods.js'
-import {
-  answered,
-  ended,
-  instead,
-  type Mutation,
-  onEnding,
-  onRequest,
-  onResponse,
-  recode,
-  replaceResponse,
-} from '../mutation.js'
+import { answered, ended, instead, type Mutation, onRequest, onResponse, recode, replaceResponse } from '../mutation.js'
 import { isCompressed, sizeIn } from '../resource-name.js'
 
 const INVALID_ARGUMENT = 3
@@ -104,7 +94,7 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
   {
     name: 'write-bad-name-is-not-found',
     breaks: 'Write answers NOT_FOUND where a resource name is malformed.',
-    caughtBy: ['BSW-06', 'BSW-05', 'BSW-11'],
+    caughtBy: ['BSW-11'],
     tamper: () => recode(write, INVALID_ARGUMENT, 5),
   },
   {
@@ -126,25 +116,6 @@ export const byteStreamWriteMutations: readonly Mutation[] = [
         const { sizeBytes } = sizeIn(request?.resourceName)
         if ((message.writeOffset ?? 0) + (message.data?.length ?? 0) < sizeBytes) message.finishWrite = false
       }),
-  },
-  {
-    name: 'write-past-finish-is-internal',
-    breaks: 'Write fails with INTERNAL when more follows finish_write.',
-    caughtBy: ['BSW-10'],
-    tamper: () => {
-      const finished = new WeakSet<object>()
-      const excess = new WeakSet<object>()
-      return [
-        onRequest(write, (message, call) => {
-          if (finished.has(call)) excess.add(call)
-          if (message.finishWrite) finished.add(call)
-        }),
-        onEnding(write, async (ending, call) => {
-          await call.halfClosed
-          if (excess.has(call)) ending.code = 13
-        }),
-      ]
-    },
   },
   {
     name: 'write-mismatch-accepted',

@@ -18,7 +18,7 @@ const execution = (edit: (execution: Execution) => void) =>
     if (executionCapabilities) edit(executionCapabilities)
   })
 
-const CUT_BY_CONTENT = ['SPL-02', 'SPL-03', 'SPL-04', 'SPL-05', 'SPL-06', 'SPL-07', 'SPL-09', 'SPL-10']
+const CUT_BY_CONTENT = ['SPL-02', 'SPL-03', 'SPL-04', 'SPL-05', 'SPL-06', 'SPL-09', 'SPL-10', 'SPL-12']
 
 export const capabilitiesMutations: readonly Mutation[] = [
   {
@@ -70,14 +70,6 @@ export const capabilitiesMutations: readonly Mutation[] = [
     breaks: 'GetCapabilities sends its response twice.',
     caughtBy: ['GEN-01'],
     tamper: () => ({ method: getCapabilities, response: (response) => [response, response] }),
-  },
-  {
-    name: 'capabilities-version-too-high',
-    breaks: 'Capabilities start at version 2.1, so that older clients refuse.',
-    caughtBy: ['CAP-02'],
-    tamper: announce(({ lowApiVersion }) => {
-      if (lowApiVersion) lowApiVersion.minor = 1
-    }),
   },
   {
     name: 'capabilities-version-both-forms',
@@ -146,7 +138,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   {
     name: 'capabilities-execution-not-served',
     breaks: 'Execution is announced, and Execute is not implemented.',
-    caughtBy: ['CAP-04', 'CAP-07'],
+    caughtBy: ['CAP-04'],
     tamper: () => instead(execute, () => ended(12)),
   },
   {
@@ -166,7 +158,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   {
     name: 'capabilities-batch-limit-too-large',
     breaks: 'Capabilities announce twice the batch limit that is enforced.',
-    caughtBy: ['CAP-09', 'BUB-05'],
+    caughtBy: ['BUB-05'],
     tamper: cache((announced) => {
       announced.maxBatchTotalSizeBytes *= 2
     }),
@@ -174,7 +166,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   {
     name: 'capabilities-batch-limit-too-small',
     breaks: 'Capabilities announce half the batch limit that is enforced.',
-    caughtBy: ['CAP-09', 'BUB-04', 'BRB-04'],
+    caughtBy: ['BUB-04', 'BRB-04'],
     tamper: cache((announced) => {
       announced.maxBatchTotalSizeBytes /= 2
     }),
@@ -204,14 +196,6 @@ export const capabilitiesMutations: readonly Mutation[] = [
     }),
   },
   {
-    name: 'capabilities-identity-first',
-    breaks: 'IDENTITY stands first among the compressors.',
-    caughtBy: ['CAP-11'],
-    tamper: cache((announced) => {
-      announced.supportedCompressors.unshift(0)
-    }),
-  },
-  {
     name: 'capabilities-compressor-not-served',
     breaks: 'Compressors are announced, and uploads with them are refused.',
     caughtBy: ['CAP-11', 'CMP-01', 'CMP-14', 'CMP-17', 'CMP-18'],
@@ -221,7 +205,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   {
     name: 'capabilities-split-not-served',
     breaks: 'SplitBlob, SpliceBlob and FastCDC are announced, and not implemented.',
-    caughtBy: ['CAP-14', ...CUT_BY_CONTENT],
+    caughtBy: ['SPL-01', ...CUT_BY_CONTENT],
     tamper: cache((announced) => {
       announced.splitBlobSupport = true
       announced.spliceBlobSupport = true
@@ -231,7 +215,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
   {
     name: 'split-blob-silently-served',
     breaks: 'SplitBlob answers with no chunks though it is not announced.',
-    caughtBy: ['CAP-14', 'SPL-01'],
+    caughtBy: ['SPL-01'],
     tamper: () => instead(splitBlob, () => answered({})),
   },
   {

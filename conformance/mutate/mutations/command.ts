@@ -15,7 +15,7 @@ export const commandMutations: readonly Mutation[] = [
   {
     name: 'command-path-not-searched',
     breaks: 'Programs are not looked up in the PATH of the command.',
-    caughtBy: ['CMD-01'],
+    caughtBy: ['CMD-26'],
     tamper: () =>
       onAction(({ command }) => {
         const [program = ''] = command.arguments
@@ -150,27 +150,6 @@ export const commandMutations: readonly Mutation[] = [
     tamper: () =>
       onAction(({ action, command }) => {
         action.platform = command.platform ?? action.platform
-      }),
-  },
-  {
-    name: 'platform-first-value-counts',
-    breaks: 'Of a repeated platform property only the first value counts.',
-    caughtBy: ['CMD-17'],
-    tamper: () =>
-      onAction(({ action }) => {
-        if (action.platform) action.platform.properties = action.platform.properties.slice(0, 1)
-      }),
-  },
-  {
-    name: 'platform-case-ignored',
-    breaks: 'Platform properties are compared without regard to case.',
-    caughtBy: ['CMD-18'],
-    tamper: () =>
-      onAction(({ action }) => {
-        for (const property of action.platform?.properties ?? []) {
-          if (property.value.toLowerCase() === 'linux') property.value = 'Linux'
-          if (property.name.toLowerCase() === 'osfamily') property.name = 'OSFamily'
-        }
       }),
   },
   {

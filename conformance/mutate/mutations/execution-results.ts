@@ -87,30 +87,12 @@ export const executionResultsMutations: readonly Mutation[] = [
       }),
   },
   {
-    name: 'worker-without-name',
-    breaks: 'execution_metadata does not name the worker.',
-    caughtBy: ['EXE-47'],
-    tamper: () =>
-      onResult(({ executionMetadata }) => {
-        if (executionMetadata) executionMetadata.worker = ''
-      }),
-  },
-  {
     name: 'timestamps-out-of-order',
     breaks: 'execution_metadata says that the worker completed before it began.',
     caughtBy: ['EXE-47'],
     tamper: () =>
       onResult(({ executionMetadata }) => {
         if (executionMetadata?.workerCompletedTimestamp) executionMetadata.workerCompletedTimestamp.seconds -= 100
-      }),
-  },
-  {
-    name: 'timestamp-missing',
-    breaks: 'execution_metadata does not say when inputs were fetched.',
-    caughtBy: ['EXE-47'],
-    tamper: () =>
-      onResult(({ executionMetadata }) => {
-        if (executionMetadata) executionMetadata.inputFetchStartTimestamp = null
       }),
   },
   {

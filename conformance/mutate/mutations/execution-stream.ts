@@ -163,7 +163,7 @@ export const executionStreamMutations: readonly Mutation[] = [
   {
     name: 'fresh-result-not-stored',
     breaks: 'The result of a run with skip_cache_lookup does not replace the one in the action cache.',
-    caughtBy: ['EXE-07'],
+    caughtBy: ['EXE-51'],
     tamper: () => {
       const first = new Map<string, object>()
       return onFirstResult(first)
@@ -204,12 +204,6 @@ export const executionStreamMutations: readonly Mutation[] = [
       }),
   },
   {
-    name: 'execution-on-cache-only-not-found',
-    breaks: 'Execute on an instance without execution is NOT_FOUND.',
-    caughtBy: ['EXE-38'],
-    tamper: () => instead(execute, (request) => (request?.instanceName === CACHE_ONLY ? ended(NOT_FOUND) : undefined)),
-  },
-  {
     name: 'operation-lost-with-stream',
     breaks: 'WaitExecution knows no operation, not even those that run.',
     caughtBy: ['EXE-35', 'WAI-01', 'WAI-04', 'INS-07'],
@@ -235,12 +229,6 @@ export const executionStreamMutations: readonly Mutation[] = [
     breaks: 'WaitExecution of an operation that does not exist ends OK.',
     caughtBy: ['WAI-02'],
     tamper: () => recode(waitExecution, NOT_FOUND, 0),
-  },
-  {
-    name: 'operation-unknown-is-invalid',
-    breaks: 'WaitExecution of an operation that does not exist is INVALID_ARGUMENT.',
-    caughtBy: ['WAI-02'],
-    tamper: () => recode(waitExecution, NOT_FOUND, 3),
   },
 ]
 

@@ -48,7 +48,7 @@ export const outputTreeMutations: readonly Mutation[] = [
   {
     name: 'tree-not-canonical',
     breaks: 'A Tree is written with children before the root.',
-    caughtBy: ['GEN-13', 'OUT-03', 'OUT-05'],
+    caughtBy: ['OUT-03', 'OUT-05'],
     tamper: () =>
       onTree((tree) => {
         const { root, children } = tree

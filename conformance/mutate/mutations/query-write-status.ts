@@ -68,12 +68,6 @@ export const queryWriteStatusMutations: readonly Mutation[] = [
       instead(queryWriteStatus, (request) => answered({ committedSize: sizeIn(request?.resourceName).sizeBytes - 1 })),
   },
   {
-    name: 'query-write-bad-name-not-found',
-    breaks: 'QueryWriteStatus answers NOT_FOUND where a resource name is malformed.',
-    caughtBy: ['BSQ-05'],
-    tamper: () => recode(queryWriteStatus, 3, 5),
-  },
-  {
     name: 'write-no-resumption',
     breaks: 'Write refuses to go on where a broken upload ended.',
     caughtBy: ['BSQ-04'],

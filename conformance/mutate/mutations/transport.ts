@@ -5,7 +5,6 @@ import {
   healthWatch,
   read,
   serverReflectionInfo,
-  serverReflectionInfoAlpha,
   write,
 } from '../../methods.js'
 import {
@@ -19,7 +18,6 @@ import {
   type Tampering,
 } from '../mutation.js'
 
-const UNIMPLEMENTED = 12
 const SERVING = 1
 
 const toUnknownMethod = (answer: 'reset' | ReturnType<typeof ended>): Tampering => ({
@@ -78,7 +76,7 @@ export const transportMutations: readonly Mutation[] = [
   {
     name: 'trailing-unknown-field',
     breaks: 'Blobs that the server made end with a field that their message does not have.',
-    caughtBy: ['GEN-13', 'OUT-02', 'OUT-03'],
+    caughtBy: ['OUT-03', 'OUT-02'],
     tamper: () => ({
       method: read,
       // Field 1000, length-delimited, three bytes.
@@ -141,12 +139,6 @@ export const transportMutations: readonly Mutation[] = [
       }),
   },
   {
-    name: 'reflection-v1-only',
-    breaks: 'Reflection is not served as v1alpha, which older tools ask for.',
-    caughtBy: ['REF-01'],
-    tamper: () => instead(serverReflectionInfoAlpha, () => ended(UNIMPLEMENTED)),
-  },
-  {
     name: 'reflection-imports-missing',
     breaks: 'Reflection does not find files by their names.',
     caughtBy: ['REF-02'],
@@ -167,15 +159,6 @@ export const transportMutations: readonly Mutation[] = [
     breaks: 'Reflection ends the stream with NOT_FOUND at an unknown symbol.',
     caughtBy: ['REF-03'],
     tamper: () => instead(serverReflectionInfo, (request) => (request?.fileContainingSymbol ? ended(5) : undefined)),
-  },
-  {
-    name: 'reflection-error-code-wrong',
-    breaks: 'Reflection answers an unknown symbol with another code than 5.',
-    caughtBy: ['REF-03'],
-    tamper: () =>
-      onResponse(serverReflectionInfo, ({ errorResponse }) => {
-        if (errorResponse) errorResponse.errorCode = 13
-      }),
   },
   {
     name: 'reflection-errors-swallowed',

@@ -1,0 +1,147 @@
+import {
+  execute,
+  fetchBlob,
+  findMissingBlobs,
+  getCapabilities,
+  queryWriteStatus,
+  read,
+  serverReflectionInfoAlpha,
+  updateActionResult,
+  waitExecution,
+  write,
+} from '../methods.js'
+import { onAction, onResult } from './execution.js'
+import { ended, instead, type Mutation, onEnding, onRequest, onResponse, recode } from './mutation.js'
+import { sizeIn } from './resource-name.js'
+
+const [UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED] = [2, 3, 5, 9, 11, 12]
+
+/**
+ * What a server may do as well, since the text allows it: none of these may fail a row. `caughtBy` are the rows that look at
+ * it and let it pass.
+ */
+export const lawfulVariants: readonly Mutation[] = [
+  {
+    name: 'identity-announced',
+    breaks: 'Nothing: IDENTITY may be listed, and may stand first.',
+    caughtBy: ['CAP-11', 'CMP-10'],
+    tamper: () =>
+      onResponse(getCapabilities, ({ cacheCapabilities }) => {
+        cacheCapabilities?.supportedCompressors.unshift(0)
+      }),
+  },
+  {
+    name: 'upload-never-begun-not-found',
+    breaks: 'Nothing: a name that no Write has used does not exist, whatever blob it names.',
+    caughtBy: ['BSQ-01', 'BSQ-02'],
+    tamper: () => {
+      const used = new Set<string | undefined>()
+      return [
+        onRequest(write, ({ resourceName }) => void used.add(resourceName)),
+        instead(queryWriteStatus, (request) => (used.has(request?.resourceName) ? undefined : ended(NOT_FOUND))),
+      ]
+    },
+  },
+  {
+    name: 'timestamps-left-out',
+    breaks: 'Nothing: no timestamp of execution_metadata is asked for, nor a name of the worker.',
+    caughtBy: ['EXE-47'],
+    tamper: () =>
+      onResult(({ executionMetadata }) => {
+        if (executionMetadata === null) return
+        executionMetadata.worker = ''
+        executionMetadata.inputFetchStartTimestamp = null
+        executionMetadata.queuedTimestamp = null
+      }),
+  },
+  {
+    name: 'errors-of-uploads-by-other-codes',
+    breaks: 'Nothing: a wrong offset, name or resource name of a Write is an error of no particular code.',
+    caughtBy: ['BSW-05', 'BSW-06', 'BSW-07', 'BSW-08', 'BSW-10', 'CMP-05', 'CMP-09'],
+    tamper: () =>
+      onEnding(write, (ending, { request }) => {
+        const isMismatch = ending.code === INVALID_ARGUMENT && /digest|match|hash/i.test(ending.message)
+        if (ending.code === INVALID_ARGUMENT && !isMismatch && sizeIn(request?.resourceName).sizeBytes < 2 ** 31) {
+          ending.code = FAILED_PRECONDITION
+        }
+      }),
+  },
+  {
+    name: 'errors-of-downloads-by-other-codes',
+    breaks: 'Nothing: a negative limit or a malformed name is an error of no particular code.',
+    caughtBy: ['BSR-07', 'BSR-10', 'BSR-11'],
+    tamper: () =>
+      onEnding(read, (ending, { request }) => {
+        if (ending.code === INVALID_ARGUMENT && !/compressed-blobs/.test(request?.resourceName ?? '')) {
+          ending.code = OUT_OF_RANGE
+        }
+      }),
+  },
+  {
+    name: 'reserved-instance-not-found',
+    breaks: 'Nothing: no code is given for an instance name with a reserved segment.',
+    caughtBy: ['INS-05'],
+    tamper: () => recode(findMissingBlobs, INVALID_ARGUMENT, NOT_FOUND),
+  },
+  {
+    name: 'reflection-v1-only',
+    breaks: 'Nothing: one version of reflection is enough.',
+    caughtBy: ['REF-01'],
+    tamper: () => instead(serverReflectionInfoAlpha, () => ended(UNIMPLEMENTED)),
+  },
+  {
+    name: 'platform-case-ignored',
+    breaks: "Nothing: what properties mean is the server's.",
+    caughtBy: ['CMD-17', 'CMD-18'],
+    tamper: () =>
+      onAction(({ action }) => {
+        for (const property of action.platform?.properties ?? []) {
+          if (property.value.toLowerCase() === 'linux') property.value = 'Linux'
+          if (property.name.toLowerCase() === 'osfamily') property.name = 'OSFamily'
+        }
+        if (action.platform) action.platform.properties = action.platform.properties.slice(0, 1)
+      }),
+  },
+  {
+    name: 'cache-only-asks-for-the-action-first',
+    breaks: 'Nothing: a server without execution may look at the request before it refuses it.',
+    caughtBy: ['CAP-04'],
+    tamper: () => [
+      onResponse(getCapabilities, (capabilities) => {
+        capabilities.executionCapabilities = null
+      }),
+      instead(execute, () => ended(INVALID_ARGUMENT)),
+    ],
+  },
+  {
+    name: 'starts-at-2.3',
+    breaks: 'Nothing: a server need not serve clients of 2.0, nor what only they use.',
+    caughtBy: ['CAP-02', 'CAP-18'],
+    tamper: () =>
+      onResponse(getCapabilities, (capabilities) => {
+        capabilities.lowApiVersion = { major: 2, minor: 3, patch: 0, prerelease: '' }
+        capabilities.deprecatedApiVersion = null
+      }),
+  },
+  {
+    name: 'malformed-operation-names-refused',
+    breaks: 'Nothing: a name that no operation can have may be an invalid argument.',
+    caughtBy: ['WAI-02', 'WAI-06'],
+    tamper: () => recode(waitExecution, NOT_FOUND, INVALID_ARGUMENT),
+  },
+  {
+    name: 'results-of-actions-only',
+    breaks: 'Nothing: an update may want the Action and its Command.',
+    caughtBy: ['CAP-08', 'ACU-14'],
+    tamper: () =>
+      instead(updateActionResult, (request) =>
+        request?.actionResult?.stdoutRaw?.length ? ended(FAILED_PRECONDITION) : undefined,
+      ),
+  },
+  {
+    name: 'repeated-qualifiers-of-an-unknown-code',
+    breaks: 'Nothing: no code is given for qualifiers that are repeated.',
+    caughtBy: ['AST-06'],
+    tamper: () => instead(fetchBlob, () => ended(UNKNOWN)),
+  },
+]

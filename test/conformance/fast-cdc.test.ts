@@ -1,0 +1,31 @@
+import { createCipheriv } from 'node:crypto'
+import t from 'tap'
+import { fastCdcLengths } from '../../conformance/fast-cdc.js'
+
+/** Pseudo-random bytes that are the same everywhere. */
+const bytes = createCipheriv('aes-256-ctr', Buffer.alloc(32), Buffer.alloc(16)).update(Buffer.alloc(3_000_001))
+
+// What the crate fastcdc 3.2.1 (v2020, normalization 2), which the API names, cuts of these bytes.
+const KNOWN: readonly (readonly [averageBytes: number, seed: number, count: number, first: readonly number[]])[] = [
+  [1_024, 0, 2_576, [1_118, 308, 875, 318, 1_236]],
+  [4_096, 666, 640, [5_826, 5_073, 5_725, 3_876, 5_651]],
+  [16_384, 0, 164, [17_630, 17_319, 17_163, 18_287, 19_103]],
+  [65_536, 666, 41, [19_160, 69_851, 71_937, 79_515, 90_859]],
+  [524_288, 0, 5, [634_724, 536_331, 525_428, 777_767, 525_751]],
+  [1 << 20, 1, 3, [1_575_640, 1_068_418, 355_943]],
+]
+
+t.test('cuts are where another implementation makes them', async (t) => {
+  for (const [averageBytes, seed, count, first] of KNOWN) {
+    const lengths = fastCdcLengths(bytes, averageBytes, seed)
+    t.same(
+      [lengths.length, ...lengths.slice(0, first.length)],
+      [count, ...first],
+      `${averageBytes} bytes, seed ${seed}`,
+    )
+    t.equal(
+      lengths.reduce((sum, length) => sum + length, 0),
+      bytes.length,
+    )
+  }
+})
