@@ -5,9 +5,6 @@ import { compress } from './zstd.js'
 
 export const zstdFrame = (bytes: Uint8Array, level = 3): Buffer => compress(bytes, level)
 
-/** A frame of a few KiB that expands to `sizeBytes` zeros. */
-export const zstdBomb = (sizeBytes: number): Buffer => compress(Buffer.alloc(sizeBytes), 1)
-
 /** A frame that decoders must skip (RFC 8878 section 3.1.2). */
 export const zstdSkippable = (payload: Uint8Array): Buffer => {
   const head = Buffer.alloc(8)

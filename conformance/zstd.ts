@@ -36,3 +36,14 @@ export const decompressor = (take: (bytes: Buffer) => void): { push(bytes: Uint8
     end: () => stream.push(new Uint8Array(), true),
   }
 }
+
+/** A frame of a few KiB that expands to this many MiB of zeros: blocks that repeat one byte. */
+export const zstdBomb = (mebibytes: number): Buffer => {
+  const count = mebibytes * 8
+  const blocks = Array.from({ length: count }, (_, at) => {
+    const block = Buffer.alloc(4)
+    block.writeUIntLE(MOST_BLOCK_BYTES * 8 + 2 + (at === count - 1 ? 1 : 0), 0, 3)
+    return block
+  })
+  return Buffer.concat([MAGIC_AND_WINDOW, ...blocks])
+}

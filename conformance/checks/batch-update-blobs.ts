@@ -1,12 +1,13 @@
 import { Compressor } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { Check } from '../check.js'
 import type { Outcome } from '../client.js'
-import { zstdBomb, zstdFrame } from '../content.js'
+import { zstdFrame } from '../content.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
 import type { Output } from '../proto/codec.js'
 import { Code, codeName } from '../proto/status-code.js'
+import { zstdBomb } from '../zstd.js'
 
 interface Entry {
   readonly digest: Digest | null
@@ -202,7 +203,7 @@ export const batchUpdateBlobsChecks: readonly Check[] = [
     needs: ['cas', 'batch-compressor:zstd'],
     run: async (exam) => {
       const digest = { hash: exam.digest(exam.random(10)).hash, sizeBytes: 10 }
-      await expectRefused(exam, { digest, data: zstdBomb(256 << 20), compressor: Compressor.ZSTD })
+      await expectRefused(exam, { digest, data: zstdBomb(256), compressor: Compressor.ZSTD })
     },
   },
   {

@@ -1,11 +1,11 @@
 import { brotliDecompressSync, inflateRawSync } from 'node:zlib'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
-import { brotli, rawDeflate, zstdBomb, zstdFrame, zstdSkippable } from '../content.js'
+import { brotli, rawDeflate, zstdFrame, zstdSkippable } from '../content.js'
 import { type Digest, EMPTY_DIGEST, type Exam } from '../exam.js'
 import { Divergence } from '../finding.js'
 import * as methods from '../methods.js'
-import { decompress } from '../zstd.js'
+import { decompress, zstdBomb } from '../zstd.js'
 
 const needs: readonly Need[] = ['bytestream', 'cas', 'compressor:zstd']
 const ZSTD = 'compressed-blobs/zstd'
@@ -153,7 +153,7 @@ export const compressedBlobsChecks: readonly Check[] = [
     needs,
     run: async (exam) => {
       const digest = { hash: exam.digest(exam.random(10)).hash, sizeBytes: 10 }
-      await expectRefused(exam, digest, zstdBomb(256 << 20))
+      await expectRefused(exam, digest, zstdBomb(256))
     },
   },
   {

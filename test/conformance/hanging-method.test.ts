@@ -15,7 +15,7 @@ t.jobs = 2
 
 const HANGING: readonly (readonly [methods.Method<methods.Any, methods.Any>, string])[] = [
   [methods.write, 'BSW-01,BSW-02,BSW-03,BSW-04,BSW-12,BRB-01,BRB-02,BUB-01,BUB-02,FMB-01,FMB-02,FMB-03,DIG-12'],
-  [methods.execute, 'EXE-19,EXE-31,CAP-01,CAP-04,FMB'],
+  [methods.execute, 'EXE-12,EXE-18,EXE-31,CAP-01,CAP-04,FMB'],
 ]
 
 for (const [method, only] of HANGING) {
