@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module'
 import { StatusError } from '../../base/status-error.js'
 
-// The system's libzstd, called through koffi, whose binaries come inside its npm packages: nothing is compiled and nothing
-// fetched at install. Node's own zstd (22.15 and later) has streams only, which work in the thread pool, end with the first
-// frame and do not tell what they consumed; a kept frame is cut into records by exactly that. Measured on a binary in
-// chunks of 64 KiB, a call through koffi costs what one through a native package does (32 MiB: 90 ms to compress, 32 ms
-// to decompress; 16 microseconds for 2 KiB there and back).
+// zstd's C interface, called through koffi, whose binaries come inside its npm packages: nothing is compiled and nothing
+// fetched at install. From 22.15 on Node has zstd inside and lets it be called by name; before that it is the system's
+// libzstd. Node's own streams would not do: they work in the thread pool, end with the first frame and do not tell what
+// they consumed, and a kept frame is cut into records by exactly that. Measured on a binary in chunks of 64 KiB, a call
+// through koffi costs what one through a native package does (32 MiB: 90 ms to compress, 32 ms to decompress; 16
+// microseconds for 2 KiB there and back).
 
 /** `ZSTD_cParameter` of zstd.h, as far as it is used. */
 export const CompressParameter = {
@@ -129,7 +130,7 @@ interface Library {
 
 interface Koffi {
   address(buffer: ArrayBufferView): Pointer
-  load(library: string): { func<T>(declaration: string): T }
+  load(library: string | null, options?: { readonly deep: boolean }): { func<T>(declaration: string): T }
 }
 
 const LIBRARY = 'libzstd.so.1'
@@ -144,32 +145,40 @@ const loaded = (): NonNullable<typeof attempt> => {
 const load = (): NonNullable<typeof attempt> => {
   try {
     const koffi: Koffi = createRequire(import.meta.url)('koffi')
-    return { library: libraryOf(koffi) }
+    return { library: ofNode(koffi) ?? ofSystem(koffi) }
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
-    return { failure: `zstd needs ${LIBRARY} (1.4 or later) and the npm package koffi: ${reason}` }
+    return { failure: `zstd needs ${LIBRARY} (1.4 or later), or Node 22.15, and the npm package koffi: ${reason}` }
   }
 }
 
-const libraryOf = (koffi: Koffi): Library => {
-  const library = koffi.load(LIBRARY)
-  return {
-    addressOf: (buffer) => koffi.address(buffer),
-    createCCtx: library.func('void *ZSTD_createCCtx()'),
-    createDCtx: library.func('void *ZSTD_createDCtx()'),
-    freeCCtx: library.func('size_t ZSTD_freeCCtx(void *)'),
-    freeDCtx: library.func('size_t ZSTD_freeDCtx(void *)'),
-    resetCCtx: library.func('size_t ZSTD_CCtx_reset(void *, int)'),
-    resetDCtx: library.func('size_t ZSTD_DCtx_reset(void *, int)'),
-    setCParameter: library.func('size_t ZSTD_CCtx_setParameter(void *, int, int)'),
-    compressBound: library.func('size_t ZSTD_compressBound(size_t)'),
-    compress2: library.func('size_t ZSTD_compress2(void *, void *, size_t, const void *, size_t)'),
-    decompressDCtx: library.func('size_t ZSTD_decompressDCtx(void *, void *, size_t, const void *, size_t)'),
-    compressStream2: library.func('size_t ZSTD_compressStream2(void *, void *, void *, int)'),
-    decompressStream: library.func('size_t ZSTD_decompressStream(void *, void *, void *)'),
-    errorName: library.func('const char *ZSTD_getErrorName(size_t)'),
+const ofNode = (koffi: Koffi): Library | undefined => {
+  try {
+    return libraryOf(koffi, koffi.load(null))
+  } catch {
+    return undefined
   }
 }
+
+/** Bound to itself: a Node with some zstd of its own would else lend it functions of another release, and crash. */
+const ofSystem = (koffi: Koffi): Library => libraryOf(koffi, koffi.load(LIBRARY, { deep: true }))
+
+const libraryOf = (koffi: Koffi, library: ReturnType<Koffi['load']>): Library => ({
+  addressOf: (buffer) => koffi.address(buffer),
+  createCCtx: library.func('void *ZSTD_createCCtx()'),
+  createDCtx: library.func('void *ZSTD_createDCtx()'),
+  freeCCtx: library.func('size_t ZSTD_freeCCtx(void *)'),
+  freeDCtx: library.func('size_t ZSTD_freeDCtx(void *)'),
+  resetCCtx: library.func('size_t ZSTD_CCtx_reset(void *, int)'),
+  resetDCtx: library.func('size_t ZSTD_DCtx_reset(void *, int)'),
+  setCParameter: library.func('size_t ZSTD_CCtx_setParameter(void *, int, int)'),
+  compressBound: library.func('size_t ZSTD_compressBound(size_t)'),
+  compress2: library.func('size_t ZSTD_compress2(void *, void *, size_t, const void *, size_t)'),
+  decompressDCtx: library.func('size_t ZSTD_decompressDCtx(void *, void *, size_t, const void *, size_t)'),
+  compressStream2: library.func('size_t ZSTD_compressStream2(void *, void *, void *, int)'),
+  decompressStream: library.func('size_t ZSTD_decompressStream(void *, void *, void *)'),
+  errorName: library.func('const char *ZSTD_getErrorName(size_t)'),
+})
 
 const zstd = (): Library => {
   const attempt = loaded()
