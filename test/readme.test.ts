@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -15,4 +15,16 @@ t.test('the commands in the README exist', async (t) => {
   )
   t.ok(named.length > 3)
   for (const name of named) t.ok(scripts[name], `npm run ${name}`)
+})
+
+t.test('each recipe is run by a test, or the README says that it is not', async (t) => {
+  const [, section = ''] = /\n## Point a client at it\n(.*?)\n## /s.exec(read('README.md')) ?? []
+  const [recipes = '', tried = ''] = section.split('\n### Which of these are tried\n')
+  const clients = [...recipes.matchAll(/^### (.+)$/gm)].map(([, client = '']) => client)
+  t.ok(clients.length >= 8, clients.join(', '))
+  const [run = '', notRun = ''] = tried.split('No package registry has')
+  for (const client of clients) {
+    const isRun = existsSync(new URL(`clients/recipe/${client.toLowerCase()}.test.ts`, import.meta.url))
+    t.ok((isRun ? run : notRun).includes(client), `${client} is ${isRun ? '' : 'not '}run`)
+  }
 })
