@@ -28,6 +28,8 @@ export interface SuiteOptions {
   readonly isPersistent: boolean
   /** The store refuses bytes that are not those of the digest: then it gets no others. */
   readonly checksUploads?: boolean
+  /** How many blobs, cuts and ranges are tried. */
+  readonly runs?: number
 }
 
 const KIB = 1024
@@ -61,7 +63,7 @@ export const storeSuite = (t: Test, options: SuiteOptions): void => {
   }
 
   contents(withStore, options)
-  ranges(withStore)
+  ranges(withStore, options)
   uploads(withStore, options)
   downloads(withStore, options)
   wholeBlobs(withStore, options)
@@ -145,7 +147,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
   })
 }
 
-const ranges = (withStore: WithStore): void => {
+const ranges = (withStore: WithStore, { runs = 40 }: SuiteOptions): void => {
   withStore('reads any part of a blob', async (t, { store }) => {
     const sizeBytes = 700 * KIB + 3
     const bytes = bytesOf(sizeBytes)
@@ -173,6 +175,22 @@ const ranges = (withStore: WithStore): void => {
       const expected = bytes.subarray(offset, Math.min(sizeBytes, offset + limit))
       t.ok((await get(store, digest, { offset, limit })).equals(expected), `${limit} bytes from ${offset}`)
     }
+    for (const [back, limit] of [
+      [1, all],
+      [5, 3],
+      [300_000, 100],
+      [sizeBytes, all],
+      [sizeBytes, 7],
+      [sizeBytes + 1, all],
+      [sizeBytes * 3, 9],
+    ] as const) {
+      const from = Math.max(0, sizeBytes - back)
+      const found = await get(store, digest, { offset: -back, limit })
+      t.ok(
+        found.equals(bytes.subarray(from, Math.min(sizeBytes, from + limit))),
+        `${limit} bytes, ${back} from the end`,
+      )
+    }
     for (const offset of [sizeBytes + 1, sizeBytes * 10]) {
       await rejects(t, get(store, digest, { offset, limit: all }), 'OUT_OF_RANGE')
       await rejects(t, get(store, digest, { offset, limit: 3 }), 'OUT_OF_RANGE')
@@ -198,7 +216,7 @@ const ranges = (withStore: WithStore): void => {
       const found = await get(store, digest, { offset, limit })
       return found.equals(bytes.subarray(offset, Math.min(sizeBytes, offset + limit)))
     })
-    await t.resolves(fc.assert(holds, { numRuns: 40 }))
+    await t.resolves(fc.assert(holds, { numRuns: runs }))
   })
 }
 

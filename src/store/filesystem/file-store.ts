@@ -118,10 +118,8 @@ export class FilesystemStore extends BaseStore {
         return
       }
       try {
-        small[smallAt.push(at) - 1] = {
-          digest,
-          bytes: await blob.bytes({ maxBytes: SMALL_BYTES, signal: call.signal }),
-        }
+        const bytes = await blob.bytes({ maxBytes: SMALL_BYTES, signal: call.signal })
+        small[smallAt.push(at) - 1] = { digest, bytes }
       } catch (error) {
         outcomes[at] = StatusError.from(error)
       }

@@ -1,0 +1,66 @@
+import t, { type Test } from 'tap'
+import { asActionCache } from '../../src/store/action-cache.js'
+import { asCas } from '../../src/store/cas.js'
+import { compression } from '../../src/store/compression.js'
+import { fastSlow } from '../../src/store/fast-slow.js'
+import { noop } from '../../src/store/noop.js'
+import type { Store } from '../../src/store/store.js'
+import { verify } from '../../src/store/verify.js'
+import { buildStore, given, memoryStore } from './build.js'
+import { zstdStore } from './compression/zstd-store.js'
+import { openFilesystem } from './filesystem/open.js'
+import { type OpenStore, storeSuite } from './suite.js'
+
+// What a wrapper forwards, it has to forward whatever it stands on: each wrapper over each backend, wrappers among them.
+
+const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
+const directions = { fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } as const
+
+const tiers = (fast: Store, slow: Store): Promise<Store> =>
+  buildStore(fastSlow, { fast: given, slow: given, ...directions }, { children: { fast, slow } })
+
+interface Wrapper {
+  readonly wrap: (backend: Store) => Promise<Store> | Store
+  readonly checksUploads?: boolean
+}
+
+const wrappers: Readonly<Record<string, Wrapper>> = {
+  verify: {
+    wrap: (backend) =>
+      buildStore(verify, { backend: given, verify_size: true, verify_hash: true }, { children: { backend } }),
+    checksUploads: true,
+  },
+  lz4: {
+    wrap: (backend) =>
+      buildStore(compression, { backend: given, compression_algorithm: { lz4 } }, { children: { backend } }),
+  },
+  zstd: { wrap: zstdStore },
+  'memory in front of': { wrap: async (backend) => tiers(await memoryStore(), backend) },
+  'nothing behind': { wrap: async (backend) => tiers(backend, await buildStore(noop, {})) },
+  CAS: { wrap: asCas, checksUploads: true },
+  AC: { wrap: asActionCache },
+}
+
+/** Views of a store, which no store stands on: they are seen to forward by two. */
+const VIEWS = ['CAS', 'AC']
+
+/** Below these a store gets bytes that are not those of the digest. */
+const CHANGING = ['lz4', 'zstd']
+
+const suiteOf = (name: string, checksUploads: boolean, open: (t: Test) => Promise<OpenStore>): void =>
+  storeSuite(t, { name, open, isPersistent: false, checksUploads, runs: 3 })
+
+for (const [outer, { wrap, checksUploads = false }] of Object.entries(wrappers)) {
+  suiteOf(`${outer} filesystem`, checksUploads, async (t) => {
+    const { store, close, tempFiles } = await openFilesystem(t.testdir())
+    return { store: await wrap(store), close, leftovers: tempFiles }
+  })
+  for (const [inner, below] of Object.entries(wrappers)) {
+    const isView = VIEWS.includes(inner) || (VIEWS.includes(outer) && inner !== 'memory in front of')
+    if (isView || (below.checksUploads === true && CHANGING.includes(outer))) continue
+    suiteOf(`${outer} ${inner} memory`, checksUploads || below.checksUploads === true, async () => ({
+      store: await wrap(await below.wrap(await memoryStore())),
+      close: async () => {},
+    }))
+  }
+}
