@@ -12,6 +12,7 @@ import { SchedulerHost } from './scheduler/host.js'
 import { simpleSettings } from './scheduler/settings.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
+import { DirectoryTrees } from './service/trees/directory-trees.js'
 import { type Parts, servicesOf, type WorkerFacts } from './services.js'
 import { asActionCache } from './store/action-cache.js'
 import { buildStores } from './store/builder.js'
@@ -70,6 +71,7 @@ const start = async (
     scheduler: (name) => existing(schedulers, name),
     workersOf: (scheduler) => workerFacts(config, scheduler),
     uploads,
+    trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
     clock,
     log,
   }

@@ -19,11 +19,13 @@ import {
   capabilitiesService,
   type ExecutionCapabilities,
 } from './service/capabilities.js'
+import type { CasOptions } from './service/cas/options.js'
 import { casService } from './service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from './service/execution/instance.js'
 import { executionService } from './service/execution/service.js'
 import type { CasInstance } from './service/instance.js'
 import { operationsService } from './service/operations/service.js'
+import type { DirectoryTrees } from './service/trees/directory-trees.js'
 import { workerApiService } from './service/worker-api/service.js'
 import type { Store } from './store/store.js'
 import { zstdFailure } from './stream/compression/libzstd.js'
@@ -38,6 +40,8 @@ export interface Parts {
   scheduler(name: string): Scheduler
   workersOf(scheduler: string): WorkerFacts
   readonly uploads: Uploads
+  /** Two, because GetTree goes as fast as its clients read: the rest must not wait for those. */
+  readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
   readonly clock: Clock
   readonly log: Log
 }
@@ -80,15 +84,26 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
     served: capabilities,
     newId: randomUUID,
     maxResponseBytes: MAX_RESPONSE_BYTES,
+    trees: parts.trees.ofActions,
     clock: parts.clock,
     log: parts.log,
+  }
+  const casOptions: CasOptions = {
+    instances: cas,
+    maxBatchBytes: MAX_BATCH_BYTES,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    trees: parts.trees.ofGetTree,
+    clock: parts.clock,
   }
   const where = (instances: ReadonlyMap<string, unknown>, ...services: Service[]): Service[] =>
     instances.size === 0 ? [] : services
   return [
     ...where(capabilities, capabilitiesService(capabilities)),
-    ...where(cas, casService({ instances: cas, maxBatchBytes: MAX_BATCH_BYTES, maxResponseBytes: MAX_RESPONSE_BYTES })),
-    ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
+    ...where(cas, casService(casOptions)),
+    ...where(
+      ac,
+      actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES, trees: parts.trees.ofActions }),
+    ),
     ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads })),
     ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
     ...workerApi(server.services, parts),

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { StatusError } from '../base/status-error.js'
-import type { ActionResult, Directory, Tree } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import type { ActionResult, Directory } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from './digest.js'
 import type { DigestFunction } from './digest-function.js'
 import { insideRoot, invalidText, rejectNul } from './root-path.js'
@@ -77,10 +77,6 @@ const checkTarget = (target: string, field: string): void => {
 
 /** The files of a Directory; its subdirectories are not followed. */
 export const directoryFiles = ({ files }: Directory, digestFunction: DigestFunction): Digest[] =>
-  files.map(({ name, digest }) => Digest.parse(digest, digestFunction, `the digest of file ${JSON.stringify(name)}`))
-
-/** Every file of a Tree. Its directories are part of it and need not be blobs. */
-export const treeFiles = ({ root, children }: Tree, digestFunction: DigestFunction): Digest[] => {
-  const directories = root === null ? children : [root, ...children]
-  return directories.flatMap((directory) => directoryFiles(directory, digestFunction))
-}
+  files.map(({ name, digest }) =>
+    Digest.parse(digest, digestFunction, () => `the digest of file ${JSON.stringify(name)}`),
+  )

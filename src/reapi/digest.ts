@@ -26,10 +26,19 @@ export class Digest {
     this.describesContent = describesContent
   }
 
-  /** Rejects with INVALID_ARGUMENT what is not a digest of `digestFunction`; `what` names the field in the message. */
-  static parse(message: DigestMessage | null | undefined, digestFunction: DigestFunction, what = 'digest'): Digest {
+  /**
+   * Rejects with INVALID_ARGUMENT what is not a digest of `digestFunction`; `what` names the field in the message, as a
+   * function where the name takes work to make.
+   */
+  static parse(
+    message: DigestMessage | null | undefined,
+    digestFunction: DigestFunction,
+    what: string | (() => string) = 'digest',
+  ): Digest {
     const fault = faultOf(message, digestFunction)
-    if (message == null || fault !== undefined) throw new StatusError('INVALID_ARGUMENT', `${what}${fault}`)
+    if (message == null || fault !== undefined) {
+      throw new StatusError('INVALID_ARGUMENT', `${typeof what === 'string' ? what : what()}${fault}`)
+    }
     return new Digest(digestFunction, message.hash, message.sizeBytes)
   }
 

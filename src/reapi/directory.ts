@@ -52,7 +52,7 @@ export const parseDirectory = (bytes: Uint8Array, digestFunction: DigestFunction
     return name
   }
   const digestOf = (digest: DigestMessage | null, name: string): Digest =>
-    Digest.parse(digest, digestFunction, `input ${JSON.stringify(join(path, name))}`)
+    Digest.parse(digest, digestFunction, () => `input ${JSON.stringify(join(path, name))}`)
   return {
     files: message.files.map(({ name, digest, isExecutable, nodeProperties }) => ({
       name: checked(name),

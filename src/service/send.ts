@@ -1,10 +1,31 @@
 import type { Writable } from 'node:stream'
+import type { Clock } from '../base/clock.js'
 import { StatusError } from '../base/status-error.js'
 
 /** Writes one response and waits until the client has room for the next. Rejects with CANCELLED when it went away. */
 export const send = async (responses: Writable, response: object): Promise<void> => {
   if (!responses.destroyed && responses.write(response)) return
   await new Promise<void>((resolve, reject) => whenRoom(responses, (error) => (error ? reject(error) : resolve())))
+}
+
+/**
+ * As `send`, for who holds what others wait for: ABORTED when the client takes nothing for `patienceMs`.
+ */
+export const sendSoon = async (
+  responses: Writable,
+  response: object,
+  { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number },
+): Promise<void> => {
+  let stop = (): void => {}
+  const late = new Promise<never>((_, reject) => {
+    const text = `the client has not read the last response for ${patienceMs / 1000} s`
+    stop = clock.every(patienceMs, () => reject(new StatusError('ABORTED', text)))
+  })
+  try {
+    await Promise.race([send(responses, response), late])
+  } finally {
+    stop()
+  }
 }
 
 /** Calls back once `responses` has room again, or with CANCELLED when nobody reads them any more. */

@@ -15,6 +15,7 @@ import { actionCacheService } from '../../src/service/action-cache/service.js'
 import type { ExecutionInstance } from '../../src/service/execution/instance.js'
 import { executionService } from '../../src/service/execution/service.js'
 import { operationsService } from '../../src/service/operations/service.js'
+import { DirectoryTrees } from '../../src/service/trees/directory-trees.js'
 import { workerApiService } from '../../src/service/worker-api/service.js'
 import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
 import { asCas } from '../../src/store/cas.js'
@@ -204,11 +205,13 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
   }
   const first = instances.get(options.instances?.[0] ?? '')
   if (first === undefined) throw new Error('no instance')
+  const trees = new DirectoryTrees()
   const execution = {
     instances,
     served: new Map<string, unknown>([...instances, ['cache', {}]]),
     newId,
     maxResponseBytes: 4 * MIB,
+    trees,
     clock,
     log,
   }
@@ -219,7 +222,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
       executionService(execution),
       operationsService(execution),
       workerApiService({ scheduler: host, clock }),
-      actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB }),
+      actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB, trees }),
     ],
     log,
   })

@@ -17,6 +17,7 @@ import { byteStreamService } from '../../src/service/bytestream/service.js'
 import { type UploadLimits, Uploads } from '../../src/service/bytestream/uploads.js'
 import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
 import { casService } from '../../src/service/cas/service.js'
+import { DirectoryTrees, type TreeLimits } from '../../src/service/trees/directory-trees.js'
 import { asCas } from '../../src/store/cas.js'
 import { memory } from '../../src/store/memory.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../src/store/store.js'
@@ -55,6 +56,7 @@ export interface ServeOptions {
   /** By instance name; default are '' and 'main' over one CAS. */
   readonly instances?: Readonly<Record<string, Setting>>
   readonly uploads?: Partial<UploadLimits>
+  readonly trees?: Partial<TreeLimits>
   readonly maxBatchBytes?: number
   readonly maxResponseBytes?: number
 }
@@ -89,9 +91,15 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
   const listener = await listen({
     address: '127.0.0.1:0',
     services: [
-      casService({ instances: casInstances, maxBatchBytes, maxResponseBytes }),
+      casService({
+        instances: casInstances,
+        maxBatchBytes,
+        maxResponseBytes,
+        trees: new DirectoryTrees(options.trees),
+        clock,
+      }),
       byteStreamService({ instances: casInstances, uploads }),
-      actionCacheService({ instances: acInstances, maxResponseBytes }),
+      actionCacheService({ instances: acInstances, maxResponseBytes, trees: new DirectoryTrees(options.trees) }),
       capabilitiesService(capabilities),
     ],
   })

@@ -1,71 +1,105 @@
 import type { Call } from '../../base/call.js'
 import { isStatus } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
-import { directoryFiles, type ReferencedBlobs, treeFiles } from '../../reapi/action-result.js'
+import { submessagesOf } from '../../proto/submessages.js'
+import { directoryFiles, type ReferencedBlobs } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
 import { missingOf, type Store } from '../../store/store.js'
 import { readBlob } from '../blob.js'
-import { walkDirectories } from '../directory-walk.js'
+import type { DirectoryTrees } from '../trees/directory-trees.js'
 
-const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
+const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
+
+/** `root` and `children` of a Tree. */
+const TREE_DIRECTORIES = [1, 2]
 
 // Half a million files. A larger Tree is looked for but not into: that would take more memory than a hit is worth.
 const MAX_TREE_BYTES = 64 * 1024 * 1024
+/** What needs no turn of its own. */
+const SMALL_TREE_BYTES = 1024 * 1024
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
+const ASKED_AT_A_TIME = 10_000
+
+interface Context {
+  readonly cas: Store
+  readonly trees: DirectoryTrees
+  readonly call: Call
+}
+
+/** Some of the blobs that a result refers to, or one that turned out to be absent. */
+type Part = readonly Digest[] | { readonly absent: Digest }
 
 /**
  * The first blob found absent of all that a result refers to, files inside trees included; undefined when every one is
- * there. One question to the CAS for all of them, so that a hit also counts as a use of each (REAPI, GetActionResult).
+ * there. The CAS is asked for each of them, so that a hit also counts as a use of it (REAPI, GetActionResult).
  */
-export const firstMissing = async (
-  { blobs, trees, rootDirectories }: ReferencedBlobs,
-  cas: Store,
-  call: Call,
-): Promise<Digest | undefined> => {
+export const firstMissing = async (referenced: ReferencedBlobs, context: Context): Promise<Digest | undefined> => {
+  const { cas, call } = context
+  const { blobs, trees, rootDirectories } = referenced
   if (trees.length === 0 && rootDirectories.length === 0) {
     return (await missingOf(cas, blobs, call))[0]
   }
-  const wanted = new Map<string, Digest>()
-  const want = (digest: Digest): void => void wanted.set(digest.key, digest)
-  for (const digest of [...blobs, ...trees, ...rootDirectories]) want(digest)
-  for (const tree of trees) {
-    if (tree.sizeBytes > MAX_TREE_BYTES) continue
-    const bytes = await present(readBlob(cas, tree, call))
-    if (bytes === undefined) return tree
-    for (const file of treeFiles(treeCodec.decode(bytes), tree.function)) want(file)
+  let wanted = new Map<string, Digest>()
+  const ask = async (): Promise<Digest | undefined> => {
+    const asked = [...wanted.values()]
+    wanted = new Map()
+    return (await missingOf(cas, asked, call))[0]
   }
-  for (const root of rootDirectories) {
-    const missing = await present(wantDirectories(cas, root, call, want))
-    if (missing === undefined) return root
-    if (missing[0] !== undefined) return missing[0]
+  for await (const part of partsOf(referenced, context)) {
+    if ('absent' in part) return part.absent
+    for (const digest of part) wanted.set(digest.key, digest)
+    const missing = wanted.size < ASKED_AT_A_TIME ? undefined : await ask()
+    if (missing !== undefined) return missing
   }
-  const [missing] = await missingOf(cas, [...wanted.values()], call)
-  return missing
+  return ask()
 }
 
-/** Wants every directory from `root` down and every file in them; the directories that are absent. */
-const wantDirectories = async (
-  cas: Store,
-  root: Digest,
-  call: Call,
-  want: (digest: Digest) => void,
-): Promise<Digest[]> => {
-  const missing: Digest[] = []
-  const onMissing = (digest: Digest): void => void missing.push(digest)
-  const walk = walkDirectories(cas, root, call, { maxDirectoryBytes: MAX_DIRECTORY_BYTES, onMissing })
+async function* partsOf(
+  { blobs, trees: treeBlobs, rootDirectories }: ReferencedBlobs,
+  context: Context,
+): AsyncGenerator<Part> {
+  yield [...blobs, ...treeBlobs, ...rootDirectories]
+  for (const tree of treeBlobs) {
+    if (tree.sizeBytes <= SMALL_TREE_BYTES) yield* orAbsent(tree, filesOfTree(tree, context))
+    else if (tree.sizeBytes <= MAX_TREE_BYTES) {
+      yield* orAbsent(
+        tree,
+        context.trees.inTurn(context.call, () => filesOfTree(tree, context)),
+      )
+    }
+  }
+  for (const root of rootDirectories) yield* orAbsent(root, directoriesBelow(root, context))
+}
+
+/** The files of one Directory after the other: a Tree that is decoded as a whole takes ten times its size. */
+async function* filesOfTree(tree: Digest, { cas, trees, call }: Context): AsyncGenerator<Part> {
+  const bytes = await readBlob(cas, tree, call)
+  for (const directory of submessagesOf(bytes, TREE_DIRECTORIES, 'build.bazel.remote.execution.v2.Tree')) {
+    await trees.step(call)
+    yield directoryFiles(directoryCodec.decode(directory), tree.function)
+  }
+}
+
+/** Every directory from `root` down and every file in them. */
+async function* directoriesBelow(root: Digest, { cas, trees, call }: Context): AsyncGenerator<Part> {
+  let absent: Digest | undefined
+  const onMissing = (digest: Digest): void => {
+    absent ??= digest
+  }
+  const walk = trees.walk(cas, root, call, { maxDirectoryBytes: MAX_DIRECTORY_BYTES, onMissing })
   for await (const { digest, message } of walk) {
-    want(digest)
-    for (const file of directoryFiles(message, digest.function)) want(file)
+    yield [digest, ...directoryFiles(message, digest.function)]
+    if (absent !== undefined) break
   }
-  return missing
+  if (absent !== undefined) yield { absent }
 }
 
-/** Undefined when what was asked for is absent: absence here is an answer. */
-const present = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+/** Where what is looked into is absent itself, that is an answer. */
+async function* orAbsent(digest: Digest, parts: AsyncIterable<Part>): AsyncGenerator<Part> {
   try {
-    return await asked
+    yield* parts
   } catch (error) {
-    if (isStatus(error, 'NOT_FOUND')) return undefined
-    throw error
+    if (!isStatus(error, 'NOT_FOUND')) throw error
+    yield { absent: digest }
   }
 }

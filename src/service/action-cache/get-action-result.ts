@@ -46,7 +46,7 @@ interface Found {
 }
 
 const findResult = async (
-  { instances, maxResponseBytes: maxBytes }: ActionCacheOptions,
+  { instances, maxResponseBytes: maxBytes, trees }: ActionCacheOptions,
   request: GetActionResultRequest,
   rpc: RpcCall,
   known?: KnownResults,
@@ -62,7 +62,7 @@ const findResult = async (
     before?.bytes === bytes ? { stored: before, result: undefined } : await parse(bytes, ac, action, call)
   if (result !== undefined) known?.set(action.key, stored, bytes.length + OVERHEAD_BYTES)
   if (cas !== undefined) {
-    const missing = await firstMissing(stored.referenced, cas, call)
+    const missing = await firstMissing(stored.referenced, { cas, trees, call })
     if (missing !== undefined) throw noResult(action, `output ${missing.key} is no longer in the CAS`)
   }
   const context = { cas, digestFunction: action.function, call, maxBytes, resultBytes: bytes.length }

@@ -1,6 +1,7 @@
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Store } from '../../store/store.js'
 import type { Instances } from '../instance.js'
+import type { DirectoryTrees } from '../trees/directory-trees.js'
 
 export interface AcInstance {
   /** Keeps encoded ActionResults under action digests. */
@@ -16,4 +17,6 @@ export interface ActionCacheOptions {
   readonly instances: Instances<AcInstance>
   /** No result is larger than this, inlined outputs included. */
   readonly maxResponseBytes: number
+  /** Of all the results that are asked for, and of all that execution looks for. */
+  readonly trees: DirectoryTrees
 }

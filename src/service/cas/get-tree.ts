@@ -1,21 +1,33 @@
 import type { Writable } from 'node:stream'
 import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
-import type { Directory, GetTreeRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { codec, EncodedMessage } from '../../proto/codec.js'
+import type { GetTreeRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { withSubmessages } from '../../proto/submessages.js'
 import type { Digest } from '../../reapi/digest.js'
-import { walkDirectories } from '../directory-walk.js'
 import { inInstance, instanceOf } from '../instance.js'
 import { requestDigest } from '../request-digests.js'
-import { send } from '../send.js'
+import { sendSoon } from '../send.js'
 import type { CasOptions } from './options.js'
 import { formatPageToken, parsePageToken, unknownPageToken } from './page-token.js'
+
+const responseCodec = codec('build.bazel.remote.execution.v2.GetTreeResponse')
+
+/** `directories` of GetTreeResponse. */
+const DIRECTORIES = 1
+
+/** Where the client names no size: what a call holds while it waits for its client. */
+const PAGE_BYTES = 1024 * 1024
+
+/** How long a client may take over a page. */
+const PATIENCE_MS = 60_000
 
 /**
  * Streams the whole tree, each directory once, in pages of at most `page_size` directories and one response message.
  * Directories that are absent are left out with what is below them; only an absent root is an error.
  */
 export const getTree =
-  ({ instances, maxResponseBytes }: CasOptions) =>
+  ({ instances, maxResponseBytes, trees, clock }: CasOptions) =>
   async (request: GetTreeRequest, call: RpcCall, responses: Writable): Promise<void> => {
     const { cas, digestFunctions } = instanceOf(instances, request.instanceName)
     const functions = { value: request.digestFunction, served: digestFunctions }
@@ -27,61 +39,68 @@ export const getTree =
     let after = parsePageToken(pageToken, root)
     const page = new Page(root, {
       maxDirectories: pageSize === 0 ? Number.POSITIVE_INFINITY : pageSize,
-      maxResponseBytes,
+      maxBytes: Math.min(PAGE_BYTES, maxResponseBytes) - PAGE_OVERHEAD_BYTES,
     })
-    const walk = walkDirectories(cas, root, inInstance(call, request.instanceName), {
+    const reader = { clock, patienceMs: PATIENCE_MS }
+    const walk = trees.walk(cas, root, inInstance(call, request.instanceName), {
       maxDirectoryBytes: maxResponseBytes - PAGE_OVERHEAD_BYTES,
       onMissing: () => {},
     })
-    for await (const { digest, message } of walk) {
+    for await (const { digest, bytes } of walk) {
       if (after !== undefined) {
         if (digest.key === after) after = undefined
         continue
       }
-      if (!page.hasRoomFor(digest)) await send(responses, page.take())
-      page.add(digest, message)
+      if (!page.hasRoomFor(digest)) await sendSoon(responses, page.take(), reader)
+      page.add(digest, bytes)
     }
     if (after !== undefined) throw unknownPageToken(pageToken)
-    await send(responses, page.takeLast())
+    await sendSoon(responses, page.takeLast(), reader)
   }
 
+/** The directories of a response, as they are in the CAS: decoded they would take many times as much. */
 class Page {
   readonly #root: Digest
   readonly #maxDirectories: number
   readonly #maxBytes: number
-  #directories: Directory[] = []
+  #directories: Buffer[] = []
   #sizeBytes = 0
   #last: Digest
 
-  constructor(root: Digest, limits: { readonly maxDirectories: number; readonly maxResponseBytes: number }) {
+  constructor(root: Digest, limits: { readonly maxDirectories: number; readonly maxBytes: number }) {
     this.#root = root
     this.#last = root
     this.#maxDirectories = limits.maxDirectories
-    this.#maxBytes = limits.maxResponseBytes - PAGE_OVERHEAD_BYTES
+    this.#maxBytes = limits.maxBytes
   }
 
+  /** A directory above the size of a page is one by itself. */
   hasRoomFor(digest: Digest): boolean {
     if (this.#directories.length === 0) return true
     const sizeBytes = this.#sizeBytes + digest.sizeBytes + DIRECTORY_OVERHEAD_BYTES
     return this.#directories.length < this.#maxDirectories && sizeBytes <= this.#maxBytes
   }
 
-  add(digest: Digest, directory: Directory): void {
+  add(digest: Digest, directory: Buffer): void {
     this.#directories.push(directory)
     this.#sizeBytes += digest.sizeBytes + DIRECTORY_OVERHEAD_BYTES
     this.#last = digest
   }
 
   /** A page that others follow: only those have a token. */
-  take(): { directories: Directory[]; nextPageToken: string } {
-    return { ...this.takeLast(), nextPageToken: formatPageToken(this.#root, this.#last) }
+  take(): EncodedMessage {
+    return this.#take(formatPageToken(this.#root, this.#last))
   }
 
-  takeLast(): { directories: Directory[] } {
+  takeLast(): EncodedMessage {
+    return this.#take('')
+  }
+
+  #take(nextPageToken: string): EncodedMessage {
     const directories = this.#directories
     this.#directories = []
     this.#sizeBytes = 0
-    return { directories }
+    return new EncodedMessage(withSubmessages(DIRECTORIES, directories, responseCodec.encode({ nextPageToken })))
   }
 }
 

@@ -1,4 +1,6 @@
+import type { Clock } from '../../base/clock.js'
 import type { CasInstance, Instances } from '../instance.js'
+import type { DirectoryTrees } from '../trees/directory-trees.js'
 
 export interface CasOptions {
   readonly instances: Instances<CasInstance>
@@ -6,4 +8,7 @@ export interface CasOptions {
   readonly maxBatchBytes: number
   /** No response message is larger than this. */
   readonly maxResponseBytes: number
+  /** For GetTree alone: a client that reads slowly keeps its turn for as long, which nobody else should wait for. */
+  readonly trees: DirectoryTrees
+  readonly clock: Clock
 }

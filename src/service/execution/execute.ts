@@ -63,11 +63,11 @@ const begin = async (request: ExecuteRequest, rpc: RpcCall, { options, commands,
     const { signal, peer, metadata } = rpc
     const call: RpcCall = { ...inInstance(rpc, request.instanceName), signal, peer, metadata }
     const name = operationName(request.instanceName, options.newId())
-    const prepared = await orMissing(prepareAction(instance, action, commands, call))
+    const prepared = await orMissing(prepareAction(instance, action, { commands, trees: options.trees }, call))
     const { scheduler } = instance
     scheduler.open(name, request.instanceName, action)
     if (prepared instanceof StatusError) scheduler.complete(name, { error: prepared })
-    else void decide({ name, action, prepared, instance, request, call, maxResponseBytes: options.maxResponseBytes })
+    else void decide({ name, action, prepared, instance, request, call, options })
     return { name, instance, call }
   } catch (error) {
     refusals.ofCall(request, rpc, error)
@@ -100,7 +100,7 @@ interface Decision {
   readonly instance: ExecutionInstance
   readonly request: ExecuteRequest
   readonly call: RpcCall
-  readonly maxResponseBytes: number
+  readonly options: ExecutionOptions
 }
 
 /** Answers from the action cache or queues the action. Goes on when the client hangs up; never rejects. */
@@ -108,7 +108,7 @@ const decide = async (decision: Decision): Promise<void> => {
   const { name, action, prepared, instance, request, call } = decision
   const { doNotCache, properties } = prepared
   const isCacheable = !doNotCache && !request.skipCacheLookup
-  const result = isCacheable ? await cachedResult(instance, action, call, decision.maxResponseBytes) : undefined
+  const result = isCacheable ? await cachedResult(instance, action, call, decision.options) : undefined
   if (result !== undefined) {
     const response = responseCodec.decode(Buffer.alloc(0))
     response.cachedResult = true

@@ -5,6 +5,7 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Scheduler } from '../../scheduler/scheduler.js'
 import type { Store } from '../../store/store.js'
 import { type Instances, instanceOf, servedInstance } from '../instance.js'
+import type { DirectoryTrees } from '../trees/directory-trees.js'
 import { instanceOfOperation, unknownOperation } from './operation-name.js'
 
 /** What execution needs to know of an instance. */
@@ -28,6 +29,7 @@ export interface ExecutionOptions {
   readonly newId: () => string
   /** No message is made larger than this by inlining outputs. */
   readonly maxResponseBytes: number
+  readonly trees: DirectoryTrees
   readonly clock: Clock
   readonly log: Log
 }

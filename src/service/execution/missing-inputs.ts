@@ -3,17 +3,27 @@ import { isStatus } from '../../base/status-error.js'
 import { directoryFiles } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
 import { missingOf, type Store } from '../../store/store.js'
-import { walkDirectories } from '../directory-walk.js'
+import type { DirectoryTrees } from '../trees/directory-trees.js'
 
 const MAX_DIRECTORY_BYTES = 16 * 1024 * 1024
 const FILES_AT_A_TIME = 10_000
+/** As many as fit into the 4 MiB that gRPC clients take. Who uploads those is told of the next ones. */
+const MAX_TOLD = 20_000
 
-/** Everything that is missing, each blob once: what is known to be, and what the tree below `inputRoot` lacks. */
+interface Context {
+  readonly cas: Store
+  readonly trees: DirectoryTrees
+  readonly call: Call
+}
+
+/**
+ * Everything that is missing, each blob once, as far as it can be told in one answer: what is known to be, and what the tree
+ * below `inputRoot` lacks.
+ */
 export const missingInputs = async (
-  cas: Store,
   known: readonly Digest[],
   inputRoot: Digest,
-  call: Call,
+  { cas, trees, call }: Context,
 ): Promise<Digest[]> => {
   const missing = new Map(known.map((digest) => [digest.key, digest]))
   if (missing.has(inputRoot.key)) return [...missing.values()]
@@ -24,10 +34,11 @@ export const missingInputs = async (
   }
   const onMissing = (digest: Digest): void => void missing.set(digest.key, digest)
   try {
-    const walk = walkDirectories(cas, inputRoot, call, { maxDirectoryBytes: MAX_DIRECTORY_BYTES, onMissing })
+    const walk = trees.walk(cas, inputRoot, call, { maxDirectoryBytes: MAX_DIRECTORY_BYTES, onMissing })
     for await (const { digest, message } of walk) {
       for (const file of directoryFiles(message, digest.function)) wanted.set(file.key, file)
       if (wanted.size >= FILES_AT_A_TIME) await ask()
+      if (missing.size >= MAX_TOLD) break
     }
   } catch (error) {
     // The root was there a moment ago.
@@ -35,5 +46,5 @@ export const missingInputs = async (
     missing.set(inputRoot.key, inputRoot)
   }
   await ask()
-  return [...missing.values()]
+  return [...missing.values()].slice(0, MAX_TOLD)
 }

@@ -8,6 +8,7 @@ import { Digest } from '../../reapi/digest.js'
 import { type PlatformProperty, requestedProperties } from '../../reapi/platform.js'
 import { missingOf } from '../../store/store.js'
 import { readAction, readCommand } from '../action.js'
+import type { DirectoryTrees } from '../trees/directory-trees.js'
 import type { ExecutionInstance } from './instance.js'
 import { missingInputs } from './missing-inputs.js'
 
@@ -18,21 +19,21 @@ export interface PreparedAction {
 
 /**
  * Reads an action and checks everything that can be known without running it. INVALID_ARGUMENT says what is wrong with
- * it; FAILED_PRECONDITION lists every blob found missing. The tree below the input root is looked into only when
+ * it; FAILED_PRECONDITION lists the blobs found missing. The tree below the input root is looked into only when
  * something is missing anyway: otherwise that is the worker's, which has to read it all. `commands` are valid ones that
  * were read lately, by digest; the store is asked whether it still has them.
  */
 export const prepareAction = async (
   { cas, scheduler, maxTimeoutMs }: Pick<ExecutionInstance, 'cas' | 'scheduler' | 'maxTimeoutMs'>,
   actionDigest: Digest,
-  commands: LruCache<Command>,
+  { commands, trees }: { readonly commands: LruCache<Command>; readonly trees: DirectoryTrees },
   call: Call,
 ): Promise<PreparedAction> => {
   const action = await orMissing(readAction(cas, actionDigest, call), actionDigest)
   const commandDigest = part(action, 'commandDigest', actionDigest)
   const inputRoot = part(action, 'inputRootDigest', actionDigest)
   const missing = await missingOf(cas, [commandDigest, inputRoot], call)
-  if (missing.length > 0) throw missingBlobs(await missingInputs(cas, missing, inputRoot, call))
+  if (missing.length > 0) throw missingBlobs(await missingInputs(missing, inputRoot, { cas, trees, call }))
   const command =
     commands.get(commandDigest.key) ?? (await orMissing(readCommand(cas, commandDigest, call), commandDigest))
   const prepared = check(action, command, { scheduler, maxTimeoutMs })

@@ -8,7 +8,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { Settle } from '../../scheduler/scheduler.js'
 import { putBytes } from '../../store/store.js'
 import { getActionResult } from '../action-cache/get-action-result.js'
-import type { ExecutionInstance } from './instance.js'
+import type { ExecutionInstance, ExecutionOptions } from './instance.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
@@ -39,7 +39,7 @@ export const cachedResult = async (
   { ac, cas, digestFunctions }: ExecutionInstance,
   action: Digest,
   rpc: RpcCall,
-  maxResponseBytes: number,
+  { maxResponseBytes, trees }: Pick<ExecutionOptions, 'maxResponseBytes' | 'trees'>,
 ): Promise<ActionResult | undefined> => {
   const call = backgroundCall(rpc)
   const instances = new Map([[call.instanceName, { ac, cas, digestFunctions, isReadOnly: true }]])
@@ -52,7 +52,7 @@ export const cachedResult = async (
     digestFunction: action.function.value,
   }
   try {
-    const lookup = getActionResult({ instances, maxResponseBytes })
+    const lookup = getActionResult({ instances, maxResponseBytes, trees })
     return await lookup(request, { ...call, peer: rpc.peer, metadata: rpc.metadata })
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) {

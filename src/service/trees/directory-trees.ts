@@ -1,0 +1,168 @@
+import { boundedMap } from '../../base/bounded-map.js'
+import type { Call } from '../../base/call.js'
+import { Pace } from '../../base/pace.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
+import type { Directory } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../reapi/digest.js'
+import type { Store } from '../../store/store.js'
+import { cancellation } from '../../stream/join.js'
+import { BLOB_LANES, readBlob } from '../blob.js'
+import { Turns } from './turns.js'
+
+const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
+
+export interface WalkedDirectory {
+  readonly digest: Digest
+  /** As it is in the CAS. */
+  readonly bytes: Buffer
+  readonly message: Directory
+}
+
+export interface WalkOptions {
+  /** A larger Directory ends the walk with RESOURCE_EXHAUSTED. */
+  readonly maxDirectoryBytes: number
+  /** Called for a directory that is absent; the walk goes on unless it throws. */
+  readonly onMissing: (digest: Digest) => void
+}
+
+export interface TreeLimits {
+  /** Trees that are looked into at a time. */
+  readonly atATime: number
+  /** Calls that may wait for that; more are refused with RESOURCE_EXHAUSTED. */
+  readonly mayWait: number
+  /** Different directories of one tree; a larger one is refused with RESOURCE_EXHAUSTED. */
+  readonly maxDirectories: number
+}
+
+/**
+ * Measured: a walk holds 250 bytes for each directory it has heard of, so eight of the largest trees take 1 GB. All of an
+ * Android checkout has fewer than 200,000.
+ */
+const LIMITS: TreeLimits = { atATime: 8, mayWait: 1_000, maxDirectories: 500_000 }
+
+const SLICE_MS = 5
+const MAX_BATCH = 64
+
+/** Looks into directory trees, in turns, so that their number is no way to exhaust the process or to hold its event loop. */
+export class DirectoryTrees {
+  readonly #maxDirectories: number
+  readonly #turns: Turns
+  readonly #pace = new Pace(SLICE_MS)
+
+  constructor(limits: Partial<TreeLimits> = {}) {
+    const { maxDirectories, ...turns } = { ...LIMITS, ...limits }
+    this.#maxDirectories = maxDirectories
+    this.#turns = new Turns(turns)
+  }
+
+  /** What `parts` yields, which holds much of a tree in memory, when it is its turn. It must not ask for another. */
+  async *inTurn<T>(call: Call, parts: () => AsyncIterable<T>): AsyncGenerator<T> {
+    await this.#turns.take('a turn to read a directory tree', call.signal)
+    try {
+      yield* parts()
+    } finally {
+      this.#turns.release()
+    }
+  }
+
+  /** To be awaited between parts of work on a tree: lets others have the event loop, and ends with the call. */
+  async step(call: Call): Promise<void> {
+    await this.#pace.step()
+    if (call.signal.aborted) throw cancellation(call.signal)
+  }
+
+  /**
+   * Every directory from `root` down, each once, parents first and always in the same order. Only digests wait in memory,
+   * and no depth is too deep. Rejects with NOT_FOUND when the root is absent, INVALID_ARGUMENT when a blob is no Directory.
+   */
+  walk(cas: Store, root: Digest, call: Call, options: WalkOptions): AsyncGenerator<WalkedDirectory> {
+    return this.inTurn(call, () => this.#walk(cas, root, call, options))
+  }
+
+  async *#walk(
+    cas: Store,
+    root: Digest,
+    call: Call,
+    { maxDirectoryBytes, onMissing }: WalkOptions,
+  ): AsyncGenerator<WalkedDirectory> {
+    const seen = new Set([root.key])
+    const waiting = [root]
+    let head = 0
+    while (head < waiting.length) {
+      const batch = nextBatch(waiting, head, maxDirectoryBytes)
+      const found = await boundedMap(batch, BLOB_LANES, (digest) =>
+        read(cas, digest, call, { maxDirectoryBytes, root }),
+      )
+      for (const [index, digest] of batch.entries()) {
+        await this.step(call)
+        const bytes = found[index]
+        if (bytes === undefined) {
+          onMissing(digest)
+          continue
+        }
+        const message = decode(bytes, digest)
+        for (const child of childrenOf(message, digest)) {
+          if (seen.has(child.key)) continue
+          seen.add(child.key)
+          waiting.push(child)
+        }
+        if (seen.size > this.#maxDirectories) throw tooLarge(root, this.#maxDirectories)
+        yield { digest, bytes, message }
+      }
+      head += batch.length
+      if (head > waiting.length / 2) {
+        waiting.splice(0, head)
+        head = 0
+      }
+    }
+  }
+}
+
+const tooLarge = (root: Digest, maxDirectories: number): StatusError =>
+  new StatusError(
+    'RESOURCE_EXHAUSTED',
+    `the tree below ${root.key} has more than ${maxDirectories} different directories, expected at most that`,
+  )
+
+/** As many as may be in memory together. */
+const nextBatch = (waiting: readonly Digest[], head: number, maxBytes: number): Digest[] => {
+  const candidates = waiting.slice(head, head + MAX_BATCH)
+  let sizeBytes = 0
+  const end = candidates.findIndex((digest, index) => {
+    sizeBytes += digest.sizeBytes
+    return index > 0 && sizeBytes > maxBytes
+  })
+  return end < 0 ? candidates : candidates.slice(0, end)
+}
+
+const read = async (
+  cas: Store,
+  digest: Digest,
+  call: Call,
+  { maxDirectoryBytes, root }: { readonly maxDirectoryBytes: number; readonly root: Digest },
+): Promise<Buffer | undefined> => {
+  if (digest.sizeBytes > maxDirectoryBytes) {
+    const expected = `expected at most ${maxDirectoryBytes} bytes`
+    throw new StatusError('RESOURCE_EXHAUSTED', `directory ${digest.key} is too large, ${expected}`)
+  }
+  try {
+    return await readBlob(cas, digest, call)
+  } catch (thrown) {
+    if (digest !== root && isStatus(thrown, 'NOT_FOUND')) return undefined
+    throw StatusError.from(thrown).withPrefix(`directory ${digest.key}`)
+  }
+}
+
+const decode = (bytes: Buffer, digest: Digest): Directory => {
+  try {
+    return directoryCodec.decode(bytes)
+  } catch (thrown) {
+    throw StatusError.from(thrown).withPrefix(`directory ${digest.key}`)
+  }
+}
+
+const childrenOf = ({ directories }: Directory, parent: Digest): Digest[] =>
+  directories.map(({ name, digest }) =>
+    Digest.parse(digest, parent.function, () => `directory ${parent.key}: the digest of ${JSON.stringify(name)}`),
+  )
