@@ -3,12 +3,13 @@ import { chmod, utimes } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
-import { isStatus } from '../../base/status-error.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
 import { toMs } from '../../proto/time.js'
 import { missingBlobs } from '../../reapi/action.js'
 import type { BlobFiles, Store } from '../../store/store.js'
 import { WHOLE } from '../../stream/path.js'
 import { fsFailure } from '../disk/fs-failure.js'
+import { isLongerThan, PATH_MAX_BYTES } from '../disk/limits.js'
 import type { InputFile, InputTree } from './tree.js'
 
 const PARALLEL_FILES = 32
@@ -48,6 +49,7 @@ export const makeInputRoot = async (
 const link = async (file: InputFile, root: string, files: BlobFiles, call: Call): Promise<void> => {
   const { digest, isExecutable } = file.entry
   const destination = `${root}/${file.path}`
+  if (isLongerThan(destination, PATH_MAX_BYTES)) throw tooLong(file.path)
   try {
     await files.link(digest, destination, isExecutable)
   } catch (error) {
@@ -59,6 +61,13 @@ const link = async (file: InputFile, root: string, files: BlobFiles, call: Call)
     await files.link(digest, destination, isExecutable)
   }
 }
+
+/** Said before the store says it, to which a path that cannot be is a fault of its own. */
+const tooLong = (path: string): StatusError =>
+  new StatusError(
+    'INVALID_ARGUMENT',
+    `${inputNamed(`${path.slice(0, 100)}...`)}: its path is too long for this machine`,
+  )
 
 const copy = async ({ path, entry }: InputFile, root: string, store: Store, call: Call): Promise<void> => {
   const destination = `${root}/${path}`

@@ -5,6 +5,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../../reapi/directory.js'
 import { getBytes, type Store } from '../../store/store.js'
+import { isLongerThan, NAME_MAX_BYTES, PATH_MAX_BYTES } from '../disk/limits.js'
 
 export interface InputFile {
   /** Relative to the input root. */
@@ -36,7 +37,7 @@ const MAX_ENTRIES = 2_000_000
 
 /**
  * Reads the whole tree of an action's inputs, except for Directories that are `known`, which may have left the store.
- * Rejects with INVALID_ARGUMENT when a Directory is not valid.
+ * Rejects with INVALID_ARGUMENT when a Directory is not valid, or has a name or a depth that no file system takes.
  */
 export const readInputTree = async (
   root: Digest,
@@ -47,7 +48,9 @@ export const readInputTree = async (
   const missing: Digest[] = []
   const directories = await fetchDirectories(root, missing, async (digest, path) => {
     const directory = known.get(digest.key) ?? (await fetchDirectory(digest, path, store, call))
-    if (directory !== undefined) known.set(digest.key, directory, digest.sizeBytes)
+    if (directory === undefined) return undefined
+    rejectTooLong(directory, path)
+    known.set(digest.key, directory, digest.sizeBytes)
     return directory
   })
   return { ...layOut(root, directories), missing }
@@ -102,6 +105,26 @@ const fetchDirectory = async (
     throw error
   }
 }
+
+/** Of an endless chain of directories no more is read than could be made. */
+const rejectTooLong = ({ files, directories, symlinks }: Directory, path: string): void => {
+  for (const { name } of [...files, ...directories, ...symlinks]) {
+    if (isLongerThan(name, NAME_MAX_BYTES)) {
+      const found = `${JSON.stringify(shortened(name))} has a name of ${Buffer.byteLength(name)} bytes`
+      const directory = `input directory ${JSON.stringify(shortened(path))}`
+      throw new StatusError('INVALID_ARGUMENT', `${directory}: ${found}, expected at most ${NAME_MAX_BYTES}`)
+    }
+    if (isLongerThan(below(path, name), PATH_MAX_BYTES)) {
+      const message = `input ${JSON.stringify(shortened(path))} holds a path that is longer than ${PATH_MAX_BYTES} bytes`
+      throw new StatusError('INVALID_ARGUMENT', `${message}, which no machine can make`)
+    }
+  }
+}
+
+const SHOWN_CHARACTERS = 100
+
+const shortened = (text: string): string =>
+  text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text
 
 const layOut = (root: Digest, known: ReadonlyMap<string, Directory>): Omit<InputTree, 'missing'> => {
   const directories: string[] = []

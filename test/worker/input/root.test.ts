@@ -24,6 +24,7 @@ import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-
 import { type Directory, encodeDirectory } from '../../../src/reapi/directory.js'
 import { ForwardingStore } from '../../../src/store/forwarding.js'
 import type { BlobFiles, Store } from '../../../src/store/store.js'
+import type { Blob } from '../../../src/stream/blob/blob.js'
 import { changedInputs } from '../../../src/worker/input/changed.js'
 import { leaseInputs } from '../../../src/worker/input/lease.js'
 import { makeInputRoot } from '../../../src/worker/input/root.js'
@@ -269,12 +270,45 @@ t.test('CMD-22 inputs with a mode or a time of their own get both', async (t) =>
 })
 
 t.test('names that this machine cannot have are the fault of the action', async (t) => {
+  const { store, put } = setUp(t)
+  const read = (root: DirectoryInput) => readInputTree(put(root), store.cas, nothingKnown(), call)
+  const digest = store.keep('x').toMessage()
+  for (const name of ['x'.repeat(256), 'é'.repeat(128)]) {
+    const refused = { code: 3, message: /input directory "d": .* has a name of 256 bytes, expected at most 255/ }
+    for (const folder of [
+      { files: [{ name, digest }] },
+      { directories: [{ name, digest: put({}).toMessage() }] },
+      { symlinks: [{ name, target: 'x' }] },
+    ]) {
+      await t.rejects(read({ directories: [{ name: 'd', digest: put(folder).toMessage() }] }), refused)
+    }
+  }
+  t.equal((await read({ files: [{ name: 'é'.repeat(127), digest }] })).files.length, 1)
+})
+
+t.test('a path that only this machine makes too long is the fault of the action too', async (t) => {
   const { root, store, put } = setUp(t)
-  const long = 'x'.repeat(300)
-  const inDirectory = put({ directories: [{ name: long, digest: put({}).toMessage() }] })
-  await t.rejects(make(inDirectory, root, store), { code: 3, message: /cannot have a file of that name/ })
-  const inFile = put({ files: [{ name: long, digest: store.keep('x').toMessage() }] })
-  await t.rejects(make(inFile, root, store), { code: 3 })
+  const flat = put({ files: [{ name: 'f', digest: store.keep('x').toMessage() }] })
+  await t.rejects(make(flat, `${root}${'/.'.repeat(2000)}`, store), { code: 3, message: /^input "f.*too long/ })
+})
+
+class CountingStore extends ForwardingStore {
+  reads = 0
+
+  override get(...args: Parameters<Store['get']>): Promise<Blob> {
+    this.reads++
+    return super.get(...args)
+  }
+}
+
+t.test('a chain of 20,000 directories is refused before most of it is read', async (t) => {
+  const { store, put } = setUp(t)
+  const counting = new CountingStore(store)
+  let digest = put({})
+  for (let level = 0; level < 20_000; level++)
+    digest = put({ directories: [{ name: 'd', digest: digest.toMessage() }] })
+  await t.rejects(readInputTree(digest, counting, nothingKnown(), call), { code: 3, message: /longer than 4095 bytes/ })
+  t.ok(counting.reads > 2000 && counting.reads < 2100, `${counting.reads} directories were read`)
 })
 
 t.test('CMD-15 writes through a link are noticed, everything else is not', async (t) => {
