@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync, symlinkSync } from 'node:fs'
+import { createWriteStream, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { chmod, utimes } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { boundedMap } from '../../base/bounded-map.js'
@@ -11,6 +11,13 @@ import { WHOLE } from '../../stream/path.js'
 import { fsFailure } from '../disk/fs-failure.js'
 import { isLongerThan, PATH_MAX_BYTES } from '../disk/limits.js'
 import type { InputFile, InputTree } from './tree.js'
+
+/** An input file that is a link to the store's, as it was when it was made. */
+export interface InputLink extends InputFile {
+  readonly inode: number
+  /** Of the store's file: to set back, for the store knows its files by it. */
+  readonly mtimeMs: number
+}
 
 const PARALLEL_FILES = 32
 const SLICE = 64
@@ -26,7 +33,7 @@ export const makeInputRoot = async (
   store: Store,
   { copies }: { readonly copies: boolean },
   call: Call,
-): Promise<InputFile[]> => {
+): Promise<InputLink[]> => {
   await inSlices(tree.directories, (path) => {
     attempt(path, () => mkdirSync(`${root}/${path}`))
   })
@@ -35,18 +42,19 @@ export const makeInputRoot = async (
   })
   const { files } = store
   const isLinked = ({ entry }: InputFile): boolean => !copies && !hasOwnProperties(entry)
+  const links: InputLink[] = []
   await boundedMap(tree.files, PARALLEL_FILES, async (file) => {
     try {
-      if (files !== undefined && isLinked(file)) await link(file, root, files, call)
+      if (files !== undefined && isLinked(file)) links.push(await link(file, root, files, call))
       else await copy(file, root, store, call)
     } catch (error) {
       throw fsFailure(error, inputNamed(file.path))
     }
   })
-  return files === undefined ? [] : tree.files.filter(isLinked)
+  return links
 }
 
-const link = async (file: InputFile, root: string, files: BlobFiles, call: Call): Promise<void> => {
+const link = async (file: InputFile, root: string, files: BlobFiles, call: Call): Promise<InputLink> => {
   const { digest, isExecutable } = file.entry
   const destination = `${root}/${file.path}`
   if (isLongerThan(destination, PATH_MAX_BYTES)) throw tooLong(file.path)
@@ -60,6 +68,8 @@ const link = async (file: InputFile, root: string, files: BlobFiles, call: Call)
     })
     await files.link(digest, destination, isExecutable)
   }
+  const { ino: inode, mtimeMs } = lstatSync(destination)
+  return { ...file, inode, mtimeMs }
 }
 
 /** Said before the store says it, to which a path that cannot be is a fault of its own. */

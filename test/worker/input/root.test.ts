@@ -9,6 +9,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -314,6 +315,7 @@ t.test('a chain of 20,000 directories is refused before most of it is read', asy
 t.test('CMD-15 writes through a link are noticed, everything else is not', async (t) => {
   const { root, again, store, put } = setUp(t)
   const names = ['appended', 'rewritten', 'replaced', 'removed', 'relinked', 'chmodded', 'untouched', 'tool', 'broken']
+  names.push('backdated', 'touched')
   const blobs = new Map(names.map((name) => [name, store.keep(`${name}!`)]))
   const top = put({
     files: names.map((name) => ({
@@ -331,6 +333,12 @@ t.test('CMD-15 writes through a link are noticed, everything else is not', async
   }
   write('appended', (path) => appendFileSync(path, 'more'))
   write('rewritten', (path) => writeFileSync(path, 'REWRITTEN!'))
+  write('backdated', (path) => {
+    writeFileSync(path, 'BACKDATED!')
+    utimesSync(path, 1, 1)
+  })
+  const { mtimeMs } = lstatSync(join(root, 'touched'))
+  utimesSync(join(root, 'touched'), 1, 1)
   write('broken', (path) => writeFileSync(path, 'BROKEN!'))
   write('chmodded', (path) => chmodSync(path, 0o777))
   for (const name of ['replaced', 'relinked', 'removed']) rmSync(join(root, name))
@@ -339,7 +347,8 @@ t.test('CMD-15 writes through a link are noticed, everything else is not', async
   linkSync(join(root, 'relinked'), join(root, 'twin'))
   const changed = await changedInputs(links, root, sinceMs, store.cas, call)
   const nameOf = ({ key }: Digest) => names.find((name) => blobs.get(name)?.key === key)
-  t.same(changed.map(nameOf).sort(), ['appended', 'broken', 'rewritten'])
+  t.same(changed.map(nameOf).sort(), ['appended', 'backdated', 'broken', 'rewritten'])
+  t.equal(lstatSync(join(again, 'touched')).mtimeMs, Math.round(mtimeMs), 'the time is put right for everybody')
   t.equal(lstatSync(join(again, 'chmodded')).mode & 0o777, 0o444, 'the mode is put right for everybody')
   t.equal(readFileSync(join(again, 'replaced'), 'utf8'), 'replaced!')
 })
