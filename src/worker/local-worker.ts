@@ -45,7 +45,7 @@ const FAREWELL_MS = 2_000
 export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWorker> => {
   const { name, options, clock, log } = parts
   const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
-  const workDirectory = await WorkDirectory.open(options.work_directory, log)
+  const workDirectory = WorkDirectory.open(options.work_directory, log)
   const leftovers = new Leftovers(workDirectory.path, clock, log)
   const printedFiles = new PrintedFilesPool(workDirectory)
   const launcher = parts.launcher ?? new Launcher(log)
@@ -77,7 +77,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   connection.start()
   return {
     name,
-    health: () => connection.health('LocalWorker'),
+    health: () => workDirectory.health('LocalWorker') ?? connection.health('LocalWorker'),
     close: async (drainMs) => {
       isClosing = true
       attempts.close()
@@ -90,7 +90,8 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       leftovers.close()
       leftovers.sweep()
       printedFiles.close()
-      await workDirectory.settle()
+      await within(FAREWELL_MS, workDirectory.settle())
+      await workDirectory.close()
     },
   }
 }

@@ -30,7 +30,7 @@ const commandCodec = codec('build.bazel.remote.execution.v2.Command')
 
 const unlimited: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
 
-const storeIn = (directory: string): StoreConfig => ({
+const storeIn = (directory: string, slow: StoreConfig): StoreConfig => ({
   kind: 'fast_slow',
   options: {
     fast: {
@@ -46,7 +46,7 @@ const storeIn = (directory: string): StoreConfig => ({
         small_blob_cache_size: 0,
       },
     },
-    slow: { kind: 'memory', options: { eviction_policy: unlimited } },
+    slow,
     fast_direction: 'both',
     slow_direction: 'both',
     bypass_dedup_threshold_bytes: 0,
@@ -75,10 +75,13 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
   ...parts,
 })
 
+const inMemory: StoreConfig = { kind: 'memory', options: { eviction_policy: unlimited } }
+
 interface SetUpOptions {
   readonly clock?: Clock
   readonly address?: string
   readonly ownLauncher?: boolean
+  readonly slow?: StoreConfig
 }
 
 /** Here a launcher takes seconds to start, because it loads TypeScript: only one test pays for a worker's own. */
@@ -88,13 +91,17 @@ t.teardown(() => launcher.close())
 const setUp = async (
   t: Test,
   parts: Partial<LocalWorkerOptions> = {},
-  { clock = systemClock, address, ownLauncher = false }: SetUpOptions = {},
+  { clock = systemClock, address, ownLauncher = false, slow = inMemory }: SetUpOptions = {},
 ) => {
-  const directory = t.testdir({})
+  const directory = mkdtempSync(join(tmpdir(), 'worker-'))
   const resources = new Resources(silentLog)
-  t.teardown(() => resources.close())
+  // tap would remove a testdir while the stores in it are being closed.
+  t.teardown(async () => {
+    await resources.close()
+    rmSync(directory, { recursive: true })
+  })
   const context = { resources, clock: systemClock, log: silentLog, watch: () => {} }
-  const built = await buildStores(new Map([['CAS', storeIn(directory)]]), context)
+  const built = await buildStores(new Map([['CAS', storeIn(directory, slow)]]), context)
   const store = asCas(built.get('CAS') as Store)
   const scheduler = new FakeScheduler()
   await scheduler.listen()
@@ -327,7 +334,7 @@ t.test('closing waits for what runs, and kills what takes too long', async (t) =
   writeFileSync(flag, '')
   t.match(await patient.scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
   await closed
-  t.same(readdirSync(join(patient.directory, 'work')), ['.remexec-work-directory'])
+  t.same(readdirSync(join(patient.directory, 'work')), [])
 
   const hasty = await setUp(t)
   await hasty.scheduler.next('hello')
@@ -337,7 +344,7 @@ t.test('closing waits for what runs, and kills what takes too long', async (t) =
   const { workerError } = await hasty.scheduler.next('result')
   t.equal(workerError?.code, 10)
   await over
-  t.same(readdirSync(join(hasty.directory, 'work')), ['.remexec-work-directory'])
+  t.same(readdirSync(join(hasty.directory, 'work')), [])
 })
 
 t.test('without a scheduler the worker is initializing, then failed, and keeps trying', async (t) => {
@@ -386,6 +393,29 @@ t.test('CMD-15 a spoilt input is fetched again from behind the real store', asyn
   t.equal(await read(input), 'precious')
 })
 
+t.test('CMD-15 an input that was touched can be read afterwards, and so can the output that is its copy', async (t) => {
+  // With nothing behind it that would heal a file.
+  const { scheduler, start, read, put } = await setUp(t, {}, { slow: { kind: 'noop', options: {} } })
+  await scheduler.next('hello')
+  for (const [index, touch] of ['touch in', 'touch -d @1000000000.123456789 in', 'touch tool'].entries()) {
+    const digest = (await put(Buffer.from(`precious ${index}`))).toMessage()
+    const root = {
+      files: [
+        { name: 'in', digest },
+        { name: 'tool', digest, isExecutable: true },
+      ],
+    }
+    await start({ ...sh(`${touch}; cp in out`), outputPaths: ['in', 'out'] }, root)
+    const { executeResponse } = await scheduler.next('result')
+    t.equal(executeResponse?.result?.outputFiles.length, 2, touch)
+    for (const { digest } of executeResponse?.result?.outputFiles ?? [])
+      t.equal(await read(digest), `precious ${index}`)
+    await start(sh('cat in tool'), root)
+    const { result } = (await scheduler.next('result')).executeResponse ?? {}
+    t.equal(await read(result?.stdoutDigest), `precious ${index}`.repeat(2), 'the next action finds its inputs')
+  }
+})
+
 t.test('EXE-12 with the real store', async (t) => {
   const { scheduler, start, put, store } = await setUp(t)
   await scheduler.next('hello')
@@ -395,10 +425,37 @@ t.test('EXE-12 with the real store', async (t) => {
   t.match(await scheduler.next('result'), { executeResponse: { status: { code: 9, message: new RegExp(input.hash) } } })
 })
 
-t.test('a work directory that is not ours stops the start', async (t) => {
-  const foreign = mkdtempSync(join(tmpdir(), 'foreign-'))
-  t.teardown(() => rmSync(foreign, { recursive: true }))
-  writeFileSync(join(foreign, 'mine'), 'precious')
-  await t.rejects(setUp(t, { work_directory: foreign }), { code: 9, message: /not of a worker/ })
-  t.same(readdirSync(foreign), ['mine'])
+t.test('a work directory that cannot be one stops the start and says why', async (t) => {
+  const place = mkdtempSync(join(tmpdir(), 'place-'))
+  t.teardown(() => rmSync(place, { recursive: true }))
+  writeFileSync(join(place, 'file'), 'precious')
+  await t.rejects(setUp(t, { work_directory: join(place, 'file') }), {
+    code: 9,
+    message: /work_directory ".*\/file" cannot be used: .* \(EEXIST\); expected a directory this user may write to/,
+  })
+})
+
+t.test('an action that removes the folder of all actions does not stop the next one', async (t) => {
+  const { scheduler, start, worker, directory } = await setUp(t)
+  await scheduler.next('hello')
+  const victim = await start(sh('exit 0'))
+  t.match(await scheduler.next('result'), { attemptId: victim, executeResponse: { result: { exitCode: 0 } } })
+  await start({ ...sh(`chmod -R u+w ${directory}/work; rm -rf ${directory}/work`), outputPaths: ['gone'] })
+  t.match(await scheduler.next('result'), { executeResponse: { status: { code: 9, message: /removed or replaced/ } } })
+  const next = await start({ ...sh('echo made > out; cat out'), outputPaths: ['out'] })
+  t.match(await scheduler.next('result'), {
+    attemptId: next,
+    executeResponse: { result: { exitCode: 0 }, status: null },
+  })
+  t.match(worker.health(), { state: 'Ok' })
+
+  rmSync(join(directory, 'work'), { recursive: true })
+  writeFileSync(join(directory, 'work'), 'in the way')
+  await start(sh('exit 0'))
+  t.match(await scheduler.next('result'), { refused: { code: 14, message: /no directory for an action/ } })
+  t.match(worker.health(), { state: 'Failed', error: /work: a file is in its place \(EEXIST\)/ })
+  rmSync(join(directory, 'work'))
+  await start(sh('exit 0'))
+  t.match(await scheduler.next('result'), { executeResponse: { result: { exitCode: 0 } } })
+  t.match(worker.health(), { state: 'Ok' })
 })

@@ -320,7 +320,7 @@ export interface LocalWorkerOptions {
    */
   readonly upload_action_result: UploadActionResult
   /**
-   * Directory in which actions run; emptied at start. Must be on the same file system as the fast store and belong to this worker alone.
+   * Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.
    */
   readonly work_directory: string
   /**

@@ -66,7 +66,7 @@ const lintUploads = (options: LocalWorkerOptions, { config, findings, originOf, 
   })
 }
 
-/** The directory is emptied at start, so nothing else may live there. */
+/** Actions run there with the rights of the server, so nothing else may live there. */
 const lintWorkDirectory = (
   options: LocalWorkerOptions,
   others: readonly PlacedWorker[],
@@ -88,7 +88,7 @@ const lintWorkDirectory = (
   if (hit === undefined) return
   context.findings.error(
     [...context.originOf(options), 'work_directory'],
-    `work_directory is emptied at start, and ${hit[0]} is in its way`,
+    `actions run in work_directory, and ${hit[0]} is in their way`,
     {
       found: JSON.stringify(options.work_directory),
       expected: 'a directory of its own',

@@ -21,6 +21,8 @@ import { AttemptTimes } from './times.js'
 interface Finished {
   readonly execution: Execution
   readonly exit: CommandExit
+  /** See `Execution.left`. */
+  readonly root: string | undefined
 }
 
 /** One run of one action, from its digest to its result. Single-use; `end` frees what it holds. */
@@ -68,7 +70,8 @@ export class Attempt {
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
-    const execution = await Execution.begin(settings, processes, { command, timeoutMs, properties })
+    const execution = await Execution.begin(settings, processes, { command, timeoutMs, properties }).catch(refused)
+    if (execution instanceof StatusError) return execution
     this.#executions.push(execution)
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
@@ -83,24 +86,22 @@ export class Attempt {
     const exit = await execution.run(this.#call)
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
-    const changed = await changedInputs(links, execution.root, sinceMs, store, this.#call)
+    const root = execution.left()
+    const changed = root === undefined ? [] : await changedInputs(links, root, sinceMs, store, this.#call)
     for (const digest of changed) {
       this.#call.log.warn('a command wrote to an input through its link; the file is dropped', { blob: digest.key })
       await store.files?.drop(digest, this.#call)
     }
     if (exit.end === 'killed') throw new StatusError('ABORTED', 'the attempt was killed')
-    return { execution, exit, wroteInputs: changed.length > 0 }
+    return { execution, exit, root, wroteInputs: changed.length > 0 }
   }
 
-  async #report({ action }: ActionSource, { execution, exit }: Finished): Promise<AttemptOutcome> {
+  async #report({ action }: ActionSource, finished: Finished): Promise<AttemptOutcome> {
     const { actionDigest, onProgress } = this.#request
     const { store, maxUploadTimeoutMs, results, workerName } = this.#context
-    const digestFunction = actionDigest.function
-    const [stdout, stderr] = await Promise.all([
-      execution.printed('stdout', digestFunction),
-      execution.printed('stderr', digestFunction),
-    ])
-    const { outputs, failure } = await this.#outputs(execution, exit)
+    const { execution, exit } = finished
+    const [stdout, stderr] = await execution.printed(actionDigest.function)
+    const { outputs, failure } = await this.#outputs(finished)
     const blobs: OutputBlob[] = [...(outputs?.blobs ?? [])]
     if (stdout !== undefined) blobs.push(stdout)
     if (stderr !== undefined) blobs.push(stderr)
@@ -121,18 +122,24 @@ export class Attempt {
   }
 
   /** The outputs of a command that ended by itself, or the status of the response. */
-  async #outputs(
-    execution: Execution,
-    exit: CommandExit,
-  ): Promise<{ readonly outputs?: CollectedOutputs; readonly failure?: StatusError }> {
+  async #outputs({ execution, exit, root }: Finished): Promise<{
+    readonly outputs?: CollectedOutputs
+    readonly failure?: StatusError
+  }> {
     if (exit.end === 'timed out') {
       return { failure: new StatusError('DEADLINE_EXCEEDED', this.#context.timeoutMessage) }
     }
     try {
-      return { outputs: await execution.collect(this.#request.actionDigest.function) }
+      return { outputs: await execution.collect(root, this.#request.actionDigest.function) }
     } catch (error) {
       if (isStatus(error, 'FAILED_PRECONDITION')) return { failure: error }
       throw error
     }
   }
+}
+
+/** A worker on which nothing can run has not tried. */
+const refused = (error: unknown): StatusError => {
+  if (isStatus(error, 'UNAVAILABLE')) return error
+  throw error
 }

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { workingDirectory } from '../../reapi/command.js'
+import { requestedOutputs, workingDirectory } from '../../reapi/command.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import { commandEnvironment, type EnvironmentSource } from '../command/environment.js'
@@ -10,7 +10,9 @@ import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
 import { type CommandExit, runCommand } from '../command/run-command.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
+import type { OpenDirectory } from '../disk/open-directory.js'
 import type { PrintedFiles, PrintedFilesPool } from '../disk/printed-files.js'
+import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { hashFile, type OutputBlob, SmallFileBudget } from '../output/file.js'
@@ -43,28 +45,41 @@ export interface ExecutionRequest {
   readonly properties: readonly PlatformProperty[]
 }
 
+const ROOT = 'root'
+/** So that a slip like `rm -rf ../*` goes nowhere, unless it is root's. */
+const READ_ONLY = 0o555
+
 /** One run of a command in directories of its own, which are there until `end`. */
 export class Execution {
   readonly #settings: ExecutionSettings
   readonly #processes: Processes
   readonly #request: ExecutionRequest
-  readonly #directory: string
+  readonly #directory: RunDirectory
   /** Empty at first: the input root is to be made here. */
   readonly root: string
   #printed: { readonly files: PrintedFiles; readonly areFree: boolean } | undefined
+  /** Closed at the end. */
+  readonly #open: OpenDirectory[] = []
 
-  private constructor(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest, directory: string) {
+  private constructor(
+    settings: ExecutionSettings,
+    processes: Processes,
+    request: ExecutionRequest,
+    directory: RunDirectory,
+  ) {
     this.#settings = settings
     this.#processes = processes
     this.#request = request
     this.#directory = directory
-    this.root = hasMoreThanRoot(settings) ? `${directory}/root` : directory
+    this.root = `${directory.path}/${ROOT}`
   }
 
+  /** UNAVAILABLE when nothing can run on this worker now. */
   static async begin(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest): Promise<Execution> {
     const directory = await processes.workDirectory.create()
     const execution = new Execution(settings, processes, request, directory)
-    if (execution.root !== directory) mkdirSync(execution.root)
+    mkdirSync(execution.root)
+    if (!writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
     return execution
   }
 
@@ -97,29 +112,53 @@ export class Execution {
     const { preconditionScript: argv, maxTimeoutMs: timeoutMs } = this.#settings
     if (argv === undefined) return undefined
     const declared = { environmentVariables: [] }
-    const { exitCode } = await this.#spawn({ argv, cwd: this.#directory, declared, timeoutMs, call })
+    const { exitCode } = await this.#spawn({ argv, cwd: this.#directory.path, declared, timeoutMs, call })
     this.#giveBackFiles()
     if (exitCode === 0) return undefined
     return new StatusError('RESOURCE_EXHAUSTED', `the worker's precondition script ended with exit code ${exitCode}`)
   }
 
-  /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
-  async printed(stream: 'stdout' | 'stderr', digestFunction: DigestFunction): Promise<OutputBlob | undefined> {
-    if (this.#printed === undefined || this.#printed.areFree) return undefined
-    const { stdoutPath, stderrPath } = this.#printed.files
-    const path = stream === 'stdout' ? stdoutPath : stderrPath
-    if (statsOf(path)?.size === 0) return undefined
-    return hashFile(path, digestFunction, new SmallFileBudget())
+  /**
+   * The input root as the command left it, for this process and until the end: never what something else that was put in
+   * its place leads to. `undefined` when it is not there any more.
+   */
+  left(): string | undefined {
+    return this.#opened(this.#directory, ROOT)
   }
 
-  collect(digestFunction: DigestFunction): Promise<CollectedOutputs> {
-    return collectOutputs(this.#request.command, this.root, digestFunction)
+  /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
+  async printed(digestFunction: DigestFunction): Promise<readonly (OutputBlob | undefined)[]> {
+    if (this.#printed === undefined || this.#printed.areFree) return []
+    const at = this.#opened(this.#printed.files.directory)
+    if (at === undefined) return []
+    return Promise.all(
+      ['stdout', 'stderr'].map(async (name) => {
+        const isEmpty = statsOf(`${at}/${name}`)?.size === 0
+        return isEmpty ? undefined : hashFile(`${at}/${name}`, digestFunction, new SmallFileBudget())
+      }),
+    )
+  }
+
+  /** FAILED_PRECONDITION for outputs that cannot be had as they were declared. */
+  async collect(root: string | undefined, digestFunction: DigestFunction): Promise<CollectedOutputs> {
+    const { command } = this.#request
+    if (root !== undefined || requestedOutputs(command).length === 0) {
+      return collectOutputs(command, root ?? this.root, digestFunction)
+    }
+    throw new StatusError('FAILED_PRECONDITION', 'the command removed or replaced the directory it ran in')
   }
 
   /** Frees everything. */
   end(): void {
+    for (const directory of this.#open.splice(0)) directory.close()
     this.#giveBackFiles()
     this.#processes.workDirectory.discard(this.#directory)
+  }
+
+  #opened(directory: RunDirectory, name?: string): string | undefined {
+    const opened = directory.open(name)
+    if (opened !== undefined) this.#open.push(opened)
+    return opened?.at
   }
 
   async #spawn(run: {
@@ -133,11 +172,11 @@ export class Execution {
     const { launcher, leftovers, printedFiles } = this.#processes
     const { additionalEnvironment, defaultPath } = this.#settings
     const sideChannelPath = this.#sideChannelPath
-    const facts = { defaultPath, timeoutMs, sideChannelPath, actionDirectory: this.#directory, properties }
+    const facts = { defaultPath, timeoutMs, sideChannelPath, actionDirectory: this.#directory.path, properties }
     const files = await printedFiles.take()
     const { directory, stdoutPath, stderrPath, areMade: reusesFiles } = files
     this.#printed = { files, areFree: false }
-    const running = leftovers.starting([this.#directory, directory])
+    const running = leftovers.starting([this.#directory.path, directory.path])
     const exit = await runCommand(
       {
         argv: run.argv,
@@ -166,7 +205,7 @@ export class Execution {
   }
 
   get #sideChannelPath(): string {
-    return `${this.#directory}/side_channel`
+    return `${this.#directory.path}/side_channel`
   }
 
   /** A wrapper may tell through a JSON file why it ended the command; `{"failure": "timeout"}` is all it can say. */
@@ -181,7 +220,7 @@ export class Execution {
 }
 
 /** Whether commands are told of the directory around the input root, or something else runs there. */
-const hasMoreThanRoot = ({ preconditionScript, additionalEnvironment }: ExecutionSettings): boolean =>
+const writesBesideRoot = ({ preconditionScript, additionalEnvironment }: ExecutionSettings): boolean =>
   preconditionScript !== undefined ||
   [...additionalEnvironment.values()].some((source) => source === 'side_channel_file' || source === 'action_directory')
 

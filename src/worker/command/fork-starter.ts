@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
-import { errnoOf } from '../disk/errno.js'
+import { errnoOf } from '../../base/errno.js'
 import type { Program, Starter } from './starter.js'
 
 /** Node's own way, which forks: what that costs grows with the memory of this process. */

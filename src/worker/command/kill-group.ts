@@ -1,4 +1,4 @@
-import { errnoOf } from '../disk/errno.js'
+import { errnoOf } from '../../base/errno.js'
 
 /** Kills every process of a group that this process may kill. */
 export const killGroup = (processGroup: number): void => {

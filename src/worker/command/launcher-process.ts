@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { errnoOf } from '../disk/errno.js'
+import { errnoOf } from '../../base/errno.js'
 import { forkStarter } from './fork-starter.js'
 import { killGroup } from './kill-group.js'
 import type { FromLauncher, LaunchRequest, ToLauncher } from './launch-messages.js'

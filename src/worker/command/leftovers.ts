@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
+import { errnoOf } from '../../base/errno.js'
 import type { Log } from '../../base/log.js'
-import { errnoOf } from '../disk/errno.js'
 
 const SWEEP_PERIOD_MS = 1000
 

@@ -1,5 +1,5 @@
+import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
-import { errnoOf } from './errno.js'
 
 /** What a failure of this machine's file system means to a client; `what` says what was attempted, without paths of here. */
 export const fsFailure = (error: unknown, what: string): StatusError => {

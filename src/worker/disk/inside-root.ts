@@ -1,5 +1,5 @@
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
-import { errnoOf } from './errno.js'
+import { errnoOf } from '../../base/errno.js'
 
 /** What is at a path, symlinks not followed; `undefined` when nothing is. */
 export const statsOf = (path: string): Stats | undefined =>

@@ -1,8 +1,10 @@
+import { statsOf } from './inside-root.js'
+import type { RunDirectory } from './session.js'
 import type { WorkDirectory } from './work-directory.js'
 
 /** Two files for what a command prints, alone in their directory. */
 export interface PrintedFiles {
-  readonly directory: string
+  readonly directory: RunDirectory
   readonly stdoutPath: string
   readonly stderrPath: string
   /** They are there, empty; else they have yet to be made. */
@@ -24,10 +26,13 @@ export class PrintedFilesPool {
   }
 
   async take(): Promise<PrintedFiles> {
-    const free = this.#free.pop()
-    if (free !== undefined) return free
+    for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
+      if (areThere(free)) return free
+      this.#workDirectory.discard(free.directory)
+    }
     const directory = await this.#workDirectory.create()
-    return { directory, stdoutPath: `${directory}/stdout`, stderrPath: `${directory}/stderr`, areMade: false }
+    const { path } = directory
+    return { directory, stdoutPath: `${path}/stdout`, stderrPath: `${path}/stderr`, areMade: false }
   }
 
   /** `areFree`: both are there and empty, and no process has them open. */
@@ -41,3 +46,7 @@ export class PrintedFilesPool {
     for (const { directory } of this.#free.splice(0)) this.#workDirectory.discard(directory)
   }
 }
+
+/** A command may have removed what is not its own. */
+const areThere = ({ stdoutPath, stderrPath }: PrintedFiles): boolean =>
+  statsOf(stdoutPath) !== undefined && statsOf(stderrPath) !== undefined

@@ -1,124 +1,144 @@
-import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
-import { chmod, mkdir, readdir, realpath, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
+import { mkdirSync, readdirSync, realpathSync } from 'node:fs'
+import { inWords } from '../../base/errno.js'
+import type { HealthStatus } from '../../base/health.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
-import { AtOnceWhileQuick } from './at-once.js'
-import { errnoOf } from './errno.js'
+import type { OpenDirectory } from './open-directory.js'
+import { removeTree } from './remove-tree.js'
+import { isSession, newName, type RunDirectory, Session } from './session.js'
 
-/** By this file a worker recognises, at the next start, a directory that is its own to empty. */
-const MARKER = '.remexec-work-directory'
 const PARALLEL_REMOVALS = 2
-const SMALL_ENTRIES = 8
 
-/** The directory in which actions run, each in one of its own that is removed in the background afterwards. */
+interface Doomed {
+  readonly from: OpenDirectory
+  readonly name: string
+  /** It keeps `from` open. */
+  readonly session: Session
+}
+
+/**
+ * Where commands run, each in a directory of its own that is removed in the background afterwards. They lie in a folder
+ * with a name of its own for each run of the worker, so what an earlier one left behind is in nobody's way, and nothing
+ * else in the work directory is touched. When a command removes or replaces that folder there is another one for the next.
+ */
 export class WorkDirectory {
   /** Absolute, without symlinks. */
   readonly path: string
   readonly #log: Log
-  // ext4 may take 2 ms for either, which must not stop the loop.
-  readonly #mkdir = new AtOnceWhileQuick(mkdirSync, mkdir)
-  readonly #rmdir = new AtOnceWhileQuick(rmdirSync, rmdir)
-  #created = 0
-  readonly #doomed: string[] = []
+  readonly #doomed: Doomed[] = []
   readonly #removals = new Set<Promise<void>>()
+  #session: Session
+  #failure: string | undefined
+  #isClosed = false
 
-  private constructor(path: string, log: Log) {
+  private constructor(path: string, session: Session, log: Log) {
     this.path = path
+    this.#session = session
     this.#log = log
   }
 
   /**
-   * Makes the directory or empties what an earlier worker left there. Rejects with FAILED_PRECONDITION when it holds
-   * something else: emptying somebody's home directory must take more than a slip in a configuration.
+   * Makes the directory unless it is there, and begins to remove what earlier workers left in it. Throws
+   * FAILED_PRECONDITION when there can be no such directory.
    */
-  static async open(path: string, log: Log): Promise<WorkDirectory> {
-    await mkdir(path, { recursive: true })
-    const real = await realpath(path)
-    const names = await readdir(real)
-    if (names.length > 0 && !names.includes(MARKER)) {
-      const message = `work_directory ${JSON.stringify(path)} holds files that are not of a worker`
-      throw new StatusError('FAILED_PRECONDITION', `${message}, expected an empty directory or none`)
+  static open(path: string, log: Log): WorkDirectory {
+    try {
+      mkdirSync(path, { recursive: true })
+      const real = realpathSync(path)
+      const work = new WorkDirectory(real, new Session(real), log)
+      work.#removeRemains()
+      return work
+    } catch (cause) {
+      const message = `work_directory ${JSON.stringify(path)} cannot be used: ${inWords(cause)}`
+      throw new StatusError('FAILED_PRECONDITION', `${message}; expected a directory this user may write to`, { cause })
     }
-    if (names.length === 0) await writeFile(`${real}/${MARKER}`, '')
-    for (const name of names.filter((name) => name !== MARKER)) await removeTree(`${real}/${name}`)
-    return new WorkDirectory(real, log)
   }
 
-  /** A new directory for one run. */
-  async create(): Promise<string> {
-    const path = `${this.path}/${++this.#created}`
-    await this.#mkdir.call(path)
-    return path
+  /** A new directory for one run. Rejects with UNAVAILABLE when there can be none. */
+  async create(): Promise<RunDirectory> {
+    if (!this.#session.isInPlace()) this.#beginAgain()
+    try {
+      const directory = await this.#session.create()
+      this.#failure = undefined
+      return directory
+    } catch (error) {
+      throw this.#failed(error)
+    }
   }
 
   /** Removes a run's directory later; a few at a time, so that removals do not slow down what runs. */
-  discard(path: string): void {
-    this.#doomed.push(path)
+  discard({ session, name }: RunDirectory): void {
+    this.#remove({ from: session.folder, name, session })
+  }
+
+  /** Why nothing can run now, if so. */
+  health(structName: string): HealthStatus | undefined {
+    if (this.#failure === undefined) return undefined
+    return { state: 'Failed', structName, message: 'no directory for actions can be made', error: this.#failure }
+  }
+
+  /** Resolves when everything discarded so far is gone. */
+  async settle(): Promise<void> {
+    while (this.#removals.size > 0) await Promise.all(this.#removals)
+  }
+
+  /** Leaves what is not removed by now to the next worker. Idempotent. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    await this.settle()
+    this.#session.retire()
+  }
+
+  #beginAgain(): void {
+    try {
+      mkdirSync(this.path, { recursive: true })
+      const session = new Session(this.path)
+      this.#session.retire()
+      this.#session = session
+      this.#log.warn('the folder of the running actions was removed or replaced, there is a new one', {
+        path: this.path,
+      })
+    } catch (error) {
+      throw this.#failed(error)
+    }
+  }
+
+  #failed(cause: unknown): StatusError {
+    const failure = `${this.path}: ${inWords(cause)}`
+    if (failure !== this.#failure) this.#log.error('no directory for actions can be made', { reason: failure })
+    this.#failure = failure
+    return new StatusError('UNAVAILABLE', 'no directory for an action can be made on this worker', { cause })
+  }
+
+  #removeRemains(): void {
+    const session = this.#session
+    for (const name of readdirSync(session.place.at)) {
+      if (isSession(name) && name !== session.name) this.#remove({ from: session.place, name, session: session.hold() })
+    }
+  }
+
+  #remove(doomed: Doomed): void {
+    this.#doomed.push(doomed)
     if (this.#removals.size >= PARALLEL_REMOVALS) return
     const removal = this.#removeDoomed().finally(() => this.#removals.delete(removal))
     this.#removals.add(removal)
   }
 
-  /** Resolves when everything discarded so far is gone. */
-  async settle(): Promise<void> {
-    await Promise.all(this.#removals)
-  }
-
   async #removeDoomed(): Promise<void> {
-    for (let path = this.#doomed.pop(); path !== undefined; path = this.#doomed.pop()) {
-      try {
-        if (!(await this.#removeSmall(path))) await removeTree(path)
-      } catch (error) {
-        this.#log.warn('could not remove the directory of an action', { path, error })
+    for (let doomed = this.#doomed.pop(); doomed !== undefined; doomed = this.#doomed.pop()) {
+      const { from, name, session } = doomed
+      if (!this.#isClosed) {
+        const aside = { folder: this.#session.folder, newName, isOver: () => this.#isClosed }
+        const [first, ...others] = await removeTree(from, name, aside)
+        if (first !== undefined) this.#tell(first.path, first.error, others.length)
       }
+      session.release()
     }
   }
 
-  /**
-   * Removes what an action with few files leaves. False when there is more, or something is in the way: then part of it may
-   * be gone.
-   */
-  async #removeSmall(path: string): Promise<boolean> {
-    try {
-      const names = readdirSync(path)
-      if (names.length > SMALL_ENTRIES) return false
-      if (names.length > 0) await Promise.all(names.map((name) => unlink(`${path}/${name}`)))
-      await this.#rmdir.call(path)
-      return true
-    } catch {
-      // It holds a directory, most of the time; whatever else it is, the longer way meets it again and tells.
-      return false
-    }
-  }
-}
-
-/** Removes a tree whatever the modes of its directories; symlinks are removed, never followed. */
-export const removeTree = async (path: string): Promise<void> => {
-  try {
-    await removeEntries(path)
-  } catch (error) {
-    const errno = errnoOf(error)
-    if (errno === 'ENOENT') return
-    if (errno === 'ENOTDIR') return unlink(path)
-    // A directory that forbids its own removal, a name too long to reach, a late writer: what remains takes longer ways.
-    await unlock(path)
-    await rm(path, { recursive: true, force: true, maxRetries: 3 })
-  }
-}
-
-const removeEntries = async (path: string): Promise<void> => {
-  for (const entry of await readdir(path, { withFileTypes: true })) {
-    const child = `${path}/${entry.name}`
-    if (entry.isDirectory()) await removeEntries(child)
-    else await unlink(child)
-  }
-  await rmdir(path)
-}
-
-/** Gives this process all rights in every directory of a tree. */
-const unlock = async (path: string): Promise<void> => {
-  await chmod(path, 0o700)
-  for (const entry of await readdir(path, { withFileTypes: true })) {
-    if (entry.isDirectory()) await unlock(`${path}/${entry.name}`)
+  #tell(path: string, error: unknown, others: number): void {
+    const message = 'could not remove what an action left behind; the next start tries again'
+    this.#log.warn(message, { path, reason: inWords(error), others })
   }
 }

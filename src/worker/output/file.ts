@@ -1,11 +1,11 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { NodePropertiesInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import { errnoOf } from '../disk/errno.js'
 
 /** A blob that was made here: its bytes, or the file they are in. */
 export interface OutputBlob {

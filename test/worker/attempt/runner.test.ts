@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -45,7 +45,7 @@ const setUp = async (t: Test, parts: Parts = {}) => {
   const name = `worker${++workers}`
   const directory = join(t.testdir({ [name]: { work: {} } }), name)
   const store = new FileStore(join(directory, 'cas'))
-  const workDirectory = await WorkDirectory.open(join(directory, 'work'), silentLog)
+  const workDirectory = WorkDirectory.open(join(directory, 'work'), silentLog)
   const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog)
   t.teardown(() => leftovers.close())
   const printedFiles = new PrintedFilesPool(workDirectory)
@@ -105,7 +105,7 @@ const setUp = async (t: Test, parts: Parts = {}) => {
     rest: async () => {
       printedFiles.close()
       await workDirectory.settle()
-      return readdirSync(workDirectory.path)
+      return readdirSync(workDirectory.path).flatMap((session) => readdirSync(join(workDirectory.path, session)))
     },
     leftovers,
     warnings,
@@ -141,7 +141,7 @@ t.test('EXE-40, EXE-50, EXE-46 a run from digest to result', async (t) => {
   t.equal(store.leased.size, 0)
   const blake = await start(action(sh('echo hi'), {}, {}, BLAKE3))
   t.equal(blake.executeResponse?.result?.stdoutDigest?.hash, BLAKE3.hash(Buffer.from('hi\n')), 'EXE-45')
-  t.same(await rest(), ['.remexec-work-directory'])
+  t.same(await rest(), [])
 })
 
 t.test('EXE-47, EXE-48 timestamps never go back', async (t) => {
@@ -283,7 +283,7 @@ t.test('a kill ends the attempt and leaves nothing', async (t) => {
   })
   t.match(outcome, { workerError: { code: 10 } })
   t.equal(store.leased.size, 0)
-  t.same(await rest(), ['.remexec-work-directory'])
+  t.same(await rest(), [])
 })
 
 t.test('failures of the worker go back to the scheduler', async (t) => {
@@ -388,22 +388,37 @@ t.test(
   },
 )
 
-t.test('the work directory', async (t) => {
-  const directory = t.testdir({ foreign: { file: 'mine' }, fresh: {} })
-  await t.rejects(WorkDirectory.open(join(directory, 'foreign'), silentLog), { code: 9, message: /not of a worker/ })
-  t.ok(existsSync(join(directory, 'foreign/file')))
-  for (const path of ['fresh', 'made/below']) {
-    const work = await WorkDirectory.open(join(directory, path), silentLog)
-    const run = await work.create()
-    t.ok(lstatSync(run).isDirectory())
-    chmodSync(run, 0o000)
-    const again = await WorkDirectory.open(join(directory, path), silentLog)
-    t.same(readdirSync(again.path), ['.remexec-work-directory'], 'emptied at start')
-  }
-})
-
 t.test('directories without rights are removed', async (t) => {
   const { run, rest } = await setUp(t)
   await run(sh('mkdir -p a/b/c; echo > a/b/f; chmod 000 a/b/c; chmod 500 a/b; chmod 555 a; ln -s / link'))
-  t.same(await rest(), ['.remexec-work-directory'])
+  t.same(await rest(), [])
+})
+
+t.test('an action that puts a symlink in place of its directory has nothing read or removed through it', async (t) => {
+  const { run, rest, directory } = await setUp(t)
+  const victim = join(directory, 'victim')
+  mkdirSync(join(victim, 'root'), { recursive: true })
+  for (const path of ['out', 'root/out']) writeFileSync(join(victim, path), 'secret')
+  for (const above of ['.', '..']) {
+    const script = `chmod u+w .. ../..; W=$(realpath ${above}); cd /; rm -rf "$W"; ln -s ${victim} "$W"; echo said`
+    const { status, result } = await run({ ...sh(script), outputPaths: ['out'] })
+    t.match(status, { code: 9, message: 'the command removed or replaced the directory it ran in' })
+    t.same(result?.outputFiles ?? [], [])
+    t.ok(result?.stdoutDigest)
+  }
+  t.same(await rest(), [])
+  t.same(readdirSync(victim).sort(), ['out', 'root'])
+  t.same(readdirSync(join(victim, 'root')), ['out'])
+})
+
+t.test('a command that removes its own directory has ended like any other when it declares no outputs', async (t) => {
+  const { run } = await setUp(t)
+  const { status, result } = await run(sh('chmod u+w ..; rm -rf "$PWD"; exit 3'))
+  t.match([status, result?.exitCode], [null, 3])
+})
+
+t.test("the directory above the input root is in nobody's way", async (t) => {
+  const { run, text } = await setUp(t)
+  const { result } = await run(sh('stat -c %a .. ../..; ls -A ..'))
+  t.equal(text(result?.stdoutDigest as never), '555\n311\nroot\n')
 })

@@ -25,6 +25,6 @@ t.test('failures are those of the calls', async (t) => {
   const fail = (): never => {
     throw new Error('no')
   }
-  const at = new AtOnceWhileQuick(fail, async () => fail())
+  const at = new AtOnceWhileQuick<[string]>(fail, async () => fail())
   await t.rejects(at.call('a'), { message: 'no' })
 })

@@ -1,0 +1,159 @@
+import { readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { rename, rmdir, unlink } from 'node:fs/promises'
+import { errnoOf } from '../../base/errno.js'
+import { AtOnceWhileQuick } from './at-once.js'
+import type { OpenDirectory } from './open-directory.js'
+
+/** Something that could not be removed, and where it is now. */
+export interface Obstacle {
+  readonly path: string
+  readonly error: unknown
+}
+
+export interface Aside {
+  /** An open directory of the same file system. */
+  readonly folder: OpenDirectory
+  /** A name that nothing has there. */
+  readonly newName: () => string
+  /** Asked before each step; what was begun is left in the folder. */
+  readonly isOver: () => boolean
+}
+
+type Path = string | Buffer
+type Name = string | Buffer
+
+/** Somebody may still be writing into a directory that was just emptied. */
+const ROUNDS = 3
+
+// ext4 may take 2 ms for any of them, which must not stop the loop.
+const renaming = new AtOnceWhileQuick<[Path, Path]>(renameSync, rename)
+const unlinking = new AtOnceWhileQuick<[Path]>(unlinkSync, unlink)
+const removing = new AtOnceWhileQuick<[Path]>(rmdirSync, rmdir)
+
+/**
+ * Removes what is called `name` in `from`, whatever its modes. Each directory is moved aside and emptied there: so none is
+ * too deep, no path too long, and a mount, which cannot be moved, is not entered. Names are looked up in open directories
+ * only, and symlinks are removed, never followed. Answers what could not be removed; the rest is gone all the same.
+ */
+export const removeTree = async (from: OpenDirectory, name: Name, aside: Aside): Promise<readonly Obstacle[]> => {
+  const removal = new Removal(aside)
+  await removal.run(from, name)
+  return removal.obstacles
+}
+
+class Removal {
+  readonly obstacles: Obstacle[] = []
+  readonly #aside: Aside
+  /** Names of what was moved aside. */
+  readonly #waiting: string[] = []
+
+  constructor(aside: Aside) {
+    this.#aside = aside
+  }
+
+  async run(from: OpenDirectory, name: Name): Promise<void> {
+    await this.#take(from, name, true)
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      if (this.#aside.isOver()) return
+      await this.#empty(next)
+    }
+  }
+
+  async #take(from: OpenDirectory, name: Name, isDirectory: boolean): Promise<void> {
+    try {
+      if (isDirectory) await this.#moveAside(from, name)
+      else
+        await permitted(
+          () => unlinking.call(from.below(name)),
+          () => from.unlock(),
+        )
+    } catch (error) {
+      // It has become a directory since it was listed.
+      if (!isDirectory && errnoOf(error) === 'EISDIR') await this.#take(from, name, true)
+      else this.#report(from, name, error)
+    }
+  }
+
+  async #moveAside(from: OpenDirectory, name: Name): Promise<void> {
+    const { folder, newName } = this.#aside
+    const moved = newName()
+    await permitted(
+      () => renaming.call(from.below(name), folder.below(moved)),
+      () => {
+        from.unlock()
+        // Its entry for the directory above changes with the move.
+        from.unlockChild(name)
+      },
+    )
+    this.#waiting.push(moved)
+  }
+
+  async #empty(name: string): Promise<void> {
+    const { folder } = this.#aside
+    try {
+      const directory = await this.#open(name)
+      if (directory === undefined) return
+      try {
+        await this.#emptyAndRemove(directory, name)
+      } finally {
+        directory.close()
+      }
+    } catch (error) {
+      this.#report(folder, name, error)
+    }
+  }
+
+  /** Undefined when it was no directory: then it is gone. */
+  async #open(name: string): Promise<OpenDirectory | undefined> {
+    const { folder } = this.#aside
+    let opened: OpenDirectory | undefined
+    try {
+      await permitted(
+        async () => {
+          opened = folder.child(name)
+        },
+        () => folder.unlockChild(name),
+      )
+    } catch (error) {
+      if (!['ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) throw error
+      await unlinking.call(folder.below(name))
+    }
+    return opened
+  }
+
+  async #emptyAndRemove(directory: OpenDirectory, name: string): Promise<void> {
+    const { folder, isOver } = this.#aside
+    const before = this.obstacles.length
+    for (let round = 1; ; round++) {
+      for (const entry of readdirSync(directory.at, { withFileTypes: true, encoding: 'buffer' })) {
+        if (isOver()) return
+        await this.#take(directory, entry.name as unknown as Buffer, entry.isDirectory())
+      }
+      // It stays, for the sake of what is in it.
+      if (this.obstacles.length > before) return
+      try {
+        await removing.call(folder.below(name))
+        return
+      } catch (error) {
+        if (errnoOf(error) !== 'ENOTEMPTY' || round === ROUNDS) throw error
+      }
+    }
+  }
+
+  #report(directory: OpenDirectory, name: Name, error: unknown): void {
+    // Somebody else has removed it.
+    if (errnoOf(error) === 'ENOENT') return
+    this.obstacles.push({ path: `${directory.path}/${name.toString()}`, error })
+  }
+}
+
+/** Once more after `unlock` when the modes forbid it. */
+const permitted = async (act: () => Promise<void>, unlock: () => void): Promise<void> => {
+  try {
+    await act()
+  } catch (error) {
+    if (errnoOf(error) !== 'EACCES') throw error
+    unlock()
+    await act()
+  }
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdirSync, rmdirSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { errnoOf } from '../../base/errno.js'
+import { AtOnceWhileQuick } from './at-once.js'
+import { OpenDirectory } from './open-directory.js'
+
+const PREFIX = 'remexec-'
+const SESSION_NAME = /^remexec-[0-9a-f]{16}$/
+/** Who is not root may pass but not list it: actions cannot stumble over each other. */
+const NOT_LISTED = 0o311
+
+/** Nobody can make something of that name beforehand. */
+export const newName = (): string => randomBytes(8).toString('hex')
+
+/** Whether a name in a work directory is that of a session, of this or an earlier worker. */
+export const isSession = (name: string): boolean => SESSION_NAME.test(name)
+
+// ext4 may take 2 ms, which must not stop the loop.
+const making = new AtOnceWhileQuick<[string]>(mkdirSync, mkdir)
+
+/**
+ * The folder of one run of a worker in its work directory, with a directory for each run of a command. It is held open
+ * until it is retired and the last of these is gone.
+ */
+export class Session {
+  readonly name = `${PREFIX}${newName()}`
+  readonly folder: OpenDirectory
+  /** The work directory, as it was when the session began. */
+  readonly place: OpenDirectory
+  #inUse = 1
+
+  /** Throws as the file system does. */
+  constructor(workDirectory: string) {
+    this.place = OpenDirectory.open(workDirectory)
+    try {
+      mkdirSync(`${this.place.at}/${this.name}`)
+      this.folder = this.place.child(this.name)
+      chmodSync(this.folder.at, NOT_LISTED)
+    } catch (error) {
+      this.place.close()
+      throw error
+    }
+  }
+
+  /** Whether directories made here can be reached by their paths. */
+  isInPlace(): boolean {
+    return this.folder.isInPlace()
+  }
+
+  async create(): Promise<RunDirectory> {
+    const name = newName()
+    await making.call(`${this.folder.at}/${name}`)
+    return new RunDirectory(this.hold(), name)
+  }
+
+  /** Keeps it open until it is released once more. */
+  hold(): this {
+    this.#inUse++
+    return this
+  }
+
+  /** One of those who needed it does so no more. */
+  release(): void {
+    if (--this.#inUse > 0) return
+    this.folder.close()
+    this.place.close()
+  }
+
+  /** Removes the folder unless something is in it, and frees it in the end. */
+  retire(): void {
+    try {
+      rmdirSync(`${this.place.at}/${this.name}`)
+    } catch {
+      // What is in it, or in its place, is for the next worker to remove, and to tell about when it cannot.
+    } finally {
+      this.release()
+    }
+  }
+}
+
+/** A directory for one run of a command. */
+export class RunDirectory {
+  readonly name: string
+  readonly session: Session
+
+  constructor(session: Session, name: string) {
+    this.session = session
+    this.name = name
+  }
+
+  /** Absolute. */
+  get path(): string {
+    return `${this.session.folder.path}/${this.name}`
+  }
+
+  /** It, or a directory in it; undefined when a command removed it or put something else in its place. */
+  open(name?: string): OpenDirectory | undefined {
+    let directory: OpenDirectory | undefined
+    try {
+      directory = this.session.folder.child(this.name)
+      return name === undefined ? directory : directory.child(name)
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return undefined
+      throw error
+    } finally {
+      if (name !== undefined) directory?.close()
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type LogFields, silentLog } from '../../../src/base/log.js'
+import { PrintedFilesPool } from '../../../src/worker/disk/printed-files.js'
+import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
+import { nestDeep } from './deep.js'
+
+const setUp = (t: Test) => {
+  const directory = t.testdir({ victim: { precious: 'precious' } })
+  const said: [string, LogFields | undefined][] = []
+  const say = (message: string, fields?: LogFields) => said.push([message, fields])
+  return {
+    path: join(directory, 'made/work'),
+    victim: join(directory, 'victim'),
+    said,
+    open: (path = join(directory, 'made/work')) => {
+      const work = WorkDirectory.open(path, { ...silentLog, warn: say, error: say })
+      t.teardown(() => work.close())
+      return work
+    },
+  }
+}
+
+t.test('what an earlier worker left is removed, whatever it is, and nothing else is touched', async (t) => {
+  const { path, open, said } = setUp(t)
+  const run = await open().create()
+  nestDeep(run.path)
+  chmodSync(run.path, 0o000)
+  for (const name of ['1', '.remexec-work-directory', 'remexec-notes']) writeFileSync(join(path, name), '')
+  const again = open()
+  await again.settle()
+  t.notOk(existsSync(dirname(run.path)))
+  const [session, ...others] = readdirSync(path).filter((name) => /^remexec-\w{16}$/.test(name))
+  t.same([others, readdirSync(join(path, session ?? ''))], [[], []])
+  t.same(
+    readdirSync(path).filter((name) => name !== session),
+    ['.remexec-work-directory', '1', 'remexec-notes'],
+  )
+  t.same(said, [])
+})
+
+t.test('a directory of a run cannot be found by who does not know its name', async (t) => {
+  const { open } = setUp(t)
+  const work = open()
+  const [a, b] = [await work.create(), await work.create()]
+  t.match(a.name, /^[0-9a-f]{16}$/)
+  t.not(a.name, b.name)
+  t.equal(lstatSync(dirname(a.path)).mode & 0o777, 0o311)
+})
+
+t.test('a symlink in place of a directory of a run is not followed', async (t) => {
+  const { open, victim } = setUp(t)
+  const work = open()
+  const run = await work.create()
+  rmSync(run.path, { recursive: true })
+  symlinkSync(victim, run.path)
+  t.equal(run.open(), undefined)
+  t.equal(run.open('precious'), undefined)
+  work.discard(run)
+  await work.settle()
+  t.same(readdirSync(victim), ['precious'])
+  t.same(readdirSync(dirname(run.path)), [])
+})
+
+t.test('a folder of runs that was removed or replaced is made anew', async (t) => {
+  const { open, path, victim, said } = setUp(t)
+  const work = open()
+  const pool = new PrintedFilesPool(work)
+  const files = await pool.take()
+  for (const file of [files.stdoutPath, files.stderrPath]) writeFileSync(file, '')
+  pool.giveBack(files, true)
+  const old = await work.create()
+  renameSync(dirname(old.path), `${path}/elsewhere`)
+  symlinkSync(victim, dirname(old.path))
+  const run = await work.create()
+  t.ok(lstatSync(run.path).isDirectory())
+  t.same(readdirSync(victim), ['precious'])
+  t.not(dirname(run.path), dirname(old.path))
+  t.match(said, [['the folder of the running actions was removed or replaced, there is a new one', { path }]])
+  t.match(await pool.take(), { areMade: false }, 'files that are gone are not handed out')
+  work.discard(old)
+  await work.settle()
+  t.same(readdirSync(`${path}/elsewhere`).length, 0, 'what it held is removed where it is now')
+})
+
+t.test('where no directory can be made, health says so until one can', async (t) => {
+  const { open, path, said } = setUp(t)
+  const work = open()
+  await work.create()
+  rmSync(path, { recursive: true })
+  writeFileSync(path, 'in the way')
+  const refusal = { code: 14, message: 'no directory for an action can be made on this worker' }
+  await t.rejects(work.create(), refusal)
+  await t.rejects(work.create(), refusal)
+  t.match(work.health('W'), { state: 'Failed', error: `${path}: a file is in its place (EEXIST)` })
+  t.equal(said.length, 1, 'said once')
+  rmSync(path)
+  await work.create()
+  t.equal(work.health('W'), undefined)
+})
+
+t.test('closing leaves what is not removed yet to the next worker', async (t) => {
+  const { path, open } = setUp(t)
+  const work = open()
+  const run = await work.create()
+  mkdirSync(join(run.path, 'd'))
+  work.discard(run)
+  await work.close()
+  await open().settle()
+  t.equal(readdirSync(path).length, 1)
+})
