@@ -2,19 +2,19 @@ import { mkdir, readdir, realpath, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StatusError } from '../base/status-error.js'
 import type { FilesystemOptions } from '../config/config.js'
-import { markUnclean, readCheckpoint, writeCheckpoint } from './filesystem/checkpoint.js'
 import { FilesystemStore } from './filesystem/file-store.js'
-import { FolderSyncs } from './filesystem/folder-syncs.js'
+import { FolderSyncs } from './filesystem/files/folder-syncs.js'
+import { WriteSlots } from './filesystem/files/write-slots.js'
 import { Layout } from './filesystem/layout.js'
 import { lockFolder } from './filesystem/lock.js'
-import { deleteTorn } from './filesystem/placings.js'
-import { Scan } from './filesystem/scan.js'
+import { RecordLog } from './filesystem/records/record-log.js'
+import { inlineCharge, segmentBytesFor } from './filesystem/records/room.js'
+import { Checkpoints } from './filesystem/recover/checkpoints.js'
+import { recover } from './filesystem/recover/recover.js'
 import { Shelf } from './filesystem/shelf.js'
-import { WriteSlots } from './filesystem/write-slots.js'
+import { Upkeep } from './filesystem/upkeep/upkeep.js'
+import { BlobIndex } from './index/blob-index.js'
 import type { BuildContext, StoreKind } from './kind.js'
-
-/** How much recency a kill -9 may cost. Blobs are found again without it. */
-const CHECKPOINT_PERIOD_MS = 5 * 60_000
 
 const EXPIRY_PERIOD_MS = 1000
 
@@ -39,6 +39,7 @@ const prepare = async ({ content_path, temp_path }: FilesystemOptions): Promise<
     const text = `content_path ${content_path} and temp_path ${temp_path} are on different file systems, expected one`
     throw new StatusError('FAILED_PRECONDITION', `${text}: a finished blob is moved from the one to the other`)
   }
+  await layout.refuseOlder()
   return layout
 }
 
@@ -55,66 +56,40 @@ const start = async (
     maxCount: policy.max_count,
     maxSeconds: policy.max_seconds,
   }
-  const { block_size: blockSizeBytes, small_blob_cache_size: recentBytes } = options
-  const shelf = new Shelf(layout, { limits, blockSizeBytes, recentBytes }, clock, log)
+  const isSynced = options.durability === 'power_loss'
+  const index = new BlobIndex({ limits, clock, blockSizeBytes: options.block_size, inlineCharge })
+  const segmentBytes = segmentBytesFor(limits.maxBytes)
+  const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
   await sweep(layout)
-  await deleteTorn(layout)
-  const recovered = await readCheckpoint(shelf.index, layout.checkpointPath)
-  if (recovered.isRefused) log.warn('the checkpoint of a store is damaged: looking through its files instead', { path })
-  if (recovered.isClean) await markUnclean(layout.checkpointPath)
-  const scan = recovered.isClean ? undefined : await Scan.of(shelf, !recovered.isSameBoot)
+  const { checkpointPath } = layout
+  const { hasDoubts, areFilesSynced } = await recover({ index, records, checkpointPath, log, path })
+  const shelf = new Shelf({ layout, index, records, clock, log })
+  shelf.hasDoubts = hasDoubts
+  const areSynced = isSynced && (areFilesSynced || index.count === 0)
+  const checkpoints = new Checkpoints({ index, records, path: checkpointPath, isSynced: areSynced, clock, log })
+  const mayReplay = (segmentNumber: number): boolean => checkpoints.mayReplay(segmentNumber)
+  const upkeep = new Upkeep({ shelf, clock, log, scrubBytesPerSecond: options.scrub_bytes_per_s, mayReplay })
   const store = new FilesystemStore(shelf, {
     slots: new WriteSlots(options.max_concurrent_writes),
     bufferBytes: options.read_buffer_size,
-    syncs: options.durability === 'power_loss' ? new FolderSyncs() : undefined,
-    log,
+    smallBytes: options.small_blob_size,
+    syncs: isSynced ? new FolderSyncs() : undefined,
+    upkeep,
   })
-  let checkpointing = Promise.resolve()
-  const checkpoint = (): void => {
-    if (shelf.isScanning) return
-    checkpointing = checkpointing
-      .then(() => writeCheckpoint(shelf.index, layout.checkpointPath, false))
-      .catch((error: unknown) => log.warn('could not write the checkpoint of a store', { path, error }))
-  }
-  const scanning = scan && runScan(scan, shelf, { log, path, onReconciled: checkpoint })
   shelf.evict()
-  const stopTimers = [
-    clock.every(CHECKPOINT_PERIOD_MS, checkpoint),
-    ...(limits.maxSeconds > 0 ? [clock.every(EXPIRY_PERIOD_MS, () => shelf.evict())] : []),
-  ]
+  upkeep.start()
+  const stopExpiry = limits.maxSeconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.evict()) : () => {}
   resources.add(`files of ${path}`, async () => {
-    for (const stop of stopTimers) stop()
-    scan?.stop()
+    stopExpiry()
     try {
-      await Promise.all([scanning, store.close()])
-      await checkpointing
-      // Files whose lengths were still to be checked after a loss of power must be checked by the next start.
-      if (!shelf.isScanning || recovered.isSameBoot)
-        await writeCheckpoint(shelf.index, layout.checkpointPath, !shelf.isScanning)
+      await Promise.all([upkeep.stop(), store.close()])
+      await checkpoints.close()
+      await records.close()
     } finally {
       await release()
     }
   })
   return store
-}
-
-interface ScanContext extends Pick<BuildContext, 'log' | 'path'> {
-  readonly onReconciled: () => void
-}
-
-const runScan = async (scan: Scan, shelf: Shelf, { log, path, onReconciled }: ScanContext): Promise<void> => {
-  shelf.startScan(scan)
-  try {
-    await scan.run()
-    if (!scan.isComplete) return
-    shelf.endScan()
-    // Tells the next start, should this run be killed, that the power was not lost since these files were looked at.
-    onReconciled()
-    await scan.order()
-    log.info('looked through the files of a store', { path, blobs: shelf.index.count })
-  } catch (error) {
-    log.error('could not look through the files of a store', { path, error })
-  }
 }
 
 /** Deletes what uploads of an earlier run left half-written. */

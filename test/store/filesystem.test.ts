@@ -8,28 +8,40 @@ import type { Digest } from '../../src/reapi/digest.js'
 import { putBytes } from '../../src/store/store.js'
 import { WHOLE } from '../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream } from './blobs.js'
-import { type OpenFilesystem, openFilesystem } from './filesystem/open.js'
+import { type FilesystemParts, type OpenFilesystem, openFilesystem } from './filesystem/open.js'
 import { rejects, storeSuite } from './suite.js'
 
-storeSuite(t, {
-  name: 'filesystem',
-  isPersistent: true,
-  open: async (t) => {
-    const folder = t.testdir()
-    const first = await openFilesystem(folder)
-    let current = first
-    return {
-      store: first.store,
-      close: () => current.close(),
-      leftovers: () => first.tempFiles(),
-      reopen: async () => {
-        await first.close()
-        current = await openFilesystem(folder)
-        return current
-      },
-    }
-  },
-})
+const kinds: Record<string, FilesystemParts> = {
+  'filesystem, small blobs as records': {},
+  'filesystem, every blob a file': { small_blob_size: 0 },
+  'filesystem, synced': { durability: 'power_loss' },
+}
+
+for (const [name, parts] of Object.entries(kinds)) {
+  storeSuite(t, {
+    name,
+    isPersistent: true,
+    open: async (t) => {
+      const folder = t.testdir()
+      const first = await openFilesystem(folder, parts)
+      let current = first
+      return {
+        store: first.store,
+        close: () => current.close(),
+        leftovers: () => first.tempFiles(),
+        reopen: async () => {
+          await first.close()
+          current = await openFilesystem(folder, parts)
+          return current
+        },
+      }
+    },
+  })
+}
+
+/** A store whose every blob is a file. */
+const openFiles = (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> =>
+  openFilesystem(folder, { small_blob_size: 0, ...parts })
 
 const blob = (number: number, sizeBytes = 1000): { bytes: Buffer; digest: Digest } => {
   const bytes = bytesOf(sizeBytes, `blob ${number}`)
@@ -66,7 +78,7 @@ t.test('eviction deletes the least recently used files, by every limit', async (
     { name: 'max_count', parts: { policy: { max_count: 2 } }, left: [0, 9] },
   ]
   for (const { name, parts, left } of cases) {
-    const files = await openFilesystem(t.testdir(), parts)
+    const files = await openFiles(t.testdir(), parts)
     for (let number = 0; number < 10; number++) {
       await putBlobs(files, number, number + 1)
       await get(files.store, blob(0).digest)
@@ -79,7 +91,7 @@ t.test('eviction deletes the least recently used files, by every limit', async (
     await files.close()
   }
   const clock = new ManualClock(Date.now())
-  const files = await openFilesystem(t.testdir(), { policy: { max_seconds: 60 }, clock })
+  const files = await openFiles(t.testdir(), { policy: { max_seconds: 60 }, clock })
   await putBlobs(files, 0, 3)
   clock.advance(40_000)
   await get(files.store, blob(1).digest)
@@ -90,7 +102,7 @@ t.test('eviction deletes the least recently used files, by every limit', async (
 })
 
 t.test('a blob that alone exceeds max_bytes is refused and evicts nothing', async (t) => {
-  const files = await openFilesystem(t.testdir(), { policy: { max_bytes: 5000 } })
+  const files = await openFiles(t.testdir(), { policy: { max_bytes: 5000 } })
   await putBlobs(files, 0, 4)
   const large = blob(100, 200_000)
   await rejects(t, put(files.store, large.digest, large.bytes), 'RESOURCE_EXHAUSTED')
@@ -100,7 +112,7 @@ t.test('a blob that alone exceeds max_bytes is refused and evicts nothing', asyn
 })
 
 t.test('leased blobs stay whatever the limits say, and go when released', async (t) => {
-  const files = await openFilesystem(t.testdir(), { policy: { max_count: 3 } })
+  const files = await openFiles(t.testdir(), { policy: { max_count: 3 } })
   await putBlobs(files, 0, 3)
   const ofOne = files.files.lease([blob(0).digest, blob(1).digest, blob(7).digest])
   const ofOther = files.files.lease([blob(1).digest])
@@ -127,7 +139,7 @@ t.test('leased blobs stay whatever the limits say, and go when released', async 
 })
 
 t.test('a reader under way finishes though its blob is evicted', async (t) => {
-  const files = await openFilesystem(t.testdir(), { policy: { max_count: 1 } })
+  const files = await openFiles(t.testdir(), { policy: { max_count: 1 } })
   const large = blob(0, 3_000_000)
   await put(files.store, large.digest, large.bytes)
   const [first] = (await files.store.get(large.digest, WHOLE, call)).path()
@@ -161,15 +173,18 @@ t.test('a file that is gone, torn or written to is a miss that heals', async (t)
   for (const [name, hurt] of Object.entries(hurts)) {
     for (const restarts of [false, true]) {
       const folder = t.testdir()
-      let files = await openFilesystem(folder)
+      let files = await openFiles(folder)
       for (const sizeBytes of [1000, 900_000]) {
         const { bytes, digest } = blob(1, sizeBytes)
         await put(files.store, digest, bytes)
         if (restarts) {
           await files.close()
-          files = await openFilesystem(folder)
+          files = await openFiles(folder)
         }
         await hurt(await fileOf(t, digest, folder))
+        // Nobody knows the time of the file after a restart: it is found out while it is read.
+        const isFoundWhileRead = restarts && sizeBytes > 64 * 1024 && name === 'same length, other bytes'
+        if (isFoundWhileRead) await rejects(t, get(files.store, digest), 'DATA_LOSS')
         await rejects(t, files.store.get(digest, WHOLE, call), 'NOT_FOUND')
         t.notOk(await isPresent(files.store, digest), `${name}: missing from now on`)
         t.same(await files.blobFiles(), [], `${name}: its file is gone`)
@@ -184,7 +199,7 @@ t.test('a file that is gone, torn or written to is a miss that heals', async (t)
 
 t.test('a file cut short while it is read is DATA_LOSS and then a miss', async (t) => {
   const folder = t.testdir()
-  const files = await openFilesystem(folder)
+  const files = await openFiles(folder)
   const { bytes, digest } = blob(0, 4_000_000)
   await put(files.store, digest, bytes)
   const cut = await files.store.get(digest, WHOLE, call)
@@ -195,31 +210,27 @@ t.test('a file cut short while it is read is DATA_LOSS and then a miss', async (
   await files.close()
 })
 
-t.test('writers beyond max_concurrent_writes wait, can be aborted, and are bounded', async (t) => {
-  const files = await openFilesystem(t.testdir(), { max_concurrent_writes: 1 })
-  const { bytes, digest } = blob(0)
-  const holder = new PassThrough()
-  const held = putStream(files.store, digest, holder)
-  holder.write(bytes)
-  await until(async () => (await files.tempFiles()).length === 1)
-  const controller = new AbortController()
-  const aborted = putBytes(files.store, digest, bytes, { ...call, signal: controller.signal })
-  const waiting = Array.from({ length: 255 }, async () => putBytes(files.store, digest, bytes, call))
-  for (let turn = 0; turn < 20; turn++) await setImmediate()
-  t.equal((await files.tempFiles()).length, 1, 'one file is being written')
-  await rejects(t, putBytes(files.store, digest, bytes, call), 'RESOURCE_EXHAUSTED')
-  controller.abort()
-  await rejects(t, aborted, 'CANCELLED')
-  holder.end()
-  await Promise.all([held, ...waiting])
-  t.ok((await get(files.store, digest)).equals(bytes))
+t.test('an upload that is parked holds up no other write', async (t) => {
+  const files = await openFiles(t.testdir(), { max_concurrent_writes: 1 })
+  const parked = [0, 1].map((number) => {
+    const source = new PassThrough()
+    const written = putStream(files.store, blob(number).digest, source)
+    source.write(blob(number).bytes)
+    return { source, written, number }
+  })
+  await until(async () => (await files.tempFiles()).length === 2)
+  await putBytes(files.store, blob(2).digest, blob(2).bytes, call)
+  t.ok(await isPresent(files.store, blob(2).digest), 'while two are parked')
+  for (const { source } of parked) source.end()
+  await Promise.all(parked.map(({ written }) => written))
+  for (const { number } of parked) t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
   t.same(await files.tempFiles(), [])
   await files.close()
 })
 
 t.test('links are read-only, share the blob and heal', async (t) => {
   const folder = t.testdir({ root: {} })
-  const files = await openFilesystem(folder, { policy: { max_bytes: 10_000 } })
+  const files = await openFiles(folder, { policy: { max_bytes: 10_000 } })
   const { bytes, digest } = blob(0)
   const at = (name: string): string => join(folder, 'root', name)
   await put(files.store, digest, bytes)
@@ -247,6 +258,12 @@ t.test('links are read-only, share the blob and heal', async (t) => {
   t.ok((await readFile(at('x5'))).equals(bytes), 'and so is one that vanished')
 
   await utimes(at('plain'), new Date(), new Date(Date.now() + 5000))
+  await files.files.link(digest, at('touched'), false)
+  t.ok((await get(files.store, digest)).equals(bytes), 'a file that was only touched is still the blob')
+
+  await chmod(at('plain'), 0o644)
+  await writeFile(at('plain'), bytesOf(bytes.length, 'other'))
+  await utimes(at('plain'), new Date(), new Date(Date.now() + 9000))
   await rejects(t, files.files.link(digest, at('poisoned'), false), 'NOT_FOUND')
   await until(async () => (await files.blobFiles()).length === 0)
   t.notOk(await isPresent(files.store, digest))
@@ -266,14 +283,14 @@ t.test('links are read-only, share the blob and heal', async (t) => {
   t.same(await files.tempFiles(), [])
   t.same(
     (await readdir(join(folder, 'root'))).sort(),
-    ['plain', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6', 'x7'],
+    ['plain', 'touched', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6', 'x7'],
     'failed links leave nothing',
   )
   await files.close()
 })
 
 t.test('health tells of a folder that is gone and leaves nothing', async (t) => {
-  const files = await openFilesystem(t.testdir(), { temp_path: join(t.testdirName, 'other') })
+  const files = await openFiles(t.testdir(), { temp_path: join(t.testdirName, 'other') })
   t.equal((await files.store.health(call)).state, 'Ok')
   t.same(await files.tempFiles(), [])
   const aborted = await files.store.health({ ...call, signal: AbortSignal.abort() })
@@ -283,7 +300,7 @@ t.test('health tells of a folder that is gone and leaves nothing', async (t) => 
 })
 
 t.test('concurrent results of one action: one of them, whole, and one file', async (t) => {
-  const files = await openFilesystem(t.testdir())
+  const files = await openFiles(t.testdir())
   const { digest } = blob(0)
   const results = Array.from({ length: 20 }, (_, number) =>
     bytesOf(number % 4 === 0 ? 2000 : 1000 + number, `${number}`),
@@ -300,7 +317,7 @@ t.test('concurrent results of one action: one of them, whole, and one file', asy
 })
 
 t.test('a blob uploaded again and again is never missing meanwhile, neither to a reader nor to a link', async (t) => {
-  const files = await openFilesystem(t.testdir())
+  const files = await openFiles(t.testdir())
   const { digest, bytes } = blob(0)
   await put(files.store, digest, bytes)
   for (let round = 0; round < 20; round++) {

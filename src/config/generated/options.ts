@@ -75,7 +75,7 @@ export interface EvictionPolicy {
 }
 
 /**
- * Keeps each blob as a file and finds them again after a restart, with their recency. The store for anything bigger than memory, and the only one a worker can link inputs from.
+ * Keeps large blobs as files and small ones together in a log, and finds them again after a restart, with their recency. The store for anything bigger than memory, and the only one a worker can link inputs from.
  */
 export interface FilesystemOptions {
   /**
@@ -95,11 +95,11 @@ export interface FilesystemOptions {
    */
   readonly eviction_policy: EvictionPolicy
   /**
-   * A file counts as its size rounded up to this many bytes, as the disk sees it.
+   * A file counts as its size rounded up to this many bytes, as the disk sees it. A small blob counts as its record and a third more, for room that is not given back yet.
    */
   readonly block_size: number
   /**
-   * Most files being written at one time; further writers wait. 0 means no limit.
+   * Most writes to files under way at one time; further ones wait. 0 means no limit. An upload whose client is quiet counts for none.
    */
   readonly max_concurrent_writes: number
   /**
@@ -107,9 +107,13 @@ export interface FilesystemOptions {
    */
   readonly durability: 'process_exit' | 'power_loss'
   /**
-   * Memory for blobs of up to 16 KiB that were read lately, and of up to 1 KiB that were written: above all actions and their results. 0 keeps none.
+   * Blobs of up to this many bytes are kept together in a log, larger ones as a file each: writing a file costs several times as much, and a worker links to one instead of copying it. 0 keeps every blob as a file; at most 1 MiB.
    */
-  readonly small_blob_cache_size: number
+  readonly small_blob_size: number
+  /**
+   * How much is read again each second, behind the back of all calls, and compared with the checksum it was written with. A damaged blob is told of in the log and is a miss until somebody uploads it again. 0 reads nothing again; what is damaged is then found when it is first read after a start, small blobs at every read.
+   */
+  readonly scrub_bytes_per_s: number
 }
 
 /**

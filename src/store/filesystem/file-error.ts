@@ -10,6 +10,7 @@ const codes: Readonly<Record<string, [code: CodeName, meaning: string]>> = {
   EFBIG: ['RESOURCE_EXHAUSTED', 'the file would be larger than the server may write'],
   EMFILE: ['RESOURCE_EXHAUSTED', 'the server has too many files open'],
   ENFILE: ['RESOURCE_EXHAUSTED', 'the machine has too many files open'],
+  ENOTDIR: ['INTERNAL', 'there is a file in the place of a folder of the store'],
   EEXIST: ['ALREADY_EXISTS', 'there is a file in its place'],
   EIO: ['DATA_LOSS', 'the disk of the store reports an error'],
   EROFS: ['INTERNAL', 'the file system of the store is read-only'],

@@ -1,97 +1,100 @@
 import { open, stat, unlink } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
-import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { readFile, streamsOf } from '../../stream/blob/form.js'
+import { deliver } from '../../stream/collect.js'
 import { cancellation, join } from '../../stream/join.js'
-import { placeOf, type Range } from '../../stream/path.js'
-import { ABSENT } from '../index/blob-index.js'
+import { isWhole, placeOf, type Range } from '../../stream/path.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
-import { type BlobBytes, commitTogether } from './commit-together.js'
 import { errnoOf, fileError } from './file-error.js'
-import { FileSink, tooLargeToKeep } from './file-sink.js'
-import { FilePart } from './file-source.js'
-import type { FolderSyncs } from './folder-syncs.js'
-import { LinkedFiles } from './linked-files.js'
-import type { OpenFile } from './open-file.js'
-import { placeFile, writeFileInPlace } from './place-file.js'
-import { notFound, type Place, type Shelf } from './shelf.js'
-import { type SmallWrite, SmallWrites, type Written } from './small-writes.js'
-import type { WriteSlots } from './write-slots.js'
+import { checkFile } from './files/check-file.js'
+import { FileSink, tooLargeToKeep } from './files/file-sink.js'
+import { FilePart } from './files/file-source.js'
+import type { FolderSyncs } from './files/folder-syncs.js'
+import { LinkedFiles } from './files/linked-files.js'
+import type { OpenFile } from './files/open-file.js'
+import { placeFile } from './files/place-file.js'
+import type { WriteSlots } from './files/write-slots.js'
+import { ATTEMPTS_MAX, type Located, notFound, type Shelf } from './shelf.js'
+import type { Upkeep, UpkeepReport } from './upkeep/upkeep.js'
 
-/** Up to here a blob is read while it is opened: open, read, close, and no stream that holds a descriptor. */
-const SMALL_BYTES = 64 * 1024
+/** Up to here a part of a file is read while it is opened: open, read, close, and no stream that holds a descriptor. */
+const READ_AT_ONCE_BYTES = 64 * 1024
 
-/** How many blobs that are too large to be written together, or may not be, are written at a time. */
+/** How many blobs that are not small are written at a time. */
 const WRITE_LANES = 16
 
 export interface FilesystemStoreParts {
   readonly slots: WriteSlots
   /** Read from a file at a time. */
   readonly bufferBytes: number
+  /** Up to here a blob is kept among the records. */
+  readonly smallBytes: number
   /** Set where a finished write has to survive a power loss. */
   readonly syncs: FolderSyncs | undefined
-  readonly log: Log
+  readonly upkeep: Upkeep
+}
+
+/** What the store holds and has come upon, for who watches it. */
+export interface StoreUsage extends UpkeepReport {
+  readonly entryCount: number
+  readonly sizeBytes: number
+  /** How long the blob that was evicted last had not been used; undefined as long as none was. */
+  readonly lastEvictedIdleMs: number | undefined
+  /** Since the start. */
+  readonly damagedCount: number
 }
 
 /**
- * Keeps each blob as a file. Files are opened by `get` itself, because only the disk knows whether the blob is still
- * there and NOT_FOUND must come before the blob, which holds the descriptor until it was read or is discarded.
+ * Keeps small blobs as records of a log and larger ones as files. Files are opened by `get` itself, because only the disk
+ * knows whether the blob is still there and NOT_FOUND must come before the blob, which holds the descriptor until it was
+ * read or is discarded.
  *
  * What it promises: a `put` that resolved survives the end of the process however it comes (kill -9 included). With
  * `syncs` it survives a power loss too; without, that may take the last seconds of writes with it, and a file it cut
- * short is noticed and is a miss.
+ * short is noticed and is a miss. Bytes that are not those that were written are given away at most once as a whole: of
+ * records never, of a file that nobody has read since the start with an error behind them.
  */
 export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
   readonly #shelf: Shelf
-  readonly #slots: WriteSlots
-  readonly #bufferBytes: number
-  readonly #syncs: FolderSyncs | undefined
-  readonly #smallWrites: SmallWrites
+  readonly #parts: FilesystemStoreParts
   #isClosed = false
 
-  constructor(shelf: Shelf, { slots, bufferBytes, syncs, log }: FilesystemStoreParts) {
+  constructor(shelf: Shelf, parts: FilesystemStoreParts) {
     super()
-    this.#smallWrites = new SmallWrites(shelf.layout, log)
     this.#shelf = shelf
-    this.#slots = slots
-    this.#bufferBytes = bufferBytes
-    this.#syncs = syncs
+    this.#parts = parts
     this.files = new LinkedFiles(shelf)
   }
 
-  findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
-    return this.#shelf.findMissing(digests)
+  async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
+    if (this.#shelf.hasDoubts) await this.#shelf.resolveDoubts(digests.digests())
+    return this.#shelf.index.missing(digests)
   }
 
   async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
-    const { recent, index, isScanning } = this.#shelf
-    const known = isScanning ? undefined : recent.get(digest)
-    if (known !== undefined) {
-      index.use(digest)
-      const { offset, end } = placeOf(range, known.length, digest.key)
-      return Blob.ofBytes(end - offset === known.length ? known : known.subarray(offset, end), { offset })
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const located = this.#shelf.locate(digest)
+      const { offset, end } = placeOf(range, located.storedBytes, digest.key)
+      if (located.isInline) {
+        const bytes = await this.#shelf.readInline(located).catch((error: unknown) => {
+          throw fileError(error, `read blob ${digest.key}`)
+        })
+        if (bytes !== undefined) return Blob.ofBytes(bytes.subarray(offset, end), { offset })
+      } else {
+        const file = await this.#shelf.openFile(located)
+        const blob = file && (await this.#blobOf(file, located, range))
+        if (blob !== undefined) return blob
+      }
     }
-    // A miss is an everyday answer: it is not passed through all that opens a file.
-    if (!isScanning && index.find(digest) === ABSENT) throw notFound(digest)
-    const begun = isScanning ? undefined : recent.begin(digest)
-    let whole: Buffer | undefined
-    try {
-      const { file, storedBytes } = await this.#shelf.open(digest)
-      const { offset, end } = await placedIn(file, range, storedBytes, digest)
-      if (end - offset > SMALL_BYTES) return Blob.ofFile(this.#part(file, digest, offset, end), { offset })
-      const bytes = await readFile(this.#part(file, digest, offset, end))
-      if (bytes.length === storedBytes) whole = bytes
-      return Blob.ofBytes(bytes, { offset })
-    } finally {
-      if (begun !== undefined) recent.keep(digest, begun, whole)
-    }
+    throw notFound(digest)
   }
 
   async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
@@ -104,33 +107,18 @@ export class FilesystemStore extends BaseStore {
     else await join([...streamsOf(form), this.#sink(digest)], signal)
   }
 
-  /** Small blobs are put together; one that is still to be hashed, or is not at hand, has its turn beside them. */
+  /** Small blobs are handed over together: what is written at a time is then all of them. */
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const outcomes = new Array<StatusError | undefined>(entries.length)
-    const small: BlobBytes[] = []
-    const smallAt: number[] = []
-    const { index } = this.#shelf
-    const areTogether = this.#syncs === undefined && !this.#slots.isLimited
-    await boundedMap(entries, WRITE_LANES, async ({ digest, blob }, at) => {
-      const isSmall = areTogether && blob.sizeBytes !== undefined && blob.sizeBytes <= SMALL_BYTES
-      if (!isSmall || !index.fits(blob.sizeBytes)) {
-        outcomes[at] = await outcomeOf(this.put(digest, blob, call))
-        return
-      }
-      try {
-        const bytes = await blob.bytes({ maxBytes: SMALL_BYTES, signal: call.signal })
-        small[smallAt.push(at) - 1] = { digest, bytes }
-      } catch (error) {
-        outcomes[at] = StatusError.from(error)
-      }
-    })
-    const written = await commitTogether(this.#shelf, small, (files) => this.#placeAll(files, call))
-    for (const [place, failure] of written.entries()) {
-      if (failure !== undefined) {
-        outcomes[smallAt[place] as number] = fileError(failure, `write blob ${small[place]?.digest.key}`)
-      }
-    }
-    return outcomes
+    const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
+      sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
+    const putOne = ({ digest, blob }: BlobEntry): Promise<StatusError | undefined> =>
+      outcomeOf(this.put(digest, blob, call))
+    const small = entries.map((entry) => (isSmall(entry) ? putOne(entry) : undefined))
+    const others = await boundedMap(entries, WRITE_LANES, async (entry, at) =>
+      small[at] === undefined ? putOne(entry) : undefined,
+    )
+    const outcomes = await Promise.all(small)
+    return outcomes.map((outcome, at) => outcome ?? others[at])
   }
 
   remove(digest: Digest, _call: Call): Promise<void> {
@@ -139,7 +127,7 @@ export class FilesystemStore extends BaseStore {
 
   async health({ signal }: Call): Promise<HealthStatus> {
     const structName = FilesystemStore.name
-    const { layout, index, isScanning } = this.#shelf
+    const { layout, index, damagedCount } = this.#shelf
     const tempPath = layout.nextTempPath()
     try {
       await stat(layout.contentPath)
@@ -156,79 +144,95 @@ export class FilesystemStore extends BaseStore {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileError(error, 'write').message
       return { state: 'Failed', structName, message: 'cannot write and delete a file', error: reason }
     }
-    const activity = isScanning ? ', looking for more' : ''
-    return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${activity}` }
-  }
-
-  #part(file: OpenFile, digest: Digest, offset: number, end: number): FilePart {
-    const onTorn = (): void => void this.#shelf.drop(digest)
-    return new FilePart({ file, key: digest.key, offset, end, bufferBytes: this.#bufferBytes, onTorn })
-  }
-
-  #sink(digest: Digest): FileSink {
-    const shelf = this.#shelf
-    return new FileSink({
-      key: digest.key,
-      slots: this.#slots,
-      nextTempPath: () => shelf.layout.nextTempPath(),
-      isSynced: this.#syncs !== undefined,
-      fits: (storedBytes) => shelf.index.fits(storedBytes),
-      commit: (tempPath, storedBytes, mtimeMs) =>
-        this.#commit(digest, storedBytes, async ({ name }) => {
-          await placeFile(shelf.layout.pathOf(name), tempPath, this.#syncs)
-          return mtimeMs
-        }),
-    })
-  }
-
-  async #putBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    const { index, layout } = this.#shelf
-    if (!index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
-    await this.#slots.take(signal)
-    try {
-      const place: Place = ({ name, isNew }) => {
-        if (this.#syncs === undefined) return this.#smallWrites.write({ name, isNew, bytes }, signal)
-        const file = { tempPath: layout.nextTempPath(), path: layout.pathOf(name), bytes }
-        return writeFileInPlace(file, this.#syncs)
-      }
-      await this.#commit(digest, bytes.length, place, bytes)
-    } catch (error) {
-      throw fileError(error, `write blob ${digest.key}`)
-    } finally {
-      this.#slots.release()
+    const { failure } = this.#parts.upkeep
+    if (failure !== undefined) {
+      return { state: 'Failed', structName, message: 'cannot read a folder of its files', error: failure }
     }
+    const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
+    return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 
-  async #placeAll(files: readonly SmallWrite[], { signal }: Call): Promise<readonly Written[]> {
-    if (this.#isClosed) return files.map(({ name }) => closedStore(`write ${name}`))
-    return this.#smallWrites.writeAll(files, signal)
+  get usage(): StoreUsage {
+    const { index, lastEvictedIdleMs, damagedCount } = this.#shelf
+    const { report } = this.#parts.upkeep
+    return { ...report, entryCount: index.count, sizeBytes: index.bytes, lastEvictedIdleMs, damagedCount }
   }
 
   /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#shelf.idle()
-    await this.#smallWrites.close()
   }
 
-  async #commit(digest: Digest, storedBytes: number, place: Place, bytes?: Buffer): Promise<void> {
-    const placeUnlessClosed: Place = async (placing) => {
-      if (this.#isClosed) throw closedStore(`keep blob ${digest.key}`)
-      return place(placing)
+  /** Undefined when the blob changed, or turned out damaged, while it was opened. */
+  async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
+    const shelf = this.#shelf
+    const { digest, storedBytes } = located
+    const { offset, end } = placeOf(range, storedBytes, digest.key)
+    const sizeBytes = end - offset
+    const stats = file.stat()
+    const part = new FilePart({
+      ...{ file, key: digest.key, offset, end, bufferBytes: this.#parts.bufferBytes },
+      onTorn: () => void shelf.heal(located),
+    })
+    if (shelf.suspects(located, stats)) {
+      await part.close()
+      await checkFile(shelf, located)
+      return undefined
     }
-    await this.#shelf.commit(digest, storedBytes, placeUnlessClosed, bytes)
+    const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
+    if (!isWhole(range, storedBytes) || shelf.trusts(located, stats)) {
+      return isAtOnce ? Blob.ofBytes(await readFile(part), { offset }) : Blob.ofFile(part, { offset })
+    }
+    const checksum = await shelf.checksumOf(located)
+    if (checksum === undefined) {
+      await part.close()
+      return undefined
+    }
+    const done = async (isRight: boolean): Promise<void> => {
+      if (isRight) shelf.vouch(located, stats)
+      else await shelf.damaged(located)
+    }
+    if (!isAtOnce) return Blob.ofPath([part.checked({ checksum, done })], { sizeBytes, offset })
+    const bytes = await readFile(part)
+    const isRight = crc32(bytes) === checksum
+    await done(isRight)
+    return isRight ? Blob.ofBytes(bytes, { offset }) : undefined
+  }
+
+  async #putBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    if (!this.#shelf.index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
+    if (bytes.length <= this.#parts.smallBytes) await this.#commitSmall(digest, bytes, signal)
+    else await deliver(bytes, [this.#sink(digest)], signal)
+  }
+
+  #sink(digest: Digest): FileSink {
+    const shelf = this.#shelf
+    const { slots, smallBytes, syncs } = this.#parts
+    return new FileSink({
+      key: digest.key,
+      slots,
+      smallBytes,
+      nextTempPath: () => shelf.layout.nextTempPath(),
+      isSynced: syncs !== undefined,
+      fits: (storedBytes) => shelf.index.fits(storedBytes),
+      commitSmall: (bytes) => this.#commitSmall(digest, bytes),
+      commit: async (tempPath, file) => {
+        if (this.#isClosed) throw closedStore(digest)
+        await shelf.commitFile(digest, file, (path) => placeFile(path, tempPath, syncs))
+      },
+    })
+  }
+
+  async #commitSmall(digest: Digest, bytes: Buffer, signal?: AbortSignal): Promise<void> {
+    if (this.#isClosed) throw closedStore(digest)
+    try {
+      await this.#shelf.commitBytes(digest, bytes, signal)
+    } catch (error) {
+      throw fileError(error, `write blob ${digest.key}`)
+    }
   }
 }
 
-const closedStore = (attempted: string): StatusError =>
-  new StatusError('UNAVAILABLE', `could not ${attempted}: the store is closed`)
-
-/** Where a range is in a file, which is closed when it is nowhere. */
-const placedIn = async (file: OpenFile, range: Range, storedBytes: number, { key }: Digest) => {
-  try {
-    return placeOf(range, storedBytes, key)
-  } catch (error) {
-    await new Promise<void>((resolve) => file.close(() => resolve()))
-    throw error
-  }
-}
+const closedStore = ({ key }: Digest): StatusError =>
+  new StatusError('UNAVAILABLE', `could not keep blob ${key}: the store is closed`)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
 import { errnoOf } from './file-error.js'
@@ -15,9 +16,9 @@ export interface BlobName {
 }
 
 /**
- * Where things are: `{content_path}/{function}/{first two digits}/{hash}-{sizeBytes}-{storedBytes}`, with an `x` behind it
- * for the executable twin. The length in the name shows a torn file for what it is, and lets the index be rebuilt
- * without asking for every file's size.
+ * Where things are: the log in `{content_path}/records`, the index as it was last kept in `{content_path}/index`, and large
+ * blobs in `{content_path}/{function}/{first two digits}/{hash}-{sizeBytes}-{storedBytes}`, with an `x` behind it for the
+ * executable twin.
  */
 export class Layout {
   readonly contentPath: string
@@ -36,21 +37,38 @@ export class Layout {
     return join(this.contentPath, 'index')
   }
 
+  /** The folder of the log. */
+  get recordsPath(): string {
+    return join(this.contentPath, RECORDS)
+  }
+
   /** The folder of a digest, relative to content_path. */
   folderOf(digest: Digest): string {
     return `${digest.function.name.toLowerCase()}/${digest.hash.slice(0, 2)}`
   }
 
-  /** Which of the folders that blobs may be in exist. */
-  async folders(): Promise<string[]> {
+  /** Which of the folders that blobs may be in exist. One that cannot be read is told of, and left out. */
+  async folders(fail: (error: unknown) => void): Promise<string[]> {
     const pairsOf = async (name: string): Promise<string[]> => {
       const pairs = await readdir(this.folderPath(name)).catch((error: unknown) => {
-        if (errnoOf(error) === 'ENOENT') return []
-        throw error
+        if (errnoOf(error) !== 'ENOENT') fail(error)
+        return []
       })
       return pairs.filter((pair) => PAIR.test(pair)).map((pair) => `${name}/${pair}`)
     }
     return (await Promise.all([...functionsByFolder.keys()].map(pairsOf))).flat()
+  }
+
+  /**
+   * Refuses a content_path that an older version filled: it kept every blob as a file, and no record of any. Its folder is
+   * left as it is.
+   */
+  async refuseOlder(): Promise<void> {
+    const names = await readdir(this.contentPath)
+    if (names.includes(RECORDS) || !names.some((name) => functionsByFolder.has(name))) return
+    const text = `content_path ${this.contentPath} holds blobs as an older version of remexec kept them, which this one cannot read`
+    const advice = 'name another content_path, or delete this one: clients upload again what they need'
+    throw new StatusError('FAILED_PRECONDITION', `${text}: ${advice}`)
   }
 
   folderPath(folder: string): string {
@@ -97,6 +115,8 @@ export class Layout {
     return name.startsWith(this.#tempPrefix)
   }
 }
+
+const RECORDS = 'records'
 
 const PAIR = /^[0-9a-f]{2}$/
 

@@ -1,312 +1,388 @@
-import type { Stats } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
+import { boundedMap } from '../../base/bounded-map.js'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { ABSENT, BlobIndex, type EvictionLimits } from '../index/blob-index.js'
+import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 import { Commits } from './commits.js'
+import { Marks } from './files/marks.js'
+import { type OpenFile, openToRead } from './files/open-file.js'
+import { isGone, Unlinker } from './files/unlinker.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
-import { type OpenFile, openToRead } from './open-file.js'
-import { RecentBytes } from './recent-bytes.js'
-import { Unlinker } from './unlinker.js'
+import type { RecordKind } from './records/record.js'
+import type { RecordLog } from './records/record-log.js'
 
-/** A blob's file as the index knows it. */
+/** Where a blob is. */
 export interface Located {
   readonly digest: Digest
   readonly slot: number
   readonly storedBytes: number
-  /** `markOf` its modification time, or UNKNOWN_MARK. */
-  readonly mark: number
+  /** Of the record that holds the blob, or that speaks for its file. */
+  readonly location: number
+  readonly isInline: boolean
+  /** Of its file, where it is one. */
   readonly path: string
 }
 
-export interface ShelfOptions {
-  readonly limits: EvictionLimits
-  readonly blockSizeBytes: number
-  /** How much of what was read lately may stay in memory. */
-  readonly recentBytes: number
+/** What is to be known of a finished file. */
+export interface FinishedFile {
+  readonly storedBytes: number
+  /** CRC-32 of its bytes. */
+  readonly checksum: number
+  readonly mtimeMs: number
 }
 
-/** Where a blob's file goes. */
-export interface Placing {
-  /** Relative to content_path. */
-  readonly name: string
-  /** Whether no file of that name is known, and nobody who lists the folder would believe it. */
-  readonly isNew: boolean
-}
-
-/** Puts a whole file where it belongs; answers its modification time in milliseconds. */
-export type Place = (placing: Placing) => Promise<number>
-
-/** A scan under way, as long as the index cannot be believed without it. */
-export interface Reconciliation {
-  covers(digest: Digest): boolean
-  cover(digest: Digest): Promise<void>
-  confirmNow(digest: Digest): void
+export interface ShelfParts {
+  readonly layout: Layout
+  readonly index: BlobIndex
+  readonly records: RecordLog
+  readonly clock: Clock
+  readonly log: Log
 }
 
 /** Deletions under way at a time: enough to keep the disk busy, few enough to leave the thread pool to the calls. */
 const UNLINKS_MAX = 16
 
+/** Blobs evicted between two breaths: below a millisecond. */
+const SLICE = 500
+
+const STATS_AT_A_TIME = 16
+
 /** How often to look again when a blob changes while it is being opened: a commit each time, or a removal. */
 export const ATTEMPTS_MAX = 10
 
 /**
- * The blobs on disk and the index that knows them, kept in step. A file is visible once the index has it and forgotten
- * by the index before it is deleted; readers with an open file finish in peace.
+ * The blobs on disk and the index that knows them, kept in step. Every blob has a record in the log: a small one is in it,
+ * of a large one it says that there is a file. What the index says is what reading the log from its beginning would
+ * say, except that evicted blobs which are only in the log are left out without a word there.
  */
 export class Shelf {
   readonly layout: Layout
   readonly index: BlobIndex
+  readonly records: RecordLog
   readonly leases: Leases
   readonly unlinker: Unlinker
-  /** Not to be asked while a scan is under way. */
-  readonly recent: RecentBytes
+  readonly marks = new Marks()
   readonly commits = new Commits()
+  /** Whether there may be files in the index whose length nobody has looked at since the power was lost. */
+  hasDoubts = false
   readonly #clock: Clock
-  #scan: Reconciliation | undefined
-  #evictingCount = 0
+  readonly #log: Log
+  #evicting = Promise.resolve()
+  #isEvicting = false
+  #unlinkCount = 0
+  #damagedCount = 0
+  #lastEvictedIdleMs: number | undefined
 
-  constructor(layout: Layout, { limits, blockSizeBytes, recentBytes }: ShelfOptions, clock: Clock, log: Log) {
+  constructor({ layout, index, records, clock, log }: ShelfParts) {
     this.layout = layout
+    this.index = index
+    this.records = records
     this.#clock = clock
-    this.index = new BlobIndex({ limits, clock, blockSizeBytes })
+    this.#log = log
     this.leases = new Leases(this)
     this.unlinker = new Unlinker(log)
-    this.recent = new RecentBytes(recentBytes)
   }
 
-  /** From now until it is done, `scan` is asked before the index is believed. */
-  startScan(scan: Reconciliation): void {
-    this.#scan = scan
-    this.unlinker.record(true)
+  /** Blobs found to be other than what was written, since the start. */
+  get damagedCount(): number {
+    return this.#damagedCount
   }
 
-  endScan(): void {
-    this.#scan = undefined
-    this.unlinker.record(false)
-    this.evict()
+  /** How long the blob that was evicted last had not been used; undefined as long as none was. */
+  get lastEvictedIdleMs(): number | undefined {
+    return this.#lastEvictedIdleMs
   }
 
-  get isScanning(): boolean {
-    return this.#scan !== undefined
+  /** Looks at those of these files that nobody has looked at since the power was lost. */
+  async resolveDoubts(digests: Iterable<Digest>): Promise<void> {
+    if (!this.hasDoubts) return
+    const doubtful = [...digests].filter((digest) => {
+      const slot = this.index.find(digest)
+      return slot !== ABSENT && this.index.isDoubtful(slot)
+    })
+    await boundedMap(doubtful, STATS_AT_A_TIME, async (digest) => {
+      const located = this.#located(digest)
+      if (located !== undefined) await this.look(located)
+    })
   }
 
-  async findMissing(batch: DigestBatch): Promise<DigestBatch> {
-    const scan = this.#scan
-    if (scan === undefined) return this.index.missing(batch)
-    const absent: number[] = []
-    for (let index = 0; index < batch.count; index++) {
-      const digest = batch.at(index)
-      await scan.cover(digest)
-      if (this.#find(digest) === ABSENT) absent.push(index)
-      else this.index.use(digest)
+  /** Drops a file that is gone, or not as long as it was; one that cannot be looked at stays as it is. */
+  async look(located: Located): Promise<void> {
+    try {
+      const { size } = await stat(located.path)
+      if (size !== located.storedBytes) await this.heal(located)
+      else if (this.isAsLocated(located)) this.index.setDoubtful(located.slot, false)
+    } catch (error) {
+      if (isGone(error)) await this.heal(located)
     }
-    return batch.select(absent)
   }
 
   /** Where a blob is, which counts as a use; rejects with NOT_FOUND. */
-  async locate(digest: Digest): Promise<Located> {
-    if (this.#scan !== undefined) await this.#scan.cover(digest)
-    const slot = this.#find(digest)
-    if (slot === ABSENT) throw notFound(digest)
+  locate(digest: Digest): Located {
+    const located = this.#located(digest)
+    if (located === undefined) throw notFound(digest)
     this.index.use(digest)
-    const storedBytes = this.index.storedBytesOf(slot)
-    const mark = this.index.extraOf(slot)
-    return { digest, slot, storedBytes, mark, path: this.layout.blobPath(digest, storedBytes) }
+    return located
   }
 
-  /** What a lease can see at once, without waiting for a scan. */
+  /** What a lease can see at once. */
   findNow(digest: Digest): number {
-    if (this.#scan !== undefined && !this.#scan.covers(digest)) this.#scan.confirmNow(digest)
-    return this.#scan !== undefined && !this.#scan.covers(digest) ? this.#certain(digest) : this.#find(digest)
+    const located = this.#located(digest)
+    if (located === undefined) return ABSENT
+    if (!this.index.isDoubtful(located.slot)) return located.slot
+    const isThere = statSync(located.path, { throwIfNoEntry: false })?.size === located.storedBytes
+    if (isThere) this.index.setDoubtful(located.slot, false)
+    return isThere ? located.slot : ABSENT
   }
 
-  /**
-   * Opens a blob's file. One that vanished, was cut short or was written to behind our back is dropped, and is NOT_FOUND
-   * like any other miss.
-   */
-  async open(digest: Digest): Promise<{ readonly file: OpenFile; readonly storedBytes: number }> {
-    for (let attempt = 1; ; attempt++) {
-      const located = await this.locate(digest)
-      const file = await openToRead(located.path, digest.key)
-      if (file !== undefined) {
-        if (this.accepts(located, file.stat())) return { file, storedBytes: located.storedBytes }
-        await new Promise<void>((resolve) => file.close(() => resolve()))
-      }
-      await this.heal(located)
-      if (attempt === ATTEMPTS_MAX) throw notFound(digest)
+  /** The bytes of a small blob. A record that turns out damaged is dropped, and is a miss. */
+  async readInline(located: Located): Promise<Buffer | undefined> {
+    const { digest, location, storedBytes } = located
+    const bytes = await this.records.read(location, digest, storedBytes)
+    if (bytes === undefined && this.isAsLocated(located)) await this.damaged(located)
+    return bytes
+  }
+
+  /** Opens a blob's file. One that vanished or was cut short is dropped; undefined then, and when it changed meanwhile. */
+  async openFile(located: Located): Promise<OpenFile | undefined> {
+    const file = await openToRead(located.path, located.digest.key)
+    if (file !== undefined) {
+      if (file.stat().size === located.storedBytes) return file
+      await new Promise<void>((resolve) => file.close(() => resolve()))
     }
+    await this.heal(located)
+    return undefined
+  }
+
+  /** The checksum that a file had when it was written; undefined when its record is damaged, and the blob dropped. */
+  async checksumOf(located: Located): Promise<number | undefined> {
+    const head = await this.records.readHead(located.location, located.digest)
+    if (head === undefined && this.isAsLocated(located)) await this.damaged(located)
+    return head?.checksum
   }
 
   /**
-   * Drops a blob whose file turned out to be wrong. A commit or a removal may have come between the index and the disk:
-   * one under way is waited for, and only what is still believed is wrong.
+   * Whether the bytes of a file with this modification time are known to be right. While the blob is uploaded again the file
+   * in its place may be the new one already: either is whole.
+   */
+  trusts({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
+    return this.marks.vouchesFor(slot, mtimeMs) || this.isCommitting(digest)
+  }
+
+  /** Whether somebody wrote to a file, or touched it, since its bytes were known to be right. */
+  suspects({ digest, slot }: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): boolean {
+    return this.marks.suspects(slot, mtimeMs) && !this.isCommitting(digest)
+  }
+
+  /** Somebody read all of a file that had this modification time, and its bytes were right. */
+  vouch(located: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): void {
+    if (!this.isAsLocated(located)) return
+    this.marks.set(located.slot, mtimeMs)
+    this.index.setDoubtful(located.slot, false)
+  }
+
+  /** Drops a blob whose bytes are not those that were written: nobody gets them again, and the next upload heals it. */
+  async damaged(located: Located): Promise<void> {
+    if (!this.isAsLocated(located)) return
+    this.#damagedCount++
+    this.#log.warn('a blob of the store is damaged: it is dropped until somebody uploads it again', {
+      blob: located.digest.key,
+    })
+    await this.heal(located)
+  }
+
+  /**
+   * Drops a blob whose file or record turned out to be wrong. A commit or a removal may have come between the index and the
+   * disk: one under way is waited for, and only what is still believed is wrong.
    */
   async heal(located: Located): Promise<void> {
     if (this.isCommitting(located.digest)) await this.commits.settled(located.digest)
-    else if (this.isAsLocated(located)) await this.#dropSlot(located.slot, located.digest)
+    else if (this.isAsLocated(located)) await this.#remove(located)
   }
 
   /** Whether nobody has replaced or removed a blob since it was located, or is about to. */
-  isAsLocated({ digest, slot, storedBytes, mark }: Located): boolean {
-    return (
-      this.index.find(digest) === slot &&
-      this.index.storedBytesOf(slot) === storedBytes &&
-      this.index.extraOf(slot) === mark &&
-      !this.isCommitting(digest)
+  isAsLocated(located: Located): boolean {
+    return this.isThere(located) && !this.isCommitting(located.digest)
+  }
+
+  /** Whether nobody has replaced or removed a blob since it was located. */
+  isThere({ digest, slot, location }: Located): boolean {
+    return this.index.find(digest) === slot && this.index.extraOf(slot) === location
+  }
+
+  /** Keeps a small blob. Resolves once it is committed and visible. Commits of one digest run in turn. */
+  async commitBytes(digest: Digest, bytes: Buffer, signal?: AbortSignal): Promise<void> {
+    while (this.isCommitting(digest)) await this.commits.settled(digest)
+    await this.#commit(digest, () =>
+      this.#append('bytes', digest, {
+        storedBytes: bytes.length,
+        checksum: crc32(bytes),
+        bytes,
+        ...(signal && { signal }),
+      }),
     )
   }
 
-  /** Whether a file is the one the index knows; learns its modification time when the index does not know it yet. */
-  accepts(located: Located, stats: Stats): boolean {
-    if (stats.size !== located.storedBytes) return false
-    const mark = markOf(stats.mtimeMs)
-    if (located.mark !== UNKNOWN_MARK) return located.mark === mark
-    if (this.isAsLocated(located)) this.index.setExtra(located.slot, mark)
-    return true
-  }
-
-  /**
-   * Lets `place` put the whole file where it belongs, and makes it visible. Commits of one digest run in turn. `bytes` is
-   * what the file holds, where that is small and in memory anyhow.
-   */
-  async commit(digest: Digest, storedBytes: number, place: Place, bytes?: Buffer): Promise<void> {
+  /** Keeps a file: lets `place` put it where it belongs, and makes it visible. Commits of one digest run in turn. */
+  async commitFile(digest: Digest, file: FinishedFile, place: (path: string) => Promise<void>): Promise<void> {
     while (this.isCommitting(digest)) await this.commits.settled(digest)
-    const work = this.#commit(digest, storedBytes, place, bytes).finally(() => this.commits.end(digest))
-    this.commits.begin(digest, work)
-    await work
-    this.evict()
+    await this.#commit(digest, async () => {
+      const path = this.layout.blobPath(digest, file.storedBytes)
+      await this.unlinker.settled(path)
+      try {
+        await place(path)
+        await this.#append('file', digest, file)
+      } catch (error) {
+        this.#distrust(digest, path)
+        throw error
+      }
+      const slot = this.index.find(digest)
+      if (slot !== ABSENT) this.marks.set(slot, file.mtimeMs)
+    })
   }
 
-  placing(digest: Digest, storedBytes: number): Placing {
-    const isNew = this.#scan === undefined && this.index.find(digest) === ABSENT
-    return { name: this.layout.blobName(digest, storedBytes), isNew }
-  }
-
-  /** Makes a blob visible whose file is in its place. */
-  arrive(digest: Digest, storedBytes: number, mtimeMs: number, bytes: Buffer | undefined): void {
-    this.recent.forget(digest)
-    if (bytes !== undefined && this.#scan === undefined) this.recent.keepWritten(digest, bytes)
-    const replaced = this.index.find(digest)
-    if (replaced !== ABSENT) this.#unlinkReplaced(digest, replaced, storedBytes)
-    const slot = this.index.insert(digest, storedBytes)
-    this.index.setExtra(slot, markOf(mtimeMs))
-    this.leases.arrived(digest, slot)
+  /** A commit failed that may have put its file in the place of another. */
+  #distrust(digest: Digest, path: string): void {
+    const located = this.#located(digest)
+    if (located?.path === path) this.marks.clear(located.slot)
+    else void this.unlinker.unlink(path)
   }
 
   isCommitting(digest: Digest): boolean {
     return this.commits.has(digest)
   }
 
-  /** Forgets a blob and deletes its files. Absent is fine. */
+  /** Forgets a blob, and what is kept of it. Absent is fine. */
   async drop(digest: Digest): Promise<void> {
-    if (this.#scan !== undefined) await this.#scan.cover(digest)
     while (this.isCommitting(digest)) await this.commits.settled(digest)
-    const slot = this.index.find(digest)
-    if (slot !== ABSENT) await this.#dropSlot(slot, digest)
+    const located = this.#located(digest)
+    if (located !== undefined) await this.#remove(located)
   }
 
   /** Deletes what the limits no longer allow, behind the back of every call. */
   evict(): void {
-    // Before the scan is done nobody knows what there is to weigh.
-    if (this.#scan !== undefined) return
-    while (this.#evictingCount < UNLINKS_MAX) {
-      const slot = this.index.victim()
-      if (slot === ABSENT) return
-      const digest = this.index.digestOf(slot)
-      if (this.isCommitting(digest)) {
-        this.index.touch(slot, Math.ceil(this.#clock.now() / 1000))
-        return
-      }
-      if (this.index.extraOf(slot) === UNKNOWN_MARK) {
-        this.#evictBehind(this.#look(slot, digest))
-        return
-      }
-      this.#evictBehind(this.#dropSlot(slot, digest))
-    }
-  }
-
-  #evictBehind(work: Promise<void>): void {
-    this.#evictingCount++
-    void work.finally(() => {
-      this.#evictingCount--
-      this.evict()
-    })
-  }
-
-  /**
-   * The order of use is that of the checkpoint where nobody has opened a file since the start: one that was written again
-   * between the checkpoint and a kill -9 is more recent than that. The next `evict` decides.
-   */
-  async #look(slot: number, digest: Digest): Promise<void> {
-    const storedBytes = this.index.storedBytesOf(slot)
-    const located = { digest, slot, storedBytes, mark: UNKNOWN_MARK, path: this.layout.blobPath(digest, storedBytes) }
-    const stats = await stat(located.path).catch(() => undefined)
-    if (!this.isAsLocated(located)) return
-    if (stats === undefined || !this.accepts(located, stats)) await this.#dropSlot(slot, digest)
-    else if (secondsOf(stats.mtimeMs) > this.index.accessedOf(slot)) this.index.touch(slot, secondsOf(stats.mtimeMs))
+    if (this.#isEvicting) return
+    this.#isEvicting = true
+    this.#evicting = this.#evict()
   }
 
   /** Settles when nothing is being committed or deleted. */
   async idle(): Promise<void> {
     await this.commits.idle()
-    while (this.#evictingCount > 0) await this.unlinker.idle()
+    await this.#evicting
+    await this.records.idle()
     await this.unlinker.idle()
   }
 
-  async #dropSlot(slot: number, digest: Digest): Promise<void> {
+  /** Where the blob of a slot is. */
+  at(slot: number, digest = this.index.digestOf(slot)): Located {
     const storedBytes = this.index.storedBytesOf(slot)
-    const hasTwin = this.index.hasTwin(slot)
-    this.index.remove(slot)
-    this.recent.forget(digest)
-    await Promise.all([
-      this.unlinker.unlink(this.layout.blobPath(digest, storedBytes)),
-      hasTwin ? this.unlinker.unlink(this.layout.twinPath(digest, storedBytes)) : undefined,
-    ])
+    const isInline = this.index.isInline(slot)
+    const path = isInline ? '' : this.layout.blobPath(digest, storedBytes)
+    return { digest, slot, storedBytes, location: this.index.extraOf(slot), isInline, path }
   }
 
-  async #commit(digest: Digest, storedBytes: number, place: Place, bytes: Buffer | undefined): Promise<void> {
-    const path = this.layout.blobPath(digest, storedBytes)
-    if (this.unlinker.isPending(path)) await this.unlinker.settled(path)
-    this.arrive(digest, storedBytes, await place(this.placing(digest, storedBytes)), bytes)
-  }
-
-  #unlinkReplaced(digest: Digest, slot: number, storedBytes: number): void {
-    const oldBytes = this.index.storedBytesOf(slot)
-    if (this.index.hasTwin(slot)) void this.unlinker.unlink(this.layout.twinPath(digest, oldBytes))
-    if (oldBytes !== storedBytes) void this.unlinker.unlink(this.layout.blobPath(digest, oldBytes))
-  }
-
-  /** What a checkpoint claims and the scan of its folder did not find is not there. */
-  #find(digest: Digest): number {
-    const slot = this.#certain(digest)
-    if (slot !== ABSENT || this.#scan === undefined) return slot
-    const doubtful = this.index.find(digest)
-    if (doubtful !== ABSENT) this.index.remove(doubtful)
-    return ABSENT
-  }
-
-  #certain(digest: Digest): number {
+  #located(digest: Digest): Located | undefined {
     const slot = this.index.find(digest)
-    return slot !== ABSENT && this.#scan !== undefined && this.index.isDoubtful(slot) ? ABSENT : slot
+    return slot === ABSENT ? undefined : this.at(slot, digest)
+  }
+
+  async #commit(digest: Digest, run: () => Promise<void>): Promise<void> {
+    const work = run().finally(() => this.commits.end(digest))
+    this.commits.begin(digest, work)
+    await work
+    this.evict()
+  }
+
+  #append(
+    kind: RecordKind,
+    digest: Digest,
+    content: { storedBytes: number; checksum: number; bytes?: Buffer; signal?: AbortSignal },
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.records.append({
+        kind,
+        digest,
+        ...content,
+        writtenMs: this.#clock.now(),
+        placed: (location) => {
+          if (kind !== 'removal') this.#arrive(digest, kind, content.storedBytes, location)
+          resolve()
+        },
+        failed: reject,
+      })
+    })
+  }
+
+  /** Makes a blob visible whose record is written. */
+  #arrive(digest: Digest, kind: 'bytes' | 'file', storedBytes: number, location: number): void {
+    const replaced = this.#located(digest)
+    if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
+    const slot = this.index.insert(digest, storedBytes, kind === 'bytes')
+    this.index.setExtra(slot, location)
+    this.records.account(location, kind, digest, storedBytes, true)
+    this.leases.arrived(digest, slot)
+  }
+
+  /** Takes leave of what is kept of a blob, but for its place in the index. */
+  #forget(
+    { digest, slot, storedBytes, location, isInline, path }: Located,
+    keepsFile: boolean,
+    after?: Promise<void>,
+  ): void {
+    this.records.account(location, isInline ? 'bytes' : 'file', digest, storedBytes, false)
+    if (isInline) return
+    this.marks.clear(slot)
+    if (this.index.hasTwin(slot)) void this.unlinker.unlink(this.layout.twinPath(digest, storedBytes), after)
+    if (!keepsFile) void this.unlinker.unlink(path, after)
+  }
+
+  /** Removes a blob for good: the log says so before its file goes. Visible at once. */
+  async #remove(located: Located): Promise<void> {
+    const removal = this.#append('removal', located.digest, { storedBytes: 0, checksum: 0 })
+    // Without it a kill -9 brings back the blob of the log, or a miss in place of its file.
+    const told = removal.catch((error: unknown) => this.#log.warn('could not note a removal', { error }))
+    this.#forget(located, false, told)
+    this.index.remove(located.slot)
+    await told
+    if (!located.isInline) await this.unlinker.settled(located.path)
+  }
+
+  async #evict(): Promise<void> {
+    try {
+      for (let count = 1; this.#unlinkCount < UNLINKS_MAX; count++) {
+        const slot = this.index.victim()
+        if (slot === ABSENT) return
+        const located = this.at(slot)
+        const nowMs = this.#clock.now()
+        if (this.isCommitting(located.digest)) {
+          this.index.touch(slot, Math.ceil(nowMs / 1000))
+          return
+        }
+        this.#lastEvictedIdleMs = Math.max(0, nowMs - this.index.accessedOf(slot) * 1000)
+        if (located.isInline) {
+          this.#forget(located, false)
+          this.index.remove(slot)
+        } else {
+          this.#unlinkCount++
+          void this.#remove(located).finally(() => {
+            this.#unlinkCount--
+            this.evict()
+          })
+        }
+        if (count % SLICE === 0) await setImmediate()
+      }
+    } finally {
+      this.#isEvicting = false
+    }
   }
 }
-
-/** Of a file that nobody has looked at yet. */
-export const UNKNOWN_MARK = 0
-
-/**
- * A modification time as the index keeps it: its milliseconds as a signed word, never UNKNOWN_MARK. Two
- * times 49 days apart look alike, two that a file system can tell apart do not.
- */
-export const markOf = (mtimeMs: number): number => Math.round(mtimeMs) | 0 || 1
-
-/** A modification time as a time of use: rounded up, as every last use. */
-export const secondsOf = (mtimeMs: number): number => Math.ceil(mtimeMs / 1000)
 
 export const notFound = (digest: Digest): StatusError =>
   new StatusError('NOT_FOUND', `blob ${digest.key} is not in the file store`)

@@ -4,7 +4,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { BatchLookup } from './batch-lookup.js'
-import { DOUBTFUL, Entries, PINNED, TWIN } from './entries.js'
+import { DOUBTFUL, Entries, INLINE, type InlineCharge, PINNED, TWIN } from './entries.js'
 import type { IndexImage } from './image.js'
 import { Probe } from './probe.js'
 import { Recency } from './recency.js'
@@ -27,6 +27,8 @@ export interface BlobIndexOptions {
   readonly clock: Clock
   /** What a blob occupies is rounded up to a multiple of this. */
   readonly blockSizeBytes?: number
+  /** What an inline blob occupies instead; its length unless given. */
+  readonly inlineCharge?: InlineCharge
 }
 
 /** No such blob. */
@@ -52,11 +54,13 @@ export class BlobIndex {
   #count = 0
   #bytes = 0
   #isDraining = false
+  #changeCount = 0
 
   constructor(options: BlobIndexOptions) {
     this.#limits = options.limits
     this.#clock = options.clock
-    this.#entries = new Entries(this.#records, options.blockSizeBytes ?? 1)
+    const { blockSizeBytes = 1, inlineCharge = (storedBytes) => storedBytes } = options
+    this.#entries = new Entries(this.#records, blockSizeBytes, inlineCharge)
   }
 
   get count(): number {
@@ -66,6 +70,11 @@ export class BlobIndex {
   /** What the blobs occupy: lengths rounded up to blocks, twins included. */
   get bytes(): number {
     return this.#bytes
+  }
+
+  /** Grows with every change, uses included: whoever kept an image need not keep another of the same count. */
+  get changeCount(): number {
+    return this.#changeCount
   }
 
   /** The memory the index itself takes. */
@@ -108,14 +117,35 @@ export class BlobIndex {
 
   /** Counts as a use at `accessedS`, in whole seconds since the epoch. */
   touch(slot: number, accessedS: number): void {
+    this.#changeCount++
     this.#entries.setAccessed(slot, accessedS)
     if (!this.isPinned(slot)) this.#recency.moveToEnd(slot)
   }
 
-  /** Adds a blob, or gives a present one its new length; either way it is the most recently used. Its twin is forgotten. */
-  insert(digest: Digest, storedBytes: number): number {
+  /**
+   * Adds a blob, or gives a present one its new length; either way it is the most recently used. Its twin is forgotten.
+   * `isInline` of one that its owner keeps among others, in no file of its own.
+   */
+  insert(digest: Digest, storedBytes: number, isInline = false): number {
     this.#probe.load(digest)
-    return this.#insertProbe(storedBytes, this.#accessedNow())
+    const present = this.#table.find(this.#probe)
+    const slot = present === NONE ? this.#records.allocate(this.#probe) : present
+    if (present === NONE) {
+      this.#table.insert(slot)
+      this.#recency.append(slot)
+      this.#count++
+    } else {
+      this.#bytes -= this.#entries.occupied(slot)
+    }
+    this.#entries.begin(slot, storedBytes, isInline)
+    this.#bytes += this.#entries.occupied(slot)
+    this.touch(slot, this.#accessedNow())
+    return slot
+  }
+
+  /** Slots that stand for a blob, or did: all there are lie below. */
+  get slotCount(): number {
+    return this.#records.slotCount
   }
 
   /** Whether a slot stands for a blob now. */
@@ -124,6 +154,7 @@ export class BlobIndex {
   }
 
   remove(slot: number): void {
+    this.#changeCount++
     this.#bytes -= this.#entries.occupied(slot)
     this.#count--
     if (!this.#pinned.delete(slot)) this.#recency.unlink(slot)
@@ -148,6 +179,10 @@ export class BlobIndex {
   /** Whether a blob of this length may stay when it is alone. */
   fits(storedBytes: number): boolean {
     return this.#limits.maxBytes === 0 || this.#entries.rounded(storedBytes) <= this.#limits.maxBytes
+  }
+
+  isInline(slot: number): boolean {
+    return this.#entries.has(slot, INLINE)
   }
 
   isPinned(slot: number): boolean {
@@ -181,7 +216,7 @@ export class BlobIndex {
     this.#bytes += this.#entries.occupied(slot)
   }
 
-  /** Whether the owner still has to see that the blob is there: set for what came from an image that is not whole. */
+  /** Whether the owner still has to see that the blob is there. A flag of the owner's. */
   isDoubtful(slot: number): boolean {
     return this.#entries.has(slot, DOUBTFUL)
   }
@@ -204,6 +239,7 @@ export class BlobIndex {
   }
 
   setExtra(slot: number, extra: number): void {
+    this.#changeCount++
     this.#records.set(slot, EXTRA, extra)
   }
 
@@ -228,7 +264,7 @@ export class BlobIndex {
 
   /**
    * Fills an empty index with the image of another. One that was taken while the other changed (not `isWhole`) is used
-   * for its records only: the table is made anew, the order of use is known to the second, and every blob is doubtful.
+   * for its records only: the table is made anew, and the order of use is known to the second. Nobody has pins or twins.
    * Resolves after pauses, in which nobody may use the index.
    */
   async restore(image: IndexImage, isWhole: boolean): Promise<void> {
@@ -236,22 +272,6 @@ export class BlobIndex {
     const { count, bytes } = await (isWhole ? restoreWhole : restoreRecords)(parts, image)
     this.#count = count
     this.#bytes = bytes
-  }
-
-  #insertProbe(storedBytes: number, accessedS: number): number {
-    const present = this.#table.find(this.#probe)
-    const slot = present === NONE ? this.#records.allocate(this.#probe) : present
-    if (present === NONE) {
-      this.#table.insert(slot)
-      this.#recency.append(slot)
-      this.#count++
-    } else {
-      this.#bytes -= this.#entries.occupied(slot)
-    }
-    this.#entries.begin(slot, storedBytes)
-    this.#bytes += this.#entries.occupied(slot)
-    this.touch(slot, accessedS)
-    return slot
   }
 
   /** Rounded up, so that nothing expires early. */

@@ -7,21 +7,27 @@ import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED
 export const PINNED = 1 << 24
 export const TWIN = 1 << 25
 export const DOUBTFUL = 1 << 26
+export const INLINE = 1 << 27
+
+/** What a blob that is kept among others takes of the limit, by its length and that of its hash. */
+export type InlineCharge = (storedBytes: number, hashBytes: number) => number
 
 /** What a record says of its blob, besides its place in the table and in the order of use. */
 export class Entries {
   readonly #records: Records
   readonly #blockSizeBytes: number
+  readonly #inlineCharge: InlineCharge
 
-  constructor(records: Records, blockSizeBytes: number) {
+  constructor(records: Records, blockSizeBytes: number, inlineCharge: InlineCharge) {
     this.#records = records
     this.#blockSizeBytes = blockSizeBytes
+    this.#inlineCharge = inlineCharge
   }
 
   /** A blob of that length, of which nothing else is known but whether it is pinned. */
-  begin(slot: number, storedBytes: number): void {
+  begin(slot: number, storedBytes: number, isInline: boolean): void {
     const pinned = this.#records.get(slot, STORED_HIGH) & PINNED
-    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned)
+    this.#records.set(slot, STORED_HIGH, Math.floor(storedBytes / WORD) | pinned | (isInline ? INLINE : 0))
     this.#records.set(slot, STORED_LOW, storedBytes | 0)
     this.#records.set(slot, EXTRA, 0)
   }
@@ -30,8 +36,11 @@ export class Entries {
     return (this.#records.get(slot, STORED_HIGH) & HIGH_MASK) * WORD + (this.#records.get(slot, STORED_LOW) >>> 0)
   }
 
-  /** What it takes of the limit: its length rounded up to blocks, twice with a twin. */
+  /** What it takes of the limit: what it is charged inline, else its length rounded up to blocks, twice with a twin. */
   occupied(slot: number): number {
+    if (this.has(slot, INLINE)) {
+      return this.#inlineCharge(this.storedBytesOf(slot), wordCountOf(this.#records.get(slot, SIZE_HIGH)) * 4)
+    }
     return this.rounded(this.storedBytesOf(slot)) * (this.has(slot, TWIN) ? 2 : 1)
   }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { DOUBTFUL, type Entries, PINNED, wordCountOf } from './entries.js'
+import { type Entries, PINNED, TWIN, wordCountOf } from './entries.js'
 import type { IndexImage } from './image.js'
 import { ascending } from './order.js'
 import { Probe } from './probe.js'
@@ -31,6 +31,7 @@ export const restoreWhole = async (parts: Parts, image: IndexImage): Promise<Res
   for (let slot = 0; slot < image.slotCount; slot++) {
     if (slot % CHUNK_SLOTS === 0) await setImmediate()
     if (records.isFree(slot)) continue
+    entries.set(slot, TWIN, false)
     count++
     bytes += entries.occupied(slot)
     // Nobody who pinned it lives.
@@ -41,7 +42,7 @@ export const restoreWhole = async (parts: Parts, image: IndexImage): Promise<Res
   return { count, bytes }
 }
 
-/** Takes over the records only: the table is made anew, the order of use is known to the second, every blob is doubtful. */
+/** Takes over the records only: the table is made anew, the order of use is known to the second. */
 export const restoreRecords = async (parts: Parts, image: IndexImage): Promise<Restored> => {
   const { records, entries, table, recency } = parts
   records.restore({ ...image, free: NONE })
@@ -53,9 +54,10 @@ export const restoreRecords = async (parts: Parts, image: IndexImage): Promise<R
   for (let slot = 0; slot < image.slotCount; slot++) {
     if (slot % CHUNK_SLOTS === 0) await setImmediate()
     if (!readmit(parts, slot, probe)) continue
+    entries.set(slot, PINNED, false)
+    entries.set(slot, TWIN, false)
     kept[count++] = slot
     bytes += entries.occupied(slot)
-    entries.set(slot, PINNED, false)
   }
   const accessed = new Uint32Array(count)
   for (let at = 0; at < count; at++) accessed[at] = entries.accessedOf(kept[at] as number)
@@ -68,12 +70,11 @@ export const restoreRecords = async (parts: Parts, image: IndexImage): Promise<R
 }
 
 /** Whether a record of an image that is not whole is a blob, and the first of that digest. */
-const readmit = ({ records, entries, table }: Parts, slot: number, probe: Probe): boolean => {
+const readmit = ({ records, table }: Parts, slot: number, probe: Probe): boolean => {
   if (!records.isFree(slot)) {
     records.read(slot, probe, wordCountOf(records.get(slot, SIZE_HIGH)))
     if (table.find(probe) === NONE) {
       table.insert(slot)
-      entries.set(slot, DOUBTFUL, true)
       return true
     }
   }

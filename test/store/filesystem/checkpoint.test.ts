@@ -6,8 +6,10 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import { type DigestFunctionName, digestFunctions } from '../../../src/reapi/digest-function.js'
-import { markUnclean, readCheckpoint, writeCheckpoint } from '../../../src/store/filesystem/checkpoint.js'
+import { markUnclean, readCheckpoint, writeCheckpoint } from '../../../src/store/filesystem/recover/checkpoint.js'
 import { BlobIndex } from '../../../src/store/index/blob-index.js'
+
+const facts = { isSynced: true, logEnd: { number: 2 ** 33 + 5, offset: 128 } }
 
 const newIndex = (): BlobIndex =>
   new BlobIndex({
@@ -37,28 +39,27 @@ t.test('an index comes back from its checkpoint, of any size and function', asyn
     for (const isClean of [true, false]) {
       const path = join(t.testdir(), 'index')
       const index = filled(count, names)
-      await writeCheckpoint(index, path, isClean)
+      await writeCheckpoint(index, path, { ...facts, isClean })
       const restored = newIndex()
-      t.match(await readCheckpoint(restored, path), { isClean, isRefused: false })
+      t.match(await readCheckpoint(restored, path), { ...facts, isClean, isSameBoot: true, isRefused: false })
       t.equal(factsOf(restored) === factsOf(index), true, `${count} of ${names}`)
       t.equal(restored.bytes, index.bytes)
     }
   }
 })
 
-t.test('what was marked unclean is doubtful', async (t) => {
+t.test('what was marked unclean is told so', async (t) => {
   const path = join(t.testdir(), 'index')
-  await writeCheckpoint(filled(10, ['SHA256']), path, true)
+  await writeCheckpoint(filled(10, ['SHA256']), path, { ...facts, isClean: true })
   await markUnclean(path)
   const restored = newIndex()
   t.match(await readCheckpoint(restored, path), { isClean: false, isRefused: false })
-  t.ok([...restored.slots()].every((slot) => restored.isDoubtful(slot)))
   t.equal(restored.count, 10)
 })
 
 t.test('a checkpoint with any damage is refused whole', async (t) => {
   const path = join(t.testdir(), 'index')
-  await writeCheckpoint(filled(300, ['SHA256', 'SHA384']), path, true)
+  await writeCheckpoint(filled(300, ['SHA256', 'SHA384']), path, { ...facts, isClean: true })
   const whole = await readFile(path)
   // Behind the mark of a clean stop and the boot, which no check covers: a wrong one makes the next start look closer.
   const uncoveredBytes = 24
@@ -90,7 +91,7 @@ t.test('a checkpoint with any damage is refused whole', async (t) => {
 t.test('what changes while a checkpoint is written leaves it readable', async (t) => {
   const path = join(t.testdir(), 'index')
   const index = filled(40_000, ['SHA256'])
-  const writing = writeCheckpoint(index, path, false)
+  const writing = writeCheckpoint(index, path, { ...facts, isClean: false })
   let number = 0
   const changes = setInterval(() => {
     for (let at = 0; at < 500; at++) {

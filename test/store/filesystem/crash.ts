@@ -6,12 +6,12 @@ import { bytesOf, digestOf, get, put, putStream } from '../blobs.js'
 import { openFilesystem } from './open.js'
 
 /**
- * A process of its own that fills a store and waits to be killed: `folder`, and how many blobs. It leaves an upload
+ * A process of its own that fills a store and waits to be killed: `folder`, how many blobs, and up to which length they are records. It leaves an upload
  * half-written, and reads blob 0 last.
  */
-const [folder = '', countText = '0'] = process.argv.slice(2)
+const [folder = '', countText = '0', smallBytes = '0'] = process.argv.slice(2)
 
-const { store } = await openFilesystem(folder)
+const { store } = await openFilesystem(folder, { small_blob_size: Number(smallBytes) })
 for (let number = 0; number < Number(countText); number++) {
   const bytes = bytesOf(1000 + number, `blob ${number}`)
   await put(store, digestOf(bytes), bytes)

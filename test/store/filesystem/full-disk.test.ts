@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { Code } from '../../../src/base/status-error.js'
-import { bytesOf, digestOf, get, isPresent, put } from '../blobs.js'
+import { Code, isStatus } from '../../../src/base/status-error.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { openFilesystem } from './open.js'
 import { loader, programOf } from './program.js'
@@ -33,7 +33,7 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
   const mounted = await smallDisk(t)
   if (mounted === undefined) t.pass('a small disk', { skip: 'cannot mount one here' })
   else {
-    const files = await openFilesystem(mounted)
+    const files = await openFilesystem(mounted, { small_blob_size: 0 })
     const small = bytesOf(1000, 'first')
     await put(files.store, digestOf(small), small)
     const large = bytesOf(4_000_000)
@@ -53,4 +53,41 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
   const report = JSON.parse((await run('sh', args)).stdout)
   t.match(report.failure, new RegExp(`^${Code.RESOURCE_EXHAUSTED} `), report.failure)
   t.match(report, { isPresent: false, temp: [], files: [] })
+})
+
+t.test('a disk that records have filled is RESOURCE_EXHAUSTED, and what was written before is kept', async (t) => {
+  const mounted = await smallDisk(t)
+  if (mounted === undefined) {
+    t.pass('a small disk', { skip: 'cannot mount one here' })
+    return
+  }
+  const blobs = Array.from({ length: 400 }, (_, number) => bytesOf(5000, `blob ${number}`))
+  let files = await openFilesystem(mounted)
+  const outcomes: unknown[] = []
+  for (let from = 0; from < blobs.length; from += 40) {
+    const written = blobs.slice(from, from + 40).map((bytes) =>
+      put(files.store, digestOf(bytes), bytes).then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+    )
+    outcomes.push(...(await Promise.all(written)))
+  }
+  const failures = outcomes.filter((outcome) => outcome !== undefined)
+  t.ok(failures.length > 0 && failures.length < 400 && failures.every((error) => isStatus(error, 'RESOURCE_EXHAUSTED')))
+  const expectKept = async (): Promise<void> => {
+    for (const [at, bytes] of blobs.entries()) {
+      const isThere = await isPresent(files.store, digestOf(bytes))
+      if (isThere !== (outcomes[at] === undefined)) t.fail(`blob ${at} is ${isThere ? '' : 'not '}there`)
+      if (isThere && !(await get(files.store, digestOf(bytes))).equals(bytes)) t.fail(`blob ${at} is another`)
+    }
+  }
+  await expectKept()
+  for (const bytes of blobs.slice(0, 50)) await files.store.remove(digestOf(bytes), call)
+  for (const at of Array(50).keys()) outcomes[at] = 'removed'
+  await expectKept()
+  await files.close().catch((error: unknown) => t.ok(error, 'no room for a checkpoint'))
+  files = await openFilesystem(mounted)
+  await expectKept()
+  await files.close().catch(() => {})
 })

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { copyFile, mkdir, readdir, readFile, rm, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, open, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
@@ -24,8 +25,8 @@ const until = async (isSo: () => Promise<boolean>): Promise<void> => {
 }
 
 /** Fills a store in another process and kills that with nothing closed or flushed. */
-const crashed = async (folder: string, count: number): Promise<void> => {
-  const child = fork(programOf('crash.ts'), [folder, String(count)], { execArgv: [...loader] })
+const crashed = async (folder: string, count: number, smallBytes = 0): Promise<void> => {
+  const child = fork(programOf('crash.ts'), [folder, String(count), String(smallBytes)], { execArgv: [...loader] })
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve())
     child.once('exit', (code) => reject(new Error(`ended with ${code} before it was killed`)))
@@ -36,145 +37,169 @@ const crashed = async (folder: string, count: number): Promise<void> => {
   await ended
 }
 
+/** Every blob a file, and every one a record. */
+const SMALL_SIZES = [0, 64 * 1024]
+
+const kept = async ({ store }: OpenFilesystem, count: number): Promise<number[]> => {
+  const numbers = Array.from({ length: count }, (_, number) => number)
+  const missing = await missingOf(
+    store,
+    numbers.map((number) => blob(number).digest),
+    call,
+  )
+  return numbers.filter((number) => !missing.some(({ key }) => key === blob(number).digest.key))
+}
+
 t.test('content and recency survive a clean stop', async (t) => {
-  const folder = t.testdir()
-  const clock = new ManualClock(Date.now())
-  let files = await openFilesystem(folder, { clock })
-  for (let number = 0; number < 10; number++) await put(files.store, blob(number).digest, blob(number).bytes)
-  for (const number of [3, 0]) await get(files.store, blob(number).digest)
-  await missingOf(files.store, [blob(5).digest], call)
-  await files.close()
-  files = await openFilesystem(folder, { clock, policy: { max_count: 5 } })
-  await until(async () => (await files.blobFiles()).length <= 5)
-  const names = await files.blobFiles()
-  const left = [...Array(10).keys()].filter((number) => names.some((name) => name.startsWith(blob(number).digest.hash)))
-  t.same(left, [0, 3, 5, 8, 9])
-  for (const number of left) t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
-  await files.close()
+  for (const small_blob_size of SMALL_SIZES) {
+    const folder = t.testdir()
+    const clock = new ManualClock(Date.now())
+    let files = await openFilesystem(folder, { clock, small_blob_size })
+    for (let number = 0; number < 10; number++) await put(files.store, blob(number).digest, blob(number).bytes)
+    for (const number of [3, 0]) await get(files.store, blob(number).digest)
+    await missingOf(files.store, [blob(5).digest], call)
+    await files.close()
+    files = await openFilesystem(folder, { clock, policy: { max_count: 5 } })
+    t.same(await kept(files, 10), [0, 3, 5, 8, 9])
+    for (const number of [0, 3, 5, 8, 9]) {
+      t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
+    }
+    await files.close()
+  }
 })
 
 t.test('after kill -9 every finished blob is there at once, and nothing else', async (t) => {
-  const folder = t.testdir()
-  await crashed(folder, 300)
-  t.equal((await readdir(join(folder, 'temp'))).length, 1, 'an upload was under way')
-  const files = await openFilesystem(folder)
-  const digests = Array.from({ length: 301 }, (_, number) => blob(number).digest)
-  t.same(
-    (await missingOf(files.store, digests, call)).map(({ key }) => key),
-    [blob(300).digest.key],
-  )
-  t.same(await files.tempFiles(), [], 'the temporary file was swept')
-  for (const number of [0, 150, 299]) t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
-  await files.close()
+  for (const small_blob_size of SMALL_SIZES) {
+    const folder = t.testdir()
+    await crashed(folder, 300, small_blob_size)
+    t.equal((await readdir(join(folder, 'temp'))).length, 1, 'an upload was under way')
+    const files = await openFilesystem(folder, { small_blob_size })
+    t.same((await kept(files, 301)).length, 300)
+    t.notOk(await isPresent(files.store, blob(300).digest))
+    t.same(await files.tempFiles(), [], 'the temporary file was swept')
+    for (const number of [0, 150, 299]) t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
+    await files.close()
 
-  // The checkpoint of that clean stop, then another crash with blobs it does not know.
-  await crashed(folder, 320)
-  const again = await openFilesystem(folder)
-  t.same(again.files.lease([blob(0).digest, blob(319).digest]).missing, [], 'a lease does not wait for the scan')
-  const all = Array.from({ length: 320 }, (_, number) => blob(number).digest)
-  t.same(await missingOf(again.store, all, call), [])
-  await again.close()
-})
-
-t.test('a blob that was uploaded again after the checkpoint can be read after kill -9', async (t) => {
-  const folder = t.testdir()
-  const first = await openFilesystem(folder)
-  for (let number = 0; number < 40; number++) await put(first.store, blob(number).digest, blob(number).bytes)
-  await first.close()
-  await crashed(folder, 40)
-  const files = await openFilesystem(folder)
-  const half = Array.from({ length: 20 }, (_, number) => blob(number).digest)
-  t.same(files.files.lease(half).missing, [], 'asked for before its folder was listed')
-  for (let number = 0; number < 40; number++) {
-    const bytes = await get(files.store, blob(number).digest)
-    t.ok(bytes.equals(blob(number).bytes), `blob ${number}`)
+    // The checkpoint of that clean stop, then another crash with blobs it does not know.
+    await crashed(folder, 320, small_blob_size)
+    const again = await openFilesystem(folder, { small_blob_size })
+    t.same(again.files.lease([blob(0).digest, blob(319).digest]).missing, [])
+    t.equal((await kept(again, 320)).length, 320)
+    for (const number of [0, 310, 319]) t.ok((await get(again.store, blob(number).digest)).equals(blob(number).bytes))
+    await again.close()
   }
-  await files.close()
 })
 
 t.test('a blob that was uploaded again after the checkpoint is not the first to go after kill -9', async (t) => {
-  const folder = t.testdir()
-  const hourAgo = new Date(Date.now() - 3_600_000)
-  const first = await openFilesystem(folder, { clock: new ManualClock(hourAgo.getTime()) })
-  for (let number = 0; number < 40; number++) await put(first.store, blob(number).digest, blob(number).bytes)
-  await first.close()
-  for (const path of await readdir(join(folder, 'content', 'sha256'), { recursive: true })) {
-    await utimes(join(folder, 'content', 'sha256', path), hourAgo, hourAgo)
+  for (const small_blob_size of SMALL_SIZES) {
+    const folder = t.testdir()
+    const hourAgo = new ManualClock(Date.now() - 3_600_000)
+    const first = await openFilesystem(folder, { clock: hourAgo, small_blob_size })
+    for (let number = 0; number < 40; number++) {
+      await put(first.store, blob(number).digest, blob(number).bytes)
+      hourAgo.advance(1000)
+    }
+    await first.close()
+    await crashed(folder, 10, small_blob_size)
+    const files = await openFilesystem(folder, { policy: { max_count: 20 }, small_blob_size })
+    await until(async () => (await files.blobFiles()).length <= 20)
+    const expected = [...Array(10).keys(), ...Array.from({ length: 10 }, (_, number) => 30 + number)]
+    t.same(await kept(files, 40), expected)
+    for (const number of [0, 9, 39]) t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
+    await files.close()
   }
-  await crashed(folder, 10)
-  const files = await openFilesystem(folder, { policy: { max_count: 20 } })
-  await until(async () => (await files.blobFiles()).length <= 20)
-  const digests = Array.from({ length: 40 }, (_, number) => blob(number).digest)
-  const missing = new Set((await missingOf(files.store, digests, call)).map(({ key }) => key))
-  const kept = [...digests.keys()].filter((number) => !missing.has((digests[number] as Digest).key))
-  t.same(kept, [...Array(10).keys(), ...Array.from({ length: 10 }, (_, number) => 30 + number)])
+})
+
+const pathOf = async (folder: string, { hash }: Digest): Promise<string> => {
+  const inFolder = join(folder, 'content', 'sha256', hash.slice(0, 2))
+  const names = await readdir(inFolder)
+  return join(inFolder, names.find((name) => name.startsWith(hash)) ?? '')
+}
+
+/** As after another start of the machine. */
+const reboot = async (folder: string): Promise<void> => {
+  const index = await open(join(folder, 'content', 'index'), 'r+')
+  await index.write(randomBytes(16), 0, 16, 8)
+  await index.close()
+}
+
+t.test('a file that a power loss tore after a clean stop is missing, and not only once it is read', async (t) => {
+  for (const durability of ['process_exit', 'power_loss'] as const) {
+    const folder = t.testdir()
+    const parts = { durability, small_blob_size: 0 }
+    const first = await openFilesystem(folder, parts)
+    for (let number = 0; number < 10; number++) await put(first.store, blob(number).digest, blob(number).bytes)
+    await first.close()
+    const torn = await pathOf(folder, blob(3).digest)
+    const gone = await pathOf(folder, blob(4).digest)
+    await truncate(torn, 10)
+    await unlink(gone)
+    await reboot(folder)
+    let files = await openFilesystem(folder, parts)
+    t.same(files.files.lease([blob(3).digest, blob(5).digest]).missing.length, durability === 'process_exit' ? 1 : 0)
+    if (durability === 'process_exit') {
+      // A stop before anybody looked does not spare the next run the look.
+      await files.close()
+      files = await openFilesystem(folder, parts)
+      t.same(await kept(files, 10), [0, 1, 2, 5, 6, 7, 8, 9])
+    }
+    await rejects(t, get(files.store, blob(3).digest), 'NOT_FOUND')
+    await files.close()
+  }
+})
+
+t.test('files that no record speaks for are deleted, those of others left alone', async (t) => {
+  const folder = t.testdir()
+  await crashed(folder, 40)
+  const [whole, gone] = [await pathOf(folder, blob(1).digest), await pathOf(folder, blob(2).digest)]
+  await writeFile(whole.replace(/-\d+$/, '-7'), 'another')
+  await copyFile(whole, `${whole}x`)
+  await copyFile(gone, `${gone}x`)
+  await unlink(gone)
+  await writeFile(join(whole, '..', 'not-ours'), '')
+  const files = await openFilesystem(folder, { small_blob_size: 0 })
+  await until(async () => (await files.blobFiles()).length === 39)
+  await until(async () => !(await isPresent(files.store, blob(2).digest)))
+  t.ok((await get(files.store, blob(1).digest)).equals(blob(1).bytes))
+  t.ok((await readdir(join(whole, '..'))).includes('not-ours'))
   await files.close()
 })
 
-t.test('what happened to the files behind a crash is found out', async (t) => {
-  const folder = t.testdir()
-  await crashed(folder, 40)
-  const inFolder = ({ hash }: Digest): string => join(folder, 'content', 'sha256', hash.slice(0, 2))
-  const names = await blobFilesIn(join(folder, 'content'))
-  const fileOf = (digest: Digest): string =>
-    join(inFolder(digest), names.find((name) => name.startsWith(digest.hash)) ?? '')
-  const [torn, gone, twice, whole] = [0, 1, 2, 3].map((number) => blob(number).digest) as [
-    Digest,
-    Digest,
-    Digest,
-    Digest,
-  ]
-  await unlink(fileOf(gone))
-  const older = fileOf(twice).replace(/-\d+$/, '-7')
-  await writeFile(older, 'another')
-  await copyFile(fileOf(whole), `${fileOf(whole)}x`)
-  await copyFile(fileOf(whole), `${fileOf(gone)}x`)
-  await writeFile(join(inFolder(whole), 'not-ours'), '')
-  // As after a power loss: lengths are checked when the checkpoint is of another boot, or there is none.
-  await truncate(fileOf(torn), 10)
-  await rm(join(folder, 'content', 'index'), { force: true })
-
-  const files = await openFilesystem(folder)
-  t.same(
-    (await missingOf(files.store, [torn, gone, twice, whole], call)).map(({ key }) => key),
-    [torn.key, gone.key],
+t.test('a folder that an older version filled is refused, with what to do, and left as it is', async (t) => {
+  const { hash } = blob(0).digest
+  const folder = t.testdir({ content: { sha256: { [hash.slice(0, 2)]: { [`${hash}-1000-1000`]: 'x' } } } })
+  const error = await openFilesystem(folder).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
   )
-  t.equal((await get(files.store, twice)).toString(), 'another', 'the newer of two files stays')
-  await until(async () => (await files.blobFiles()).length <= 39)
-  const left = await files.blobFiles()
-  t.equal(left.filter((name) => name.startsWith(twice.hash)).length, 1)
-  t.equal(left.filter((name) => name.startsWith(whole.hash)).length, 2, 'a twin that fits stays')
-  t.equal(left.filter((name) => name.startsWith(gone.hash)).length, 0, 'one without its blob goes')
-  await files.close()
-  t.ok((await readdir(inFolder(whole))).includes('not-ours'), 'files of others are left alone')
+  t.ok(error instanceof StatusError && error.code === Code.FAILED_PRECONDITION)
+  t.match(String(error), /older version.*name another content_path, or delete this one/)
+  t.same(await readdir(join(folder, 'content', 'sha256', hash.slice(0, 2))), [`${hash}-1000-1000`])
 })
 
-t.test('a stop before every length was checked does not spare the rest the check', async (t) => {
+t.test('an idle store does not write its checkpoint again', async (t) => {
   const folder = t.testdir()
-  await crashed(folder, 40)
-  const contentPath = join(folder, 'content')
-  const names = await blobFilesIn(contentPath)
-  const torn = Array.from({ length: 40 }, (_, number) => blob(number).digest).find(({ hash }) =>
-    names.at(-1)?.startsWith(hash),
-  )
-  if (torn === undefined) throw new Error('the last file is one of ours')
-  // The folder that is looked at last; without a checkpoint it is not known whether the power was lost.
-  await truncate(join(contentPath, 'sha256', torn.hash.slice(0, 2), names.at(-1) ?? ''), 10)
-  await rm(join(contentPath, 'index'), { force: true })
-  const stopped = await openFilesystem(folder)
-  await stopped.close()
-  const files = await openFilesystem(folder)
-  t.same(
-    (await missingOf(files.store, [torn], call)).map(({ key }) => key),
-    [torn.key],
-  )
+  const clock = new ManualClock(Date.now())
+  const files = await openFilesystem(folder, { clock })
+  const path = join(folder, 'content', 'index')
+  await put(files.store, blob(0).digest, blob(0).bytes)
+  clock.advance(5 * 60_000)
+  await until(async () => existsSync(path))
+  const { ino } = await stat(path)
+  clock.advance(10 * 60_000)
+  await put(files.store, blob(1).digest, blob(1).bytes)
+  t.equal((await stat(path)).ino, ino)
+  await until(async () => {
+    clock.advance(5 * 60_000)
+    return (await stat(path)).ino !== ino
+  })
   await files.close()
 })
 
 t.test('a checkpoint that is damaged is not believed', async (t) => {
   for (const damage of ['cut', 'flipped', 'foreign'] as const) {
     const folder = t.testdir()
-    const files = await openFilesystem(folder)
+    const files = await openFilesystem(folder, { small_blob_size: 1010 })
     for (let number = 0; number < 20; number++) await put(files.store, blob(number).digest, blob(number).bytes)
     await files.close()
     const path = join(folder, 'content', 'index')
@@ -242,9 +267,12 @@ const steps = fc.array(
 
 t.test('any sequence of uses, losses and restarts agrees with a model', async (t) => {
   const policy = { max_count: 12 }
+  // Half of them are records.
+  const parts = { policy, small_blob_size: 1015 }
+  const isFile = (number: number): boolean => number > 15
   const holds = fc.asyncProperty(steps, async (sequence) => {
     const folder = t.testdir()
-    let files = await openFilesystem(folder, { policy })
+    let files = await openFilesystem(folder, parts)
     const model: number[] = []
     const use = (number: number): void => {
       const at = model.indexOf(number)
@@ -256,7 +284,7 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
       const { bytes, digest } = blob(number)
       if (kind === 'restart') {
         await files.close()
-        files = await openFilesystem(folder, { policy })
+        files = await openFilesystem(folder, parts)
       } else if (kind === 'put') {
         await put(files.store, digest, bytes)
         use(number)
@@ -270,7 +298,7 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
         if (isThere !== model.includes(number)) throw new Error(`blob ${number}: ${isThere}, model [${model}]`)
         if (isThere) use(number)
       } else {
-        if (kind === 'remove') await files.store.remove(digest, call)
+        if (kind === 'remove' || !isFile(number)) await files.store.remove(digest, call)
         else await lose(files, digest, folder)
         const at = model.indexOf(number)
         if (at >= 0) model.splice(at, 1)
@@ -283,7 +311,8 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
     await files.close()
     const names = await blobFilesIn(join(folder, 'content'))
     if (found.join() !== model.toSorted((a, b) => a - b).join()) throw new Error(`has [${found}], model [${model}]`)
-    if (names.length !== found.length) throw new Error(`${names.length} files for ${found.length} blobs`)
+    const fileCount = found.filter(isFile).length
+    if (names.length !== fileCount) throw new Error(`${names.length} files for ${fileCount} blobs`)
   })
   await t.resolves(fc.assert(holds, { numRuns: 25 }))
 })

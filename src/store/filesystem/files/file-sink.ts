@@ -1,36 +1,44 @@
 import { open, unlink } from 'node:fs'
 import { Writable } from 'node:stream'
-import { StatusError } from '../../base/status-error.js'
-import { STAGE_BYTES } from '../../stream/path.js'
-import { fileError } from './file-error.js'
+import { crc32 } from 'node:zlib'
+import { StatusError } from '../../../base/status-error.js'
+import { STAGE_BYTES } from '../../../stream/path.js'
+import { fileError } from '../file-error.js'
+import type { FinishedFile } from '../shelf.js'
 import { type Done, FILE_MODE, OpenFile } from './open-file.js'
 import type { WriteSlots } from './write-slots.js'
 
 export interface FileSinkParts {
   readonly key: string
   readonly slots: WriteSlots
+  /** Up to here a blob does not become a file. */
+  readonly smallBytes: number
   nextTempPath(): string
   /** Whether the bytes have to be on the disk before the file is committed. */
   readonly isSynced: boolean
   fits(storedBytes: number): boolean
+  /** Keeps a blob that turned out to be small. */
+  commitSmall(bytes: Buffer): Promise<void>
   /** Moves the finished and closed file to where it belongs and makes it visible. */
-  commit(tempPath: string, storedBytes: number, mtimeMs: number): Promise<void>
+  commit(tempPath: string, file: FinishedFile): Promise<void>
 }
 
 /**
- * Writes a temporary file and commits it: open, write, close, rename. The file is opened by the first write, so that a
- * path nobody runs costs no operation and a writer that waits for its turn can still be aborted.
+ * Takes a blob whose length nobody knows beforehand: a small one is held and committed as bytes, a larger one is written to a
+ * temporary file, which is committed: open, write, close, rename. It has a slot while something is being written and no
+ * longer: an upload whose client has gone quiet holds up nobody.
  */
 export class FileSink extends Writable {
   readonly #parts: FileSinkParts
+  #held: Buffer[] = []
   #tempPath = ''
   #file: OpenFile | undefined
   #storedBytes = 0
+  #checksum = 0
   #isCommitted = false
   #isPending = false
   #whenSettled: (() => void) | undefined
   #waiter: ((error: StatusError | null) => void) | undefined
-  #hasSlot = false
 
   constructor(parts: FileSinkParts) {
     super({ highWaterMark: STAGE_BYTES })
@@ -49,11 +57,17 @@ export class FileSink extends Writable {
   }
 
   override _final(callback: Done): void {
-    this.#withFile(callback, (file) => {
+    const file = this.#file
+    if (file === undefined) {
+      this.#commit(() => this.#parts.commitSmall(Buffer.concat(this.#held)), callback)
+      return
+    }
+    this.#inSlot(callback, (done) => {
       const { mtimeMs } = file.stat()
-      const close = (): void =>
-        file.close((error) => (error === null ? this.#commit(mtimeMs, callback) : callback(this.#failure(error))))
-      if (this.#parts.isSynced) file.sync((error) => (error === null ? close() : callback(this.#failure(error))))
+      const finished = { storedBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs }
+      const commit = (): void => this.#commit(() => this.#parts.commit(this.#tempPath, finished), done)
+      const close = (): void => file.close((error) => (error === null ? commit() : done(this.#failure(error))))
+      if (this.#parts.isSynced) file.sync((error) => (error === null ? close() : done(this.#failure(error))))
       else close()
     })
   }
@@ -68,14 +82,41 @@ export class FileSink extends Writable {
   }
 
   #append(buffers: readonly Buffer[], callback: Done): void {
-    this.#storedBytes += buffers.reduce((sum, { length }) => sum + length, 0)
+    for (const buffer of buffers) {
+      this.#storedBytes += buffer.length
+      this.#checksum = crc32(buffer, this.#checksum)
+    }
     if (!this.#parts.fits(this.#storedBytes)) {
       callback(tooLargeToKeep(this.#parts.key, this.#storedBytes))
       return
     }
-    this.#withFile(callback, (file) =>
-      file.append(buffers, (error) => callback(error === null ? null : this.#failure(error))),
+    if (this.#storedBytes <= this.#parts.smallBytes) {
+      this.#held.push(...buffers)
+      callback(null)
+      return
+    }
+    const all = [...this.#held, ...buffers]
+    this.#held = []
+    this.#inSlot(callback, (done) =>
+      this.#withFile(done, (file) => file.append(all, (error) => done(error === null ? null : this.#failure(error)))),
     )
+  }
+
+  /** Runs `use` once it is this one's turn to write; the turn ends when `use` calls back. */
+  #inSlot(callback: Done, use: (done: Done) => void): void {
+    const { slots } = this.#parts
+    this.#waiter = (refusal) => {
+      this.#waiter = undefined
+      if (refusal !== null) {
+        callback(refusal)
+        return
+      }
+      use((error) => {
+        slots.release()
+        callback(error)
+      })
+    }
+    slots.acquire(this.#waiter)
   }
 
   #withFile(fail: Done, use: (file: OpenFile) => void): void {
@@ -83,19 +124,6 @@ export class FileSink extends Writable {
       use(this.#file)
       return
     }
-    this.#waiter = (refusal) => {
-      this.#waiter = undefined
-      if (refusal !== null) {
-        fail(refusal)
-        return
-      }
-      this.#hasSlot = true
-      this.#open(fail, use)
-    }
-    this.#parts.slots.acquire(this.#waiter)
-  }
-
-  #open(fail: Done, use: (file: OpenFile) => void): void {
     this.#isPending = true
     const tempPath = this.#parts.nextTempPath()
     open(tempPath, 'wx', FILE_MODE, (error, fd) => {
@@ -104,13 +132,14 @@ export class FileSink extends Writable {
         this.#tempPath = tempPath
         this.#file = new OpenFile(fd)
       }
-      if (this.#whenSettled !== undefined) this.#whenSettled()
-      else if (this.#file === undefined) fail(this.#failure(error))
+      if (this.#file === undefined) fail(this.#failure(error))
+      else if (this.#whenSettled !== undefined) fail(null)
       else use(this.#file)
+      this.#whenSettled?.()
     })
   }
 
-  #commit(mtimeMs: number, callback: Done): void {
+  #commit(run: () => Promise<void>, callback: Done): void {
     this.#isPending = true
     const settle = (error: Error | null): void => {
       this.#isPending = false
@@ -118,24 +147,21 @@ export class FileSink extends Writable {
       callback(error)
       this.#whenSettled?.()
     }
-    this.#parts.commit(this.#tempPath, this.#storedBytes, mtimeMs).then(
+    run().then(
       () => settle(null),
       (error: unknown) => settle(this.#failure(error)),
     )
   }
 
   #cleanUp(error: Error | null, callback: Done): void {
-    const done: Done = (failure) => {
-      if (this.#hasSlot) this.#parts.slots.release()
-      callback(error ?? failure)
-    }
+    this.#held = []
     if (this.#file === undefined) {
-      done(null)
+      callback(error)
       return
     }
     this.#file.close((closeError) => {
-      if (this.#isCommitted) done(closeError)
-      else unlink(this.#tempPath, (unlinkError) => done(closeError ?? unlinkError))
+      if (this.#isCommitted) callback(error ?? closeError)
+      else unlink(this.#tempPath, (unlinkError) => callback(error ?? closeError ?? unlinkError))
     })
   }
 

@@ -1,12 +1,11 @@
-import { StatusError } from '../../base/status-error.js'
-import { cancellation, shareable } from '../../stream/join.js'
+import { StatusError } from '../../../base/status-error.js'
 
 /** Writers that may wait for each one that may write; past that a client had better come back later. */
 const WAITING_PER_SLOT = 256
 
 export type Waiter = (error: StatusError | null) => void
 
-/** At most `limit` files are written at a time (0 is no limit); others wait in order. */
+/** At most `limit` writes are under way at a time (0 is no limit); others wait in order. */
 export class WriteSlots {
   readonly #limit: number
   readonly #waiting = new Set<Waiter>()
@@ -14,10 +13,6 @@ export class WriteSlots {
 
   constructor(limit: number) {
     this.#limit = limit === 0 ? Number.POSITIVE_INFINITY : limit
-  }
-
-  get isLimited(): boolean {
-    return this.#limit !== Number.POSITIVE_INFINITY
   }
 
   /** Calls back, perhaps at once: with null when the caller may write and must `release`, else with RESOURCE_EXHAUSTED. */
@@ -31,28 +26,6 @@ export class WriteSlots {
       const text = `${this.#taken} blobs are being written and ${this.#waiting.size} wait: too many writes at a time`
       waiter(new StatusError('RESOURCE_EXHAUSTED', text))
     }
-  }
-
-  /** As `acquire`, for who waits with a promise; an abort ends the wait with CANCELLED. */
-  async take(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) throw cancellation(signal)
-    if (this.#taken < this.#limit) {
-      this.#taken++
-      return
-    }
-    await new Promise<void>((resolve, reject) => {
-      const abort = (): void => {
-        if (this.cancel(waiter)) reject(cancellation(signal))
-      }
-      const waiter: Waiter = (refusal) => {
-        signal.removeEventListener('abort', abort)
-        if (refusal === null) resolve()
-        else reject(refusal)
-      }
-      shareable(signal)
-      signal.addEventListener('abort', abort, { once: true })
-      this.acquire(waiter)
-    })
   }
 
   /** Stops waiting; answers whether the caller was waiting. */

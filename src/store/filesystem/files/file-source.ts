@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
-import { StatusError } from '../../base/status-error.js'
-import type { BlobFile } from '../../stream/blob/form.js'
-import { STAGE_BYTES } from '../../stream/path.js'
-import { fileError } from './file-error.js'
+import { crc32 } from 'node:zlib'
+import { StatusError } from '../../../base/status-error.js'
+import type { BlobFile } from '../../../stream/blob/form.js'
+import { STAGE_BYTES } from '../../../stream/path.js'
+import { fileError } from '../file-error.js'
 import type { OpenFile } from './open-file.js'
 
 export interface FileSourceParts {
@@ -17,6 +18,13 @@ export interface FileSourceParts {
   onTorn(): void
 }
 
+export interface FileCheck {
+  /** CRC-32 that the bytes must have. */
+  readonly checksum: number
+  /** Told before the last bytes are given away, which those that are not right are not. Never rejects. */
+  done(isRight: boolean): Promise<void>
+}
+
 /**
  * Reads a part of an open file and closes it. Every chunk is a buffer of its own, because stages may keep slices.
  *
@@ -25,13 +33,17 @@ export interface FileSourceParts {
  */
 export class FileSource extends Readable {
   readonly #parts: FileSourceParts
+  readonly #check: FileCheck | undefined
   #offset: number
   #chunkBytes: number
+  #checksum = 0
   #isGrowing = false
 
-  constructor(parts: FileSourceParts) {
+  /** With a `check` all of the file is read. */
+  constructor(parts: FileSourceParts, check?: FileCheck) {
     super({ highWaterMark: 1 })
     this.#parts = parts
+    this.#check = check
     this.#offset = parts.offset
     this.#chunkBytes = parts.bufferBytes
   }
@@ -52,14 +64,30 @@ export class FileSource extends Readable {
       } else if (bytesRead === 0) {
         this.destroy(torn(this.#parts))
       } else {
-        this.#offset += bytesRead
-        this.push(bytesRead === sizeBytes ? buffer : buffer.subarray(0, bytesRead))
+        this.#pass(bytesRead === sizeBytes ? buffer : buffer.subarray(0, bytesRead))
       }
     })
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#parts.file.close((closeError) => callback(error ?? closeError))
+  }
+
+  #pass(bytes: Buffer): void {
+    const { end, key } = this.#parts
+    const check = this.#check
+    this.#offset += bytes.length
+    if (check !== undefined) this.#checksum = crc32(bytes, this.#checksum)
+    if (check === undefined || this.#offset < end) {
+      this.push(bytes)
+      return
+    }
+    const isRight = this.#checksum === check.checksum
+    void check.done(isRight).then(() => {
+      if (isRight) this.push(bytes)
+      else
+        this.destroy(new StatusError('DATA_LOSS', `blob ${key} is damaged: its bytes are not those that were written`))
+    })
   }
 }
 
@@ -94,6 +122,11 @@ export class FilePart implements BlobFile {
 
   stream(): FileSource {
     return new FileSource(this.#parts)
+  }
+
+  /** The stream of a whole file that nobody has compared since the start. */
+  checked(check: FileCheck): FileSource {
+    return new FileSource(this.#parts, check)
   }
 }
 

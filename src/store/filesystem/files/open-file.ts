@@ -1,5 +1,5 @@
 import { close, fstatSync, fsync, open, read, type Stats, write, writev } from 'node:fs'
-import { fileError } from './file-error.js'
+import { fileError } from '../file-error.js'
 
 /** Never writable: inputs of actions are hard links to these files. */
 export const FILE_MODE = 0o444

@@ -36,7 +36,7 @@ export class FolderSyncs {
   }
 }
 
-const syncFolder = async (folder: string): Promise<void> => {
+export const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()

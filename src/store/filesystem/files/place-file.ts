@@ -1,0 +1,22 @@
+import { mkdir, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { errnoOf } from '../file-error.js'
+import type { FolderSyncs } from './folder-syncs.js'
+
+/**
+ * Moves a finished temporary file to its place; with `syncs` its name survives a power loss from then on. Folders come
+ * into being with their first blob: looking for them beforehand would cost every start and every write.
+ */
+export const placeFile = async (path: string, tempPath: string, syncs: FolderSyncs | undefined): Promise<void> => {
+  const folder = dirname(path)
+  try {
+    await rename(tempPath, path)
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error
+    await mkdir(folder, { recursive: true })
+    await rename(tempPath, path)
+    await syncs?.sync(dirname(dirname(folder)))
+    await syncs?.sync(dirname(folder))
+  }
+  await syncs?.sync(folder)
+}

@@ -1,0 +1,256 @@
+import { mkdir, readdir } from 'node:fs/promises'
+import type { Log } from '../../../base/log.js'
+import { StatusError } from '../../../base/status-error.js'
+import type { Digest } from '../../../reapi/digest.js'
+import { cancellation } from '../../../stream/join.js'
+import { syncFolder } from '../files/folder-syncs.js'
+import { locationOf, offsetIn, placeIn, placeOf, SEGMENT_BYTES_MAX, SEGMENTS_MAX } from './location.js'
+import { type Content, contentOf, encodeRecord, headBytesOf, type RecordHead, recordBytes } from './record.js'
+import { Segment, segmentNumber } from './segment.js'
+
+/** Most that is written, and synced, at a time. */
+const BATCH_BYTES = 4 * 1024 * 1024
+
+/** The longest blob that a record can hold. */
+export const CONTENT_BYTES_MAX = 1024 * 1024
+
+export interface RecordLogOptions {
+  readonly folder: string
+  readonly segmentBytes: number
+  /** Whether a record is on the disk before it counts as written. */
+  readonly isSynced: boolean
+  readonly log: Log
+}
+
+/** A record to be written. */
+export interface LogEntry extends RecordHead {
+  /** Of a record of that kind; they stay as they are until one of the callbacks. */
+  readonly bytes?: Buffer
+  /** Heeded until the writing begins. */
+  readonly signal?: AbortSignal
+  /** It is written. Called in the step in which `end` moves behind it: what this changes is never behind `end`. */
+  placed(location: number): void
+  /** It is not, and never was. */
+  failed(error: unknown): void
+}
+
+/** A place in the log: everything in front of it is older. */
+export interface LogPosition {
+  readonly number: number
+  readonly offset: number
+}
+
+/**
+ * What the store holds, in the order in which it came: appended to, in batches, and read from anywhere. Whatever arrives
+ * while a batch is being written and synced is the next batch, so that under load one sync stands for hundreds of blobs.
+ *
+ * There is no bound on what waits, because what waits is in the memory of a call that waits.
+ */
+export class RecordLog {
+  readonly #options: RecordLogOptions
+  /** By `placeOf` their numbers. */
+  readonly #segments: (Segment | undefined)[] = []
+  readonly #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES)
+  #active: Segment | undefined
+  #nextNumber = 1
+  #waiting: LogEntry[] = []
+  #writing: Promise<void> | undefined
+  #isClosed = false
+  #appendedBytes = 0
+
+  private constructor(options: RecordLogOptions) {
+    this.#options = { ...options, segmentBytes: Math.min(options.segmentBytes, SEGMENT_BYTES_MAX) }
+  }
+
+  /** With the segments of an earlier run. One whose beginning is damaged is left out, and told of. */
+  static async open(options: RecordLogOptions): Promise<RecordLog> {
+    const { folder, log } = options
+    const records = new RecordLog(options)
+    await mkdir(folder, { recursive: true })
+    const numbers = (await readdir(folder)).map(segmentNumber).filter((number) => number !== undefined)
+    for (const number of numbers.sort((a, b) => a - b)) {
+      records.#nextNumber = number + 1
+      const segment = await Segment.open(folder, number)
+      if (segment === undefined) log.warn('a file of records is damaged: its blobs are lost', { folder, number })
+      else records.#segments[placeOf(number)] = segment
+    }
+    return records
+  }
+
+  /** The oldest first. */
+  get segments(): readonly Segment[] {
+    return this.#segments.filter((segment) => segment !== undefined).sort((a, b) => a.number - b.number)
+  }
+
+  segmentAt(location: number): Segment | undefined {
+    return this.#segments[placeIn(location)]
+  }
+
+  get active(): Segment | undefined {
+    return this.#active
+  }
+
+  get segmentBytes(): number {
+    return this.#options.segmentBytes
+  }
+
+  /** Goes on behind the last record of an earlier run; what may lie there is no record. */
+  async resume(segment: Segment, endBytes: number): Promise<void> {
+    segment.endBytes = endBytes
+    await segment.cut()
+    this.#active = segment
+  }
+
+  /** Whoever reads the log from here on finds every record that is not known yet. */
+  get end(): LogPosition {
+    return { number: this.#active?.number ?? this.#nextNumber, offset: this.#active?.endBytes ?? 0 }
+  }
+
+  /** How much was appended since the start. */
+  get appendedBytes(): number {
+    return this.#appendedBytes
+  }
+
+  append(entry: LogEntry): void {
+    if (this.#isClosed) {
+      entry.failed(new StatusError('UNAVAILABLE', 'the store is closed'))
+      return
+    }
+    this.#waiting.push(entry)
+    // After the current turn, in which whoever writes many blobs hands over all of them.
+    this.#writing ??= new Promise((resolve) => setImmediate(resolve)).then(() => this.#write())
+  }
+
+  /** The bytes of a record; undefined when they are not there or damaged. */
+  async read(location: number, digest: Digest, storedBytes: number): Promise<Buffer | undefined> {
+    const content = await this.#read(location, digest, headBytesOf(digest) + storedBytes)
+    const isWhole = content?.head.kind === 'bytes' && content.head.storedBytes === storedBytes && content.isWhole
+    return isWhole ? content.bytes : undefined
+  }
+
+  /** What a record says; undefined when it is not there or damaged. */
+  async readHead(location: number, digest: Digest): Promise<RecordHead | undefined> {
+    return (await this.#read(location, digest, headBytesOf(digest)))?.head
+  }
+
+  /** The index needs a record, or no longer. */
+  account(location: number, kind: 'bytes' | 'file', digest: Digest, storedBytes: number, isNeeded: boolean): void {
+    const segment = this.segmentAt(location)
+    const length = recordBytes(kind, digest, storedBytes)
+    if (segment !== undefined) segment.liveBytes += isNeeded ? length : -length
+  }
+
+  /** Brings everything in front of `end` onto the disk. */
+  async sync(): Promise<void> {
+    if (!this.#options.isSynced) await this.#active?.sync()
+  }
+
+  /** Deletes a segment in which nothing is needed. */
+  async retire(segment: Segment): Promise<void> {
+    this.#segments[placeOf(segment.number)] = undefined
+    await segment.retire()
+  }
+
+  async idle(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.idle()
+    await this.sync()
+    for (const segment of this.segments) await segment.close()
+  }
+
+  async #read(location: number, digest: Digest, length: number): Promise<Content | undefined> {
+    const segment = this.segmentAt(location)
+    if (segment === undefined) return undefined
+    const buffer = Buffer.allocUnsafeSlow(length)
+    if ((await segment.read(buffer, offsetIn(location))) < length) return undefined
+    const content = contentOf(buffer, 0, segment.stamp)
+    return content?.head.digest.key === digest.key && content.head.digest.function === digest.function
+      ? content
+      : undefined
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const [first] = this.#waiting
+      try {
+        const segment = await this.#segmentFor(first as LogEntry)
+        await this.#writeBatch(segment, this.#take(segment))
+      } catch (error) {
+        // No segment can be had, for this one or for those behind it.
+        for (const entry of this.#waiting.splice(0)) entry.failed(error)
+      }
+    }
+    this.#writing = undefined
+  }
+
+  /** As much of what waits as one batch and the segment take; nothing of what is given up. */
+  #take(segment: Segment): LogEntry[] {
+    const batch: LogEntry[] = []
+    const roomBytes = Math.min(BATCH_BYTES, this.segmentBytes - segment.endBytes)
+    let count = 0
+    let bytes = 0
+    for (const entry of this.#waiting) {
+      if (entry.signal?.aborted) {
+        entry.failed(cancellation(entry.signal))
+      } else {
+        bytes += lengthOf(entry)
+        if (bytes > roomBytes && batch.length > 0) break
+        batch.push(entry)
+      }
+      count++
+    }
+    this.#waiting = this.#waiting.slice(count)
+    return batch
+  }
+
+  async #writeBatch(segment: Segment, batch: readonly LogEntry[]): Promise<void> {
+    let length = 0
+    for (const entry of batch) length += encodeRecord(this.#buffer, length, segment.stamp, entry, entry.bytes)
+    try {
+      await segment.write(this.#buffer.subarray(0, length), segment.endBytes)
+      if (this.#options.isSynced) await segment.sync()
+    } catch (error) {
+      // What stays there is overwritten by the next batch.
+      await segment.cut().catch(() => {})
+      for (const entry of batch) entry.failed(error)
+      return
+    }
+    for (const entry of batch) {
+      const offset = segment.endBytes
+      segment.endBytes += lengthOf(entry)
+      this.#appendedBytes += lengthOf(entry)
+      entry.placed(locationOf(segment.number, offset))
+    }
+  }
+
+  /** The active segment, or a new one when that is full. */
+  async #segmentFor(entry: LogEntry): Promise<Segment> {
+    const active = this.#active
+    if (active !== undefined && active.endBytes + lengthOf(entry) <= this.segmentBytes) return active
+    // A checkpoint believes every record in front of the active segment, whatever happens to the power.
+    await this.sync()
+    this.#active = await this.#create()
+    return this.#active
+  }
+
+  async #create(): Promise<Segment> {
+    let number = this.#nextNumber
+    while (this.#segments[placeOf(number)] !== undefined) {
+      if (++number === this.#nextNumber + SEGMENTS_MAX) {
+        const text = `the store has ${SEGMENTS_MAX} files of records, which is the most there can be`
+        throw new StatusError('RESOURCE_EXHAUSTED', text)
+      }
+    }
+    const segment = await Segment.create(this.#options.folder, number)
+    await syncFolder(this.#options.folder)
+    this.#segments[placeOf(number)] = segment
+    this.#nextNumber = number + 1
+    return segment
+  }
+}
+
+const lengthOf = ({ kind, digest, storedBytes }: LogEntry): number => recordBytes(kind, digest, storedBytes)

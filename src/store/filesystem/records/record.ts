@@ -1,0 +1,118 @@
+import { crc32 } from 'node:zlib'
+import { Digest } from '../../../reapi/digest.js'
+import { digestFunctions } from '../../../reapi/digest-function.js'
+
+/** Records begin at multiples of this, so that 32 bits can say where one is. */
+export const UNIT_BYTES = 64
+
+/**
+ * `bytes` holds a blob, `file` says that a blob is a file and what its checksum is, `removal` ends what earlier records
+ * say of the digest.
+ */
+export type RecordKind = 'bytes' | 'file' | 'removal'
+
+export interface RecordHead {
+  readonly kind: RecordKind
+  readonly digest: Digest
+  /** What is kept of the blob: with a stage that encodes it is another length than the digest says. 0 of a removal. */
+  readonly storedBytes: number
+  /** Since the epoch. */
+  readonly writtenMs: number
+  /** CRC-32 of the kept bytes. */
+  readonly checksum: number
+}
+
+const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal']
+
+/** The segment's stamp, then the checksum of what follows up to the end of the head. */
+export const STAMP_BYTES = 8
+const HEAD_CHECKSUM_AT = 8
+const CHECKSUM_AT = 12
+const KIND_AT = 16
+const FUNCTION_AT = 20
+const SIZE_AT = 24
+const STORED_AT = 32
+const WRITTEN_AT = 40
+const HASH_AT = 48
+export const HEAD_BYTES_MAX = HASH_AT + 64
+
+const functionsByValue = new Map(Object.values(digestFunctions).map((each) => [each.value, each]))
+
+export const headBytesOf = (digest: Digest): number => HASH_AT + hashBytesOf(digest)
+
+const hashBytesOf = ({ function: { hexLength } }: Digest): number => hexLength / 2
+
+/** How much of a segment the record takes. */
+export const recordBytes = (kind: RecordKind, digest: Digest, storedBytes: number): number =>
+  recordBytesOf(kind, hashBytesOf(digest), storedBytes)
+
+export const recordBytesOf = (kind: RecordKind, hashBytes: number, storedBytes: number): number => {
+  const bytes = HASH_AT + hashBytes + (kind === 'bytes' ? storedBytes : 0)
+  return Math.ceil(bytes / UNIT_BYTES) * UNIT_BYTES
+}
+
+/**
+ * Writes a record at `at`, with the bytes behind the head where it has them. What lies between its end and the next unit is
+ * zeroed. Answers how long it is.
+ */
+export const encodeRecord = (
+  into: Buffer,
+  at: number,
+  stamp: Buffer,
+  { kind, digest, storedBytes, writtenMs, checksum }: RecordHead,
+  bytes: Buffer | undefined,
+): number => {
+  const headEnd = at + headBytesOf(digest)
+  stamp.copy(into, at)
+  into.writeUInt32LE(checksum, at + CHECKSUM_AT)
+  into.writeUInt32LE(kinds.indexOf(kind), at + KIND_AT)
+  into.writeUInt32LE(digest.function.value, at + FUNCTION_AT)
+  into.writeDoubleLE(digest.sizeBytes, at + SIZE_AT)
+  into.writeDoubleLE(storedBytes, at + STORED_AT)
+  into.writeDoubleLE(writtenMs, at + WRITTEN_AT)
+  into.write(digest.hash, at + HASH_AT, 'hex')
+  into.writeUInt32LE(crc32(into.subarray(at + CHECKSUM_AT, headEnd)), at + HEAD_CHECKSUM_AT)
+  const length = recordBytes(kind, digest, storedBytes)
+  const end = bytes === undefined ? headEnd : headEnd + bytes.copy(into, headEnd)
+  into.fill(0, end, at + length)
+  return length
+}
+
+/**
+ * Reads a head; undefined where there is none, or a damaged one. The stamp is a secret of the segment: bytes of a client that
+ * look like a record are none.
+ */
+export const decodeHead = (from: Buffer, at: number, stamp: Buffer): RecordHead | undefined => {
+  if (from.length < at + HASH_AT || from.compare(stamp, 0, STAMP_BYTES, at, at + STAMP_BYTES) !== 0) return undefined
+  const kind = kinds[from.readUInt32LE(at + KIND_AT)]
+  const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT))
+  if (kind === undefined || digestFunction === undefined) return undefined
+  const headEnd = at + HASH_AT + digestFunction.hexLength / 2
+  if (from.length < headEnd) return undefined
+  if (crc32(from.subarray(at + CHECKSUM_AT, headEnd)) !== from.readUInt32LE(at + HEAD_CHECKSUM_AT)) return undefined
+  const hash = from.toString('hex', at + HASH_AT, headEnd)
+  return {
+    kind,
+    digest: Digest.parse({ hash, sizeBytes: from.readDoubleLE(at + SIZE_AT) }, digestFunction),
+    storedBytes: from.readDoubleLE(at + STORED_AT),
+    writtenMs: from.readDoubleLE(at + WRITTEN_AT),
+    checksum: from.readUInt32LE(at + CHECKSUM_AT),
+  }
+}
+
+/** A record with its bytes. */
+export interface Content {
+  readonly head: RecordHead
+  /** Behind the head, as far as `from` has them. */
+  readonly bytes: Buffer
+  /** Whether the bytes are those that were written. */
+  readonly isWhole: boolean
+}
+
+export const contentOf = (from: Buffer, at: number, stamp: Buffer): Content | undefined => {
+  const head = decodeHead(from, at, stamp)
+  if (head === undefined) return undefined
+  const begin = at + headBytesOf(head.digest)
+  const bytes = from.subarray(begin, begin + (head.kind === 'bytes' ? head.storedBytes : 0))
+  return { head, bytes, isWhole: head.kind !== 'bytes' || crc32(bytes) === head.checksum }
+}

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto'
+import { read } from 'node:fs'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { STAMP_BYTES, UNIT_BYTES } from './record.js'
+
+const MAGIC = 'remexec records 1'
+const NUMBER_AT = 24
+const STAMP_AT = 32
+const CHECKSUM_AT = STAMP_AT + STAMP_BYTES
+const HEADER_BYTES = UNIT_BYTES
+
+/** One file of records. What was written to it never changes; it goes as a whole, once nothing in it is needed. */
+export class Segment {
+  /** Grows by one from segment to segment, and never comes twice. */
+  readonly number: number
+  readonly path: string
+  readonly stamp: Buffer
+  /** Behind the last record. */
+  endBytes: number
+  /** What its records take that the index still needs. */
+  liveBytes = 0
+  readonly #file: FileHandle
+  #readCount = 0
+  #isRetired = false
+
+  private constructor(number: number, path: string, stamp: Buffer, file: FileHandle, endBytes: number) {
+    this.number = number
+    this.path = path
+    this.stamp = stamp
+    this.endBytes = endBytes
+    this.#file = file
+  }
+
+  static async create(folder: string, number: number): Promise<Segment> {
+    const path = pathOf(folder, number)
+    const stamp = randomBytes(STAMP_BYTES)
+    const file = await open(path, 'wx+', 0o600)
+    try {
+      await file.write(headerOf(number, stamp), 0, HEADER_BYTES, 0)
+    } catch (error) {
+      await file.close()
+      await unlink(path)
+      throw error
+    }
+    return new Segment(number, path, stamp, file, HEADER_BYTES)
+  }
+
+  /** Undefined when the file is none of ours, or its beginning is damaged: then nothing in it can be believed. */
+  static async open(folder: string, number: number): Promise<Segment | undefined> {
+    const path = pathOf(folder, number)
+    const file = await open(path, 'r+')
+    const header = Buffer.alloc(HEADER_BYTES)
+    const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0)
+    const stamp = header.subarray(STAMP_AT, CHECKSUM_AT)
+    if (bytesRead !== HEADER_BYTES || headerOf(number, stamp).compare(header) !== 0) {
+      await file.close()
+      return undefined
+    }
+    return new Segment(number, path, stamp, file, (await file.stat()).size)
+  }
+
+  get deadBytes(): number {
+    return this.endBytes - HEADER_BYTES - this.liveBytes
+  }
+
+  get firstOffset(): number {
+    return HEADER_BYTES
+  }
+
+  async write(bytes: Buffer, offset: number): Promise<void> {
+    for (let written = 0; written < bytes.length; ) {
+      const { bytesWritten } = await this.#file.write(bytes, written, bytes.length - written, offset + written)
+      written += bytesWritten
+    }
+  }
+
+  /** Takes back what was written behind `endBytes`. */
+  async cut(): Promise<void> {
+    await this.#file.truncate(this.endBytes)
+  }
+
+  async sync(): Promise<void> {
+    await this.#file.datasync()
+  }
+
+  /** What there is from `offset` on, at most `length` bytes: less only at the end of the file. */
+  async read(into: Buffer, offset: number): Promise<number> {
+    this.#readCount++
+    try {
+      let filled = 0
+      while (filled < into.length) {
+        const bytesRead = await readAt(this.#file.fd, into, filled, offset + filled)
+        if (bytesRead === 0) break
+        filled += bytesRead
+      }
+      return filled
+    } finally {
+      this.#readCount--
+      if (this.#isRetired && this.#readCount === 0) await this.#file.close()
+    }
+  }
+
+  /** Deletes the file. Reads under way finish with what they came for. */
+  async retire(): Promise<void> {
+    await unlink(this.path)
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    this.#isRetired = true
+    if (this.#readCount === 0) await this.#file.close()
+  }
+}
+
+export const segmentName = (number: number): string => number.toString(16).padStart(10, '0')
+
+/** The number of a segment's file, undefined of another name. */
+export const segmentNumber = (name: string): number | undefined => {
+  const number = /^[0-9a-f]{10}$/.test(name) ? Number.parseInt(name, 16) : 0
+  return number > 0 ? number : undefined
+}
+
+const pathOf = (folder: string, number: number): string => `${folder}/${segmentName(number)}`
+
+const headerOf = (number: number, stamp: Buffer): Buffer => {
+  const header = Buffer.alloc(HEADER_BYTES)
+  header.write(MAGIC, 0, 'latin1')
+  header.writeDoubleLE(number, NUMBER_AT)
+  stamp.copy(header, STAMP_AT)
+  header.writeUInt32LE(crc32(header.subarray(0, CHECKSUM_AT)), CHECKSUM_AT)
+  return header
+}
+
+/** By callback: a FileHandle's own read costs three times the CPU. */
+const readAt = (fd: number, into: Buffer, at: number, offset: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    read(fd, into, at, into.length - at, offset, (error, bytesRead) => {
+      if (error === null) resolve(bytesRead)
+      else reject(error)
+    })
+  })

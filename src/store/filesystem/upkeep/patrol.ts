@@ -1,0 +1,124 @@
+import { readdir } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
+import type { Clock } from '../../../base/clock.js'
+import type { Log } from '../../../base/log.js'
+import { Digest } from '../../../reapi/digest.js'
+import { ABSENT } from '../../index/blob-index.js'
+import { errnoOf, fileError } from '../file-error.js'
+import type { BlobName } from '../layout.js'
+import type { Shelf } from '../shelf.js'
+
+/** Names or slots between two breaths: well below a millisecond. */
+const SLICE = 500
+
+/** How late a file that somebody deleted is noticed, unless it is asked for before. */
+const PERIOD_MS = 60_000
+const RETRY_MS = 5000
+/** A round takes at most this share of the time. */
+const SHARE_MAX = 1 / 50
+
+export interface PatrolParts {
+  readonly shelf: Shelf
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * Goes through the folders of files, round after round. Files that nobody knows (their upload was not finished when the
+ * server was killed) are deleted, and blobs whose file somebody deleted are forgotten. A folder that cannot be read is told
+ * of and tried again, and keeps nothing else from going on.
+ */
+export class Patrol {
+  readonly #parts: PatrolParts
+  readonly #stopTimer: () => void
+  #round: Promise<void> | undefined
+  #nextMs = 0
+  #failure: string | undefined
+  #isStopped = false
+
+  constructor(parts: PatrolParts) {
+    this.#parts = parts
+    this.#stopTimer = parts.clock.every(RETRY_MS, () => this.#wake())
+  }
+
+  start(): void {
+    this.#wake()
+  }
+
+  /** Why a folder could not be read in the last round; undefined when all could. */
+  get failure(): string | undefined {
+    return this.#failure
+  }
+
+  async stop(): Promise<void> {
+    this.#stopTimer()
+    this.#isStopped = true
+    await this.#round
+  }
+
+  #wake(): void {
+    const { clock } = this.#parts
+    const beganMs = clock.now()
+    if (this.#round !== undefined || beganMs < this.#nextMs) return
+    this.#round = this.#goRound().finally(() => {
+      this.#round = undefined
+      const tookMs = clock.now() - beganMs
+      this.#nextMs = this.#failure === undefined ? clock.now() + Math.max(PERIOD_MS, tookMs / SHARE_MAX) : 0
+    })
+  }
+
+  async #goRound(): Promise<void> {
+    const { shelf, log } = this.#parts
+    const seen = new Uint8Array(shelf.index.slotCount)
+    let failure: string | undefined
+    const fail = (error: unknown): void => {
+      if (this.#failure === undefined && failure === undefined)
+        log.error('could not look for the files of a store', { error })
+      failure ??= fileError(error, 'look for the files of the store').message
+    }
+    for (const name of await shelf.layout.folders(fail)) {
+      if (this.#isStopped) return
+      await this.#goThrough(name, seen).catch(fail)
+    }
+    await this.#lookForUnseen(seen)
+    if (failure === undefined && !this.#isStopped) shelf.hasDoubts = false
+    this.#failure = failure
+  }
+
+  async #goThrough(folder: string, seen: Uint8Array): Promise<void> {
+    const { layout } = this.#parts.shelf
+    const names = await readdir(layout.folderPath(folder)).catch((error: unknown) => {
+      if (errnoOf(error) === 'ENOENT') return []
+      throw error
+    })
+    for (const [at, name] of names.entries()) {
+      const blob = layout.parse(folder, name)
+      if (blob !== undefined) this.#meet(blob, seen)
+      if (at % SLICE === SLICE - 1) await setImmediate()
+      if (this.#isStopped) return
+    }
+  }
+
+  #meet({ digestFunction, hash, sizeBytes, storedBytes, isTwin }: BlobName, seen: Uint8Array): void {
+    const { index, layout, unlinker } = this.#parts.shelf
+    const slot = index.findParts(digestFunction, hash, sizeBytes)
+    const isKnown = slot !== ABSENT && !index.isInline(slot) && index.storedBytesOf(slot) === storedBytes
+    if (isKnown && (!isTwin || index.hasTwin(slot))) {
+      if (!isTwin && !index.isDoubtful(slot)) seen[slot] = 1
+      return
+    }
+    const digest = Digest.parse({ hash, sizeBytes }, digestFunction)
+    if (this.#parts.shelf.isCommitting(digest)) return
+    void unlinker.unlink(isTwin ? layout.twinPath(digest, storedBytes) : layout.blobPath(digest, storedBytes))
+  }
+
+  /** What was not listed is gone, or came since. */
+  async #lookForUnseen(seen: Uint8Array): Promise<void> {
+    const { shelf } = this.#parts
+    for (let slot = 0; slot < shelf.index.slotCount && !this.#isStopped; slot++) {
+      if (slot % SLICE === SLICE - 1) await setImmediate()
+      if (!shelf.index.holds(slot) || shelf.index.isInline(slot) || seen[slot] === 1) continue
+      await shelf.look(shelf.at(slot))
+    }
+  }
+}

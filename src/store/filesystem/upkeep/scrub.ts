@@ -1,0 +1,88 @@
+import type { Clock } from '../../../base/clock.js'
+import type { Log } from '../../../base/log.js'
+import { checkFile } from '../files/check-file.js'
+import type { Located, Shelf } from '../shelf.js'
+import { Pace } from './pace.js'
+
+/** An empty store is looked at again after this much of nothing. */
+const BYTES_EACH = 512
+
+/** What the rounds of a scrub have come upon since the start. */
+export interface ScrubReport {
+  readonly roundCount: number
+  readonly checkedBytes: number
+}
+
+/**
+ * Reads every blob again, round after round at its pace, and compares it with the checksum it was written with: bytes that
+ * rot on the disk are found before somebody needs them. A damaged blob is dropped, and told of by the shelf.
+ */
+export class Scrub {
+  readonly #shelf: Shelf
+  readonly #pace: Pace
+  readonly #log: Log
+  #work = Promise.resolve()
+  #isStopped = false
+  #roundCount = 0
+  #checkedBytes = 0
+
+  constructor(shelf: Shelf, bytesPerSecond: number, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    this.#shelf = shelf
+    this.#pace = new Pace(bytesPerSecond, clock)
+    this.#log = log
+  }
+
+  start(): void {
+    this.#work = this.#run()
+  }
+
+  get report(): ScrubReport {
+    return { roundCount: this.#roundCount, checkedBytes: this.#checkedBytes }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#pace.stop()
+    await this.#work
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#pace.take(BYTES_EACH)
+      await this.#round()
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { index } = this.#shelf
+    const before = { damaged: this.#shelf.damagedCount, bytes: this.#checkedBytes }
+    let blobs = 0
+    for (let slot = 0; slot < index.slotCount && !this.#isStopped; slot++) {
+      if (!index.holds(slot)) continue
+      await this.#check(this.#shelf.at(slot))
+      blobs++
+    }
+    if (this.#isStopped || blobs === 0) return
+    this.#roundCount++
+    const damaged = this.#shelf.damagedCount - before.damaged
+    this.#log.info('read all blobs of a store again', { blobs, bytes: this.#checkedBytes - before.bytes, damaged })
+  }
+
+  async #check(located: Located): Promise<void> {
+    try {
+      if (located.isInline) {
+        await this.#take(located.storedBytes + BYTES_EACH)
+        if (!this.#isStopped) await this.#shelf.readInline(located)
+      } else {
+        await checkFile(this.#shelf, located, (bytes) => this.#take(bytes))
+      }
+    } catch (error) {
+      this.#log.warn('could not read a blob of the store', { blob: located.digest.key, error })
+    }
+  }
+
+  async #take(bytes: number): Promise<void> {
+    await this.#pace.take(bytes)
+    this.#checkedBytes += bytes
+  }
+}

@@ -1,0 +1,55 @@
+import type { Clock } from '../../../base/clock.js'
+import type { Log } from '../../../base/log.js'
+import type { Shelf } from '../shelf.js'
+import { Cleaner } from './cleaner.js'
+import { Patrol } from './patrol.js'
+import { Scrub, type ScrubReport } from './scrub.js'
+
+export interface UpkeepParts {
+  readonly shelf: Shelf
+  readonly clock: Clock
+  readonly log: Log
+  /** Read again and compared; 0 for none. */
+  readonly scrubBytesPerSecond: number
+  /** Whether a start may still come upon the removals of a segment. */
+  mayReplay(segmentNumber: number): boolean
+}
+
+export interface UpkeepReport extends ScrubReport {
+  /** What the log takes of the disk. */
+  readonly logBytes: number
+}
+
+/** What a store does by itself, behind the back of every call. */
+export class Upkeep {
+  readonly #shelf: Shelf
+  readonly #cleaner: Cleaner
+  readonly #patrol: Patrol
+  readonly #scrub: Scrub | undefined
+
+  constructor({ shelf, clock, log, scrubBytesPerSecond, mayReplay }: UpkeepParts) {
+    this.#shelf = shelf
+    this.#cleaner = new Cleaner({ shelf, clock, log, mayReplay })
+    this.#patrol = new Patrol({ shelf, clock, log })
+    if (scrubBytesPerSecond > 0) this.#scrub = new Scrub(shelf, scrubBytesPerSecond, { clock, log })
+  }
+
+  start(): void {
+    this.#patrol.start()
+    this.#scrub?.start()
+  }
+
+  /** Why a folder could not be read when it was last tried; undefined when all could. */
+  get failure(): string | undefined {
+    return this.#patrol.failure
+  }
+
+  get report(): UpkeepReport {
+    const logBytes = this.#shelf.records.segments.reduce((sum, { endBytes }) => sum + endBytes, 0)
+    return { logBytes, ...(this.#scrub?.report ?? { roundCount: 0, checkedBytes: 0 }) }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#cleaner.stop(), this.#patrol.stop(), this.#scrub?.stop()])
+  }
+}
