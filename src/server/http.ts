@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
-import type { Activity } from './activity.js'
+import type { Activity } from './call/activity.js'
 
 export interface HttpAnswer {
   readonly status: number

@@ -1,15 +1,21 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { ServerCredentials } from '@grpc/grpc-js'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { type Clock, systemClock } from '../base/clock.js'
 import { advice, inWords } from '../base/errno.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
-import { Activity } from './activity.js'
-import { grpcServer } from './grpc-server.js'
-import { hearClose } from './hear-close.js'
+import { Activity } from './call/activity.js'
+import { Calls } from './call/calls.js'
+import { GrpcJsTransport } from './grpc-js/transport.js'
+import { GrpcHealth, HEALTH } from './health.js'
 import { type HttpHandler, httpServer } from './http.js'
-import { sniff } from './sniff.js'
-import { tuneTransport } from './transport.js'
+import { REFLECTION, reflectionServices } from './reflection.js'
+import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
+import type { Transport, TransportParts } from './transport.js'
+
+/** Who speaks gRPC on a connection: remexec itself, or grpc-js. */
+export type TransportName = 'remexec' | 'grpc-js'
 
 export interface ListenOptions {
   /** `host:port`; without a host every interface, port 0 for any free one. An IPv6 host stands in brackets. */
@@ -17,12 +23,20 @@ export interface ListenOptions {
   readonly services: readonly Service[]
   /** Plain HTTP/1.1 GET by path, on the same port. */
   readonly http?: ReadonlyMap<string, HttpHandler>
+  readonly transport?: TransportName
+  /** Serves with TLS, as Node takes it; what is spoken is agreed by ALPN, or shown by the first bytes. */
+  readonly tls?: TlsOptions
   /** The largest request message. Must exceed the largest batch announced by as much as its envelope may take. */
   readonly maxMessageBytes?: number
   /** How long a new connection may take to show what it speaks. */
   readonly firstBytesMs?: number
   /** How long a client may go on sending once its call was answered. */
   readonly readOffMs?: number
+  /** Compresses responses for clients that say they understand gzip. */
+  readonly sendsGzip?: boolean
+  /** Bounds of our own transport. */
+  readonly limits?: Partial<TransportLimits>
+  readonly clock?: Clock
   readonly log?: Log
 }
 
@@ -45,50 +59,40 @@ const DRAIN_MS = 10_000
 /** What the last answers get to leave the process after their calls have ended. */
 const FLUSH_MS = 250
 
-/** Serves gRPC (HTTP/2 with prior knowledge) and plain HTTP/1.1 on one port. */
+/** Serves gRPC (HTTP/2, with prior knowledge where it is plain) and HTTP/1.1 on one port. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
-  const {
-    log = silentLog,
-    maxMessageBytes = MAX_MESSAGE_BYTES,
-    firstBytesMs = FIRST_BYTES_MS,
-    readOffMs = READ_OFF_MS,
-  } = options
+  const { log = silentLog, clock = systemClock, firstBytesMs = FIRST_BYTES_MS } = options
   const activity = new Activity()
-  const {
-    server: grpc,
-    health,
-    stopCalls,
-  } = grpcServer({ services: options.services, maxMessageBytes, readOffMs, log, activity })
-  const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
-  tuneTransport(grpc)
-  const http = httpServer(options.http ?? new Map(), log, activity)
-  const sockets = new Set<Socket>()
-
-  const net = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    // Peers that reset their connection are everyday; both protocols report what it means for their calls.
-    socket.on('error', (error) => log.debug('a connection broke', { error }))
-    sniff(socket, firstBytesMs, (protocol) => {
-      if (protocol === 'http2') {
-        injector.injectConnection(socket)
-        hearClose(socket)
-      } else http.emit('connection', socket)
-    })
+  const names = options.services.map(({ name }) => name)
+  const health = new GrpcHealth(names)
+  const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
+  const calls = new Calls([...options.services, health.service, ...reflection], { log, activity })
+  const transport = transportOf(options, {
+    calls,
+    http: httpServer(options.http ?? new Map(), log, activity),
+    maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
+    firstBytesMs,
+    readOffMs: options.readOffMs ?? READ_OFF_MS,
+    sendsGzip: options.sendsGzip ?? false,
+    clock,
+    log,
   })
-  const address = await bind(net, options.address)
+  const server = serverOf(options.tls, firstBytesMs, (socket) => transport.accept(socket), log)
+  const address = await bind(server, options.address).catch((error: unknown) => {
+    transport.destroy()
+    throw error
+  })
 
   let closed: Promise<void> | undefined
   const close = async (drainMs: number): Promise<void> => {
     health.setServing(false)
     health.endWatches()
-    net.close()
-    injector.drain(drainMs + 2 * FLUSH_MS)
+    server.close()
+    transport.drain(drainMs + 2 * FLUSH_MS)
     await within(drainMs, activity.idle())
-    stopCalls()
-    await within(FLUSH_MS, allClosed(sockets))
-    for (const socket of sockets) socket.destroy()
-    grpc.forceShutdown()
+    calls.stop(new StatusError('UNAVAILABLE', 'the server is shutting down'))
+    await within(FLUSH_MS, transport.idle())
+    transport.destroy()
     await within(FLUSH_MS, activity.idle())
   }
   return {
@@ -99,6 +103,27 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
       return closed
     },
   }
+}
+
+const transportOf = ({ transport, limits }: ListenOptions, parts: TransportParts): Transport =>
+  transport === 'grpc-js' ? new GrpcJsTransport(parts) : new RemexecTransport(parts, limits)
+
+const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
+
+const serverOf = (
+  tls: TlsOptions | undefined,
+  handshakeTimeout: number,
+  accept: (socket: Socket) => void,
+  log: Log,
+): Server => {
+  // Paused, so that a transport may take a socket over before anything is read.
+  if (tls === undefined) return createServer({ ...SOCKETS, pauseOnConnect: true }, accept)
+  const server = createTlsServer({ ...SOCKETS, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout, ...tls }, accept)
+  server.on('tlsClientError', (error, socket) => {
+    log.debug('a TLS handshake failed', { error })
+    socket.destroy()
+  })
+  return server
 }
 
 const bind = (net: Server, address: string): Promise<string> =>
@@ -121,10 +146,6 @@ const parse = (address: string): { host: string; port: number } => {
     throw new StatusError('INVALID_ARGUMENT', `cannot listen on ${JSON.stringify(address)}, expected host:port`)
   }
   return { host: bracketed ?? plain ?? '', port: Number(port) }
-}
-
-const allClosed = async (sockets: ReadonlySet<Socket>): Promise<void> => {
-  await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))))
 }
 
 const within = async (ms: number, work: Promise<void>): Promise<void> => {

@@ -1,39 +1,34 @@
-import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
-import type { Server } from '@grpc/grpc-js'
-import { useStreamTable } from './stream-table.js'
+import type { Server as HttpServer } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Clock } from '../base/clock.js'
+import type { Log } from '../base/log.js'
+import type { Calls } from './call/calls.js'
 
-/**
- * What a client may send on one stream before the server reads, so also what a stalled upload may hold in memory.
- * Measured with uploads over loopback: 256 KiB is 15-30 % faster than the default 64 KiB, 1 MiB no faster than that.
- */
-export const STREAM_WINDOW_BYTES = 256 * 1024
-const CONNECTION_WINDOW_BYTES = 16 * STREAM_WINDOW_BYTES
-
-/**
- * Settings that grpc-js has no option for. They sit on its HTTP/2 servers, which it keeps in a private field: should
- * that field go away, HTTP/2's defaults (64 KiB windows) stay in force and nothing else changes.
- */
-export const tuneTransport = (server: Server): void => {
-  const http2Servers: unknown = Reflect.get(server, 'http2Servers')
-  if (!(http2Servers instanceof Map)) return
-  for (const http2Server of http2Servers.keys()) tune(http2Server)
+/** What every transport is given. */
+export interface TransportParts {
+  readonly calls: Calls
+  /** Takes connections that speak HTTP/1. It does not listen itself. */
+  readonly http: HttpServer
+  /** The largest request message. */
+  readonly maxMessageBytes: number
+  /** How long a new connection may take to show what it speaks. */
+  readonly firstBytesMs: number
+  /** How long a client may go on sending once its call was answered. */
+  readonly readOffMs: number
+  /** Compresses responses for clients that say they understand it. */
+  readonly sendsGzip: boolean
+  readonly clock: Clock
+  readonly log: Log
 }
 
-const tune = (http2Server: Http2Server): void => {
-  http2Server.updateSettings({ initialWindowSize: STREAM_WINDOW_BYTES })
-  http2Server.on('session', (session: ServerHttp2Session) => {
-    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES)
-    useStreamTable(session)
-  })
-  http2Server.prependListener('stream', (_: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
-    dropFarDeadline(headers),
-  )
-}
-
-const MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000 }
-
-// grpc-js keeps a timeout in 32 bits: one beyond 24 days would wrap around and end the call at once.
-const dropFarDeadline = (headers: IncomingHttpHeaders): void => {
-  const [, value, unit] = /^(\d+)([HMS])$/.exec(String(headers['grpc-timeout'] ?? '')) ?? []
-  if (Number(value) * (MS[unit ?? ''] ?? 0) >= 2 ** 31) delete headers['grpc-timeout']
+/** Serves gRPC on connections that are handed to it. */
+export interface Transport {
+  /** Takes a connection of which nothing has been read; where it is paused, it stays so until it is read. */
+  accept(socket: Socket): void
+  /** Tells every client to go elsewhere; calls under way go on. `graceMs` is when the last of them ends at the latest. */
+  drain(graceMs: number): void
+  /** Resolves once all connections have ended; those of idle clients do so after `drain`. */
+  idle(): Promise<void>
+  /** Ends every connection at once. */
+  destroy(): void
 }

@@ -25,549 +25,560 @@ interface Line {
   readonly fields: LogFields
 }
 
-/** A server with these services, a client of it, and the lines it logs. */
-const serving = async (t: Test, services: readonly Service[], clientOptions = {}, readOffMs = 10_000) => {
-  const lines: Line[] = []
-  const record =
-    (level: string) =>
-    (message: string, fields: LogFields | (() => LogFields) = {}) =>
-      void lines.push({ level, message, fields: typeof fields === 'function' ? fields() : fields })
-  const log = { ...silentLog, debug: record('debug'), error: record('error') }
-  const listener = await listen({ address: '127.0.0.1:0', services, log, readOffMs })
-  const client = new TestClient(listener.address, clientOptions)
-  t.teardown(async () => {
-    client.close()
-    await listener.close(1000)
-  })
-  return { client, lines, address: listener.address }
-}
+for (const transport of ['remexec', 'grpc-js'] as const)
+  t.test(`calls over ${transport}`, async (t) => {
+    // docs/transport.md lists what the second transport leaves out.
+    const onlyOurs = { skip: transport === 'remexec' ? false : 'grpc-js has no way to do so' }
 
-const failure = async (response: Promise<unknown>): Promise<ServiceError> => {
-  try {
-    await response
-  } catch (error) {
-    return error as ServiceError
-  }
-  throw new Error('the call succeeded')
-}
-
-const unary = (handle: (request: { instanceName: string }, call: RpcCall) => Promise<object>): Service => ({
-  name: CAPABILITIES,
-  unary: { GetCapabilities: handle },
-})
-
-t.test('unary: request, response, instance name, peer, metadata and one line in the log', async (t) => {
-  let seen: RpcCall | undefined
-  const service = unary(async (request, call) => {
-    seen = call
-    return { highApiVersion: { major: 2, prerelease: request.instanceName } }
-  })
-  const { client, lines } = await serving(t, [service])
-  const metadata = new Metadata()
-  metadata.set('x-foo', 'bar')
-  metadata.set('x-foo-bin', Buffer.from([0, 255]))
-  const requestMetadata = codec('build.bazel.remote.execution.v2.RequestMetadata')
-  const header = { toolDetails: { toolName: 'bazel' }, actionId: 'a1', toolInvocationId: 'i1' }
-  metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', requestMetadata.encode(header))
-  const response = await client.unary(GET, { instanceName: 'main/x' }, { metadata }).response
-  t.match(response, { highApiVersion: { major: 2, prerelease: 'main/x' } })
-  t.equal(seen?.instanceName, 'main/x')
-  t.match(seen?.peer, /^127\.0\.0\.1:\d+$/)
-  t.equal(seen?.metadata.get('x-foo'), 'bar')
-  t.same(seen?.metadata.get('x-foo-bin'), Buffer.from([0, 255]))
-  t.equal(seen?.signal.aborted, false, 'the end of a call that went well aborts nothing')
-  t.match(lines, [
-    { level: 'debug', message: 'call', fields: { method: `/${GET}`, code: 'OK', tool: 'bazel', action: 'a1' } },
-  ])
-})
-
-t.test('failures: code, message and details arrive', async (t) => {
-  let thrown: unknown
-  const service = unary(async () => {
-    throw thrown
-  })
-  const { client, lines } = await serving(t, [service])
-  const ask = () => failure(client.unary(GET, {}).response)
-
-  thrown = new StatusError('UNAVAILABLE', 'später: 100 % voll\n\u0000naïve', { details: [retryInfo(1500)] })
-  const error = await ask()
-  t.equal(error.code, 14)
-  t.equal(error.details, 'später: 100 % voll naïve')
-  const trailer = codec('google.rpc.Status').decode(error.metadata.get('grpc-status-details-bin')[0] as Buffer)
-  t.match(trailer, {
-    code: 14,
-    message: error.details,
-    details: [{ typeUrl: 'type.googleapis.com/google.rpc.RetryInfo' }],
-  })
-
-  thrown = new Error('secret /home/someone')
-  t.match(await ask(), { code: 13, details: 'internal error' })
-  const line = lines.find(({ level }) => level === 'error')
-  t.match(line, { fields: { code: 'INTERNAL', error: { cause: { message: 'secret /home/someone' } } } })
-
-  const table: [string, unknown, number, RegExp][] = [
-    ['a string', 'oops', 13, /^internal error$/],
-    ['an abort', new DOMException('x', 'AbortError'), 1, /cancelled/],
-    ['OK', new StatusError('OK', 'fine'), 13, /^internal error$/],
-    ['an endless message', new StatusError('NOT_FOUND', 'é'.repeat(1e6)), 5, /^é{700}\.\.\.$/],
-    ['a lone surrogate', new StatusError('NOT_FOUND', `a\ud800b`), 5, /^a\ufffdb$/],
-    [
-      'a surrogate pair that the cut splits',
-      new StatusError('NOT_FOUND', `${'x'.repeat(699)}\u{1f600}`),
-      5,
-      /^x{699}\ufffd\.\.\.$/,
-    ],
-    [
-      'huge details',
-      new StatusError('NOT_FOUND', 'x', {
-        details: Array(100).fill({ typeUrl: 'x'.repeat(99), value: Buffer.alloc(0) }),
-      }),
-      5,
-      /^x$/,
-    ],
-  ]
-  for (const [name, value, code, message] of table) {
-    thrown = value
-    const found = await ask()
-    t.equal(found.code, code, name)
-    t.match(found.details, message, name)
-  }
-})
-
-t.test('what is no request message is INVALID_ARGUMENT and names the type', async (t) => {
-  const bytes: Service = {
-    name: BYTES,
-    clientStreaming: {
-      Write: async (requests) => {
-        for await (const _ of requests);
-        return { committedSize: 1 }
-      },
-    },
-  }
-  const { client } = await serving(t, [unary(async () => ({})), bytes])
-  const garbage = Buffer.from('0affffff', 'hex')
-  t.match(await failure(client.unary(GET, garbage).response), { code: 3, details: /GetCapabilitiesRequest/ })
-  const { call, response } = client.clientStream(`${BYTES}/Write`)
-  call.write({ resourceName: 'a' })
-  call.write(garbage)
-  call.end()
-  t.match(await failure(response), { code: 3, details: /google\.bytestream\.WriteRequest/ })
-})
-
-t.test('answers that cannot be encoded are internal errors, in every form', async (t) => {
-  const broken = {
-    get highApiVersion(): never {
-      throw new Error('no value')
-    },
-  }
-  const services: Service[] = [
-    unary(async (request) => (request.instanceName === 'none' ? (undefined as unknown as object) : broken)),
-    {
-      name: BYTES,
-      serverStreaming: { Read: async (_, __, responses) => void responses.write('no message') },
-    },
-  ]
-  const { client, lines } = await serving(t, services)
-  t.match(await failure(client.unary(GET, {}).response), { code: 13 })
-  t.match(await failure(client.unary(GET, { instanceName: 'none' }).response), { code: 13 })
-  const { status } = await collect(client.serverStream(`${BYTES}/Read`, {}))
-  t.match(status, { code: 13 })
-  t.equal(lines.filter(({ level }) => level === 'error').length, 3)
-})
-
-t.test('what is not there is UNIMPLEMENTED at once', async (t) => {
-  const { client } = await serving(t, [unary(async () => ({}))])
-  t.match(await failure(client.unary(`${BYTES}/QueryWriteStatus`, {}).response), { code: 12 })
-  const { call, response } = client.clientStream(`${BYTES}/Write`)
-  call.write({ data: Buffer.alloc(1 << 20) })
-  t.match(await failure(response), { code: 12 })
-  await t.rejects(listen({ address: '127.0.0.1:0', services: [{ name: 'no.such.Service' }] }))
-  const wrongForm: Service = { name: BYTES, unary: { Read: async () => ({}) } }
-  await t.rejects(listen({ address: '127.0.0.1:0', services: [wrongForm] }), /no unary method Read/)
-  const twice = unary(async () => ({}))
-  await t.rejects(listen({ address: '127.0.0.1:0', services: [twice, twice] }), /two services handle/)
-})
-
-t.test('a cancelled call and a passed deadline abort the signal; the log tells them apart', async (t) => {
-  const aborted: unknown[] = []
-  const service = unary(
-    (_, { signal }) =>
-      new Promise((_, reject) => {
-        const end = () => {
-          aborted.push(signal.reason)
-          reject(signal.reason)
-        }
-        signal.addEventListener('abort', end, { once: true })
-        began()
-      }),
-  )
-  let began = (): void => {}
-  const { client, lines } = await serving(t, [service])
-  const running = new Promise<void>((resolve) => {
-    began = resolve
-  })
-  const { response, cancel } = client.unary(GET, {})
-  await running
-  cancel()
-  t.match(await failure(response), { code: 1 })
-  // Set by hand, the deadline is the server's to keep; grpc-js' own would have the client cancel at about the same time.
-  const metadata = new Metadata()
-  metadata.set('grpc-timeout', '50m')
-  t.match(await failure(client.unary(GET, {}, { metadata }).response), { code: 4 })
-  while (lines.length < 2) await turn()
-  t.same(lines.map(({ fields }) => fields['code']).sort(), ['CANCELLED', 'DEADLINE_EXCEEDED'])
-  t.match(aborted, [{ code: 1 }, { code: 1 }])
-})
-
-t.test('a deadline beyond 24 days is none', async (t) => {
-  const slow = unary(async (_, { signal }) => setTimeout(50, {}, { signal }))
-  const { client } = await serving(t, [slow])
-  const metadata = new Metadata()
-  metadata.set('grpc-timeout', '2592000S')
-  t.ok(await client.unary(GET, {}, { metadata }).response)
-})
-
-t.test('server streaming: messages, then the status; failures after the first message too', async (t) => {
-  const ends: Record<
-    string,
-    (responses: NodeJS.WritableStream & { destroy(error?: Error): unknown }) => Promise<void>
-  > = {
-    resolves: async () => {},
-    ends: async (responses) => void responses.end(),
-    throws: async () => {
-      throw new StatusError('DATA_LOSS', 'lost')
-    },
-    destroys: async (responses) => void responses.destroy(new StatusError('DATA_LOSS', 'lost')),
-    destroysAndHangs: (responses) => {
-      responses.destroy(new StatusError('DATA_LOSS', 'lost'))
-      return new Promise(() => {})
-    },
-    pipes: (responses) =>
-      pipeline(
-        Readable.from(
-          (async function* () {
-            yield { data: Buffer.from('b') }
-            throw new StatusError('DATA_LOSS', 'lost')
-          })(),
-        ),
-        responses,
-      ),
-    closes: async (responses) => void responses.destroy(),
-  }
-  const service: Service = {
-    name: BYTES,
-    serverStreaming: {
-      Read: async (request: { resourceName: string }, _, responses) => {
-        responses.write({ data: Buffer.from('a') })
-        await ends[request.resourceName]?.(responses)
-      },
-    },
-  }
-  const { client } = await serving(t, [service])
-  const read = (resourceName: string) => collect(client.serverStream(`${BYTES}/Read`, { resourceName }))
-  for (const name of ['resolves', 'ends']) {
-    const { messages, status } = await read(name)
-    t.same(
-      messages.map(({ data }) => String(data)),
-      ['a'],
-      name,
-    )
-    t.equal(status, undefined, name)
-  }
-  for (const name of ['throws', 'destroys', 'destroysAndHangs', 'pipes'])
-    t.match((await read(name)).status, { code: 15, details: 'lost' }, name)
-  t.match((await read('closes')).status, { code: 13 })
-})
-
-t.test(
-  'server streaming: a reader that stops is waited for, with bounded memory, and its cancel ends the handler',
-  async (t) => {
-    const chunk = Buffer.alloc(64 * 1024)
-    let written = 0
-    let outcome: Promise<unknown> = Promise.resolve()
-    const service: Service = {
-      name: BYTES,
-      serverStreaming: {
-        Read: (_, __, responses) => {
-          const source = new Readable({
-            objectMode: true,
-            read() {
-              written += 1
-              this.push({ data: chunk })
-            },
-          })
-          const done = pipeline(source, responses)
-          outcome = done.catch((error) => error)
-          return done
-        },
-      },
-    }
-    const { client, lines } = await serving(t, [service])
-    const stream = client.serverStream(`${BYTES}/Read`, {})
-    stream.on('error', () => {})
-    await once(stream, 'readable')
-    let before = -1
-    for (let quiet = 0; quiet < 50; quiet = written === before ? quiet + 1 : 0) {
-      before = written
-      await turn()
-    }
-    t.ok(written < 200, `${written} chunks were taken from the source while nobody read`)
-    stream.cancel()
-    t.match(await outcome, { code: 1 })
-    while (lines.length === 0) await turn()
-    t.match(lines, [{ fields: { code: 'CANCELLED' } }])
-  },
-)
-
-const upload = (handle: (requests: Readable, call: RpcCall) => Promise<object>): Service => ({
-  name: BYTES,
-  clientStreaming: { Write: handle },
-})
-
-t.test('client streaming: all messages, then the response', async (t) => {
-  const service = upload(async (requests) => {
-    let committedSize = 0
-    for await (const { data } of requests) committedSize += data.length
-    return { committedSize }
-  })
-  const { client } = await serving(t, [service])
-  const { call, response } = client.clientStream(`${BYTES}/Write`)
-  for (let sent = 0; sent < 50; sent++) call.write({ data: Buffer.alloc(100_000) })
-  call.end()
-  t.match(await response, { committedSize: 5_000_000 })
-  const empty = client.clientStream(`${BYTES}/Write`)
-  empty.call.end()
-  t.match(await empty.response, { committedSize: 0 })
-})
-
-t.test('client streaming: a cancelled upload never looks complete', async (t) => {
-  const outcomes: string[] = []
-  let received = (): void => {}
-  const service = upload(async (requests) => {
-    requests.on('data', () => received())
-    requests.on('end', () => outcomes.push('end'))
-    return new Promise((_, reject) => {
-      requests.on('error', (error) => {
-        outcomes.push(String((error as StatusError).code))
-        reject(error)
+    /** A server with these services, a client of it, and the lines it logs. */
+    const serving = async (t: Test, services: readonly Service[], clientOptions = {}, readOffMs = 10_000) => {
+      const lines: Line[] = []
+      const record =
+        (level: string) =>
+        (message: string, fields: LogFields | (() => LogFields) = {}) =>
+          void lines.push({ level, message, fields: typeof fields === 'function' ? fields() : fields })
+      const log = { ...silentLog, debug: record('debug'), error: record('error') }
+      const listener = await listen({ address: '127.0.0.1:0', services, log, readOffMs, transport })
+      const client = new TestClient(listener.address, clientOptions)
+      t.teardown(async () => {
+        client.close()
+        await listener.close(1000)
       })
-    })
-  })
-  const { client, address, lines } = await serving(t, [service])
-  const cancelAfter = async (cancel: (call: { cancel(): void }) => unknown, of: TestClient): Promise<void> => {
-    const began = new Promise<void>((resolve) => {
-      received = resolve
-    })
-    const { call, response } = of.clientStream(`${BYTES}/Write`)
-    call.write({ data: Buffer.alloc(1000) })
-    await began
-    await cancel(call)
-    await failure(response)
-  }
-  for (let turns = 0; turns < 40; turns++) {
-    await cancelAfter(async (call) => {
-      for (let waited = 0; waited < turns % 5; waited++) await turn()
-      call.cancel()
-    }, client)
-  }
-  // The connection itself goes away.
-  const gone = new TestClient(address, { 'grpc.use_local_subchannel_pool': 1 })
-  await cancelAfter((call) => {
-    call.cancel()
-    gone.close()
-  }, gone)
-  while (lines.length < 41) await turn()
-  t.same(outcomes, Array(41).fill('1'))
-})
-
-t.test('client streaming: an early answer reaches a client that never stops sending', async (t) => {
-  const service = upload(
-    (requests) => new Promise((resolve) => requests.once('data', () => resolve({ committedSize: 64 }))),
-  )
-  const { client } = await serving(t, [service])
-  const { call, response } = client.clientStream(`${BYTES}/Write`)
-  let done = false
-  let sent = 0
-  const send = (): void => {
-    while (!done && call.write({ data: Buffer.alloc(256 * 1024) })) sent += 1
-    if (!done) call.once('drain', send)
-  }
-  send()
-  t.match(await response, { committedSize: 64 })
-  done = true
-  t.ok(sent > 0)
-  t.match(
-    await client.unary(`${BYTES}/QueryWriteStatus`, {}).response.catch((error) => error),
-    { code: 12 },
-    'the connection lives on',
-  )
-})
-
-t.test('client streaming: a client that goes on and on after its answer is told to stop', async (t) => {
-  const service = upload(
-    (requests) => new Promise((resolve) => requests.once('data', () => resolve({ committedSize: 64 }))),
-  )
-  const { address } = await serving(t, [service], {}, 1)
-  const session = connectHttp2(`http://${address}`)
-  t.teardown(() => session.destroy())
-  const headers = { ':method': 'POST', ':path': `/${BYTES}/Write`, 'content-type': 'application/grpc', te: 'trailers' }
-  const stream = session.request(headers, { endStream: false })
-  stream.on('error', () => {})
-  const message = Buffer.alloc(5 + (1 << 16))
-  const body = codec('google.bytestream.WriteRequest').encode({ data: Buffer.alloc((1 << 16) - 10) })
-  message.writeUInt32BE(body.length, 1)
-  body.copy(message, 5)
-  const send = (): void => {
-    if (!stream.destroyed) stream.write(message.subarray(0, 5 + body.length), send)
-  }
-  send()
-  const trailers = once(stream, 'trailers')
-  stream.resume()
-  t.match((await trailers)[0], { 'grpc-status': '0' })
-  if (!stream.closed) await once(stream, 'close')
-  t.equal(stream.rstCode, 0, 'NO_ERROR: the answer counts')
-  t.notOk(session.destroyed)
-})
-
-t.test('client streaming: an early failure too, while the client sends more than every window', async (t) => {
-  const service = upload(async () => {
-    throw new StatusError('INVALID_ARGUMENT', 'no such name')
-  })
-  const { client } = await serving(t, [service])
-  const { call, response } = client.clientStream(`${BYTES}/Write`)
-  call.on('error', () => {})
-  for (let sent = 0; sent < 100; sent++) call.write({ data: Buffer.alloc(1 << 20) })
-  t.match(await failure(response), { code: 3, details: 'no such name' })
-})
-
-t.test('client streaming: a handler that does not read holds the client back', async (t) => {
-  let go = (): void => {}
-  const service = upload(async (requests) => {
-    await new Promise<void>((resolve) => {
-      go = resolve
-    })
-    let committedSize = 0
-    for await (const { data } of requests) committedSize += data.length
-    return { committedSize }
-  })
-  const { client } = await serving(t, [service])
-  const { call, response } = client.clientStream(`${BYTES}/Write`)
-  let taken = 0
-  const size = 256 * 1024
-  for (let sent = 0; sent < 200; sent++) call.write({ data: Buffer.alloc(size) }, () => void taken++)
-  let before = -1
-  for (let quiet = 0; quiet < 50; quiet = taken === before ? quiet + 1 : 0) {
-    before = taken
-    await turn()
-  }
-  t.ok(taken * size < 16 * 1024 * 1024, `${taken} messages left the client while nobody read`)
-  go()
-  call.end()
-  t.match(await response, { committedSize: 200 * size })
-})
-
-t.test('bidirectional: answers as requests come, failure and cancel', async (t) => {
-  const outcomes: unknown[] = []
-  const service: Service = {
-    name: EVENTS,
-    bidirectional: {
-      PublishBuildToolEventStream: async (requests, responses) => {
-        try {
-          for await (const { orderedBuildEvent } of requests) {
-            if (orderedBuildEvent.sequenceNumber === 99) throw new StatusError('ABORTED', 'enough')
-            responses.write({ sequenceNumber: orderedBuildEvent.sequenceNumber })
-          }
-          outcomes.push('end')
-        } catch (error) {
-          outcomes.push(error)
-          throw error
-        }
-      },
-    },
-  }
-  const { client, lines } = await serving(t, [service])
-  const numbered = (sequenceNumber: number) => ({ orderedBuildEvent: { sequenceNumber } })
-  const stream = client.bidi(PUBLISH)
-  for (const number of [1, 2, 3]) {
-    stream.write(numbered(number))
-    t.match(await once(stream, 'data'), [{ sequenceNumber: number }])
-  }
-  stream.end()
-  t.equal((await collect(stream)).status, undefined)
-
-  const failing = client.bidi(PUBLISH)
-  failing.write(numbered(99))
-  t.match((await collect(failing)).status, { code: 10, details: 'enough' })
-
-  const cancelled = client.bidi(PUBLISH)
-  cancelled.on('error', () => {})
-  cancelled.write(numbered(1))
-  await once(cancelled, 'data')
-  cancelled.cancel()
-  while (lines.length < 3) await turn()
-  t.match(outcomes, ['end', { code: 10 }, { code: 1 }])
-})
-
-t.test('a hundred streams on one connection, all open at once', async (t) => {
-  let open = 0
-  let allOpen = (): void => {}
-  const together = new Promise<void>((resolve) => {
-    allOpen = resolve
-  })
-  const service: Service = {
-    name: BYTES,
-    serverStreaming: {
-      Read: async (request: { readOffset: number }, _, responses) => {
-        if (++open === 100) allOpen()
-        await together
-        responses.write({ data: Buffer.alloc(request.readOffset) })
-      },
-    },
-  }
-  const { client } = await serving(t, [service])
-  const reads = Array.from({ length: 100 }, (_, readOffset) =>
-    collect(client.serverStream(`${BYTES}/Read`, { readOffset })),
-  )
-  const results = await Promise.all(reads)
-  t.same(
-    results.map(({ messages }) => messages[0].data.length),
-    Array.from({ length: 100 }, (_, size) => size),
-  )
-})
-
-t.test(
-  'requests: gzip is understood, one of 4 MiB and its envelope is taken, a larger one than the limit is refused',
-  async (t) => {
-    const service = upload(async (requests) => {
-      let committedSize = 0
-      for await (const { data } of requests) committedSize += data.length
-      return { committedSize }
-    })
-    const { client, address } = await serving(t, [service])
-    const zipping = new TestClient(address, { 'grpc.default_compression_algorithm': 2 })
-    t.teardown(() => zipping.close())
-    const send = (of: TestClient, size: number) => {
-      const { call, response } = of.clientStream(`${BYTES}/Write`)
-      call.on('error', () => {})
-      call.write({ resourceName: 'x'.repeat(1000), data: Buffer.alloc(size) })
-      call.end()
-      return response
+      return { client, lines, address: listener.address }
     }
-    t.match(await send(zipping, 300_000), { committedSize: 300_000 })
-    t.match(await send(client, 4 * 1024 * 1024), { committedSize: 4 * 1024 * 1024 })
-    t.match(await failure(send(client, 17 * 1024 * 1024)), { code: 8 })
-    t.match(await failure(send(zipping, 17 * 1024 * 1024)), { code: 8 }, 'a bomb is measured unpacked')
-  },
-)
 
-t.test('headers: 8 KiB, unknown names and an undecodable RequestMetadata are all fine', async (t) => {
-  const { client, lines } = await serving(t, [unary(async () => ({}))])
-  const name = 'build.bazel.remote.execution.v2.requestmetadata-bin'
-  const requestMetadata = codec('build.bazel.remote.execution.v2.RequestMetadata')
-  const large = new Metadata()
-  large.set(name, requestMetadata.encode({ actionId: Array(120).fill('0123456789abcdef'.repeat(4)).join(',') }))
-  const broken = new Metadata()
-  broken.set(name, Buffer.from('0affff', 'hex'))
-  for (const metadata of [large, broken]) t.ok(await client.unary(GET, {}, { metadata }).response)
-  t.match(lines[1]?.fields, { requestMetadata: 'undecodable' })
-})
+    const failure = async (response: Promise<unknown>): Promise<ServiceError> => {
+      try {
+        await response
+      } catch (error) {
+        return error as ServiceError
+      }
+      throw new Error('the call succeeded')
+    }
+
+    const unary = (handle: (request: { instanceName: string }, call: RpcCall) => Promise<object>): Service => ({
+      name: CAPABILITIES,
+      unary: { GetCapabilities: handle },
+    })
+
+    t.test('unary: request, response, instance name, peer, metadata and one line in the log', async (t) => {
+      let seen: RpcCall | undefined
+      const service = unary(async (request, call) => {
+        seen = call
+        return { highApiVersion: { major: 2, prerelease: request.instanceName } }
+      })
+      const { client, lines } = await serving(t, [service])
+      const metadata = new Metadata()
+      metadata.set('x-foo', 'bar')
+      metadata.set('x-foo-bin', Buffer.from([0, 255]))
+      const requestMetadata = codec('build.bazel.remote.execution.v2.RequestMetadata')
+      const header = { toolDetails: { toolName: 'bazel' }, actionId: 'a1', toolInvocationId: 'i1' }
+      metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', requestMetadata.encode(header))
+      const response = await client.unary(GET, { instanceName: 'main/x' }, { metadata }).response
+      t.match(response, { highApiVersion: { major: 2, prerelease: 'main/x' } })
+      t.equal(seen?.instanceName, 'main/x')
+      t.match(seen?.peer, /^127\.0\.0\.1:\d+$/)
+      t.equal(seen?.metadata.get('x-foo'), 'bar')
+      t.same(seen?.metadata.get('x-foo-bin'), Buffer.from([0, 255]))
+      t.equal(seen?.signal.aborted, false, 'the end of a call that went well aborts nothing')
+      t.match(lines, [
+        { level: 'debug', message: 'call', fields: { method: `/${GET}`, code: 'OK', tool: 'bazel', action: 'a1' } },
+      ])
+    })
+
+    t.test('failures: code, message and details arrive', async (t) => {
+      let thrown: unknown
+      const service = unary(async () => {
+        throw thrown
+      })
+      const { client, lines } = await serving(t, [service])
+      const ask = () => failure(client.unary(GET, {}).response)
+
+      thrown = new StatusError('UNAVAILABLE', 'später: 100 % voll\n\u0000naïve', { details: [retryInfo(1500)] })
+      const error = await ask()
+      t.equal(error.code, 14)
+      t.equal(error.details, 'später: 100 % voll naïve')
+      const trailer = codec('google.rpc.Status').decode(error.metadata.get('grpc-status-details-bin')[0] as Buffer)
+      t.match(trailer, {
+        code: 14,
+        message: error.details,
+        details: [{ typeUrl: 'type.googleapis.com/google.rpc.RetryInfo' }],
+      })
+
+      thrown = new Error('secret /home/someone')
+      t.match(await ask(), { code: 13, details: 'internal error' })
+      const line = lines.find(({ level }) => level === 'error')
+      t.match(line, { fields: { code: 'INTERNAL', error: { cause: { message: 'secret /home/someone' } } } })
+
+      const table: [string, unknown, number, RegExp][] = [
+        ['a string', 'oops', 13, /^internal error$/],
+        ['an abort', new DOMException('x', 'AbortError'), 1, /cancelled/],
+        ['OK', new StatusError('OK', 'fine'), 13, /^internal error$/],
+        ['an endless message', new StatusError('NOT_FOUND', 'é'.repeat(1e6)), 5, /^é{700}\.\.\.$/],
+        ['a lone surrogate', new StatusError('NOT_FOUND', `a\ud800b`), 5, /^a\ufffdb$/],
+        [
+          'a surrogate pair that the cut splits',
+          new StatusError('NOT_FOUND', `${'x'.repeat(699)}\u{1f600}`),
+          5,
+          /^x{699}\ufffd\.\.\.$/,
+        ],
+        [
+          'huge details',
+          new StatusError('NOT_FOUND', 'x', {
+            details: Array(100).fill({ typeUrl: 'x'.repeat(99), value: Buffer.alloc(0) }),
+          }),
+          5,
+          /^x$/,
+        ],
+      ]
+      for (const [name, value, code, message] of table) {
+        thrown = value
+        const found = await ask()
+        t.equal(found.code, code, name)
+        t.match(found.details, message, name)
+      }
+    })
+
+    t.test('what is no request message is INVALID_ARGUMENT and names the type', async (t) => {
+      const bytes: Service = {
+        name: BYTES,
+        clientStreaming: {
+          Write: async (requests) => {
+            for await (const _ of requests);
+            return { committedSize: 1 }
+          },
+        },
+      }
+      const { client } = await serving(t, [unary(async () => ({})), bytes])
+      const garbage = Buffer.from('0affffff', 'hex')
+      t.match(await failure(client.unary(GET, garbage).response), { code: 3, details: /GetCapabilitiesRequest/ })
+      const { call, response } = client.clientStream(`${BYTES}/Write`)
+      call.write({ resourceName: 'a' })
+      call.write(garbage)
+      call.end()
+      t.match(await failure(response), { code: 3, details: /google\.bytestream\.WriteRequest/ })
+    })
+
+    t.test('answers that cannot be encoded are internal errors, in every form', async (t) => {
+      const broken = {
+        get highApiVersion(): never {
+          throw new Error('no value')
+        },
+      }
+      const services: Service[] = [
+        unary(async (request) => (request.instanceName === 'none' ? (undefined as unknown as object) : broken)),
+        {
+          name: BYTES,
+          serverStreaming: { Read: async (_, __, responses) => void responses.write('no message') },
+        },
+      ]
+      const { client, lines } = await serving(t, services)
+      t.match(await failure(client.unary(GET, {}).response), { code: 13 })
+      t.match(await failure(client.unary(GET, { instanceName: 'none' }).response), { code: 13 })
+      const { status } = await collect(client.serverStream(`${BYTES}/Read`, {}))
+      t.match(status, { code: 13 })
+      t.equal(lines.filter(({ level }) => level === 'error').length, 3)
+    })
+
+    t.test('what is not there is UNIMPLEMENTED at once', async (t) => {
+      const { client } = await serving(t, [unary(async () => ({}))])
+      t.match(await failure(client.unary(`${BYTES}/QueryWriteStatus`, {}).response), { code: 12 })
+      const { call, response } = client.clientStream(`${BYTES}/Write`)
+      call.write({ data: Buffer.alloc(1 << 20) })
+      t.match(await failure(response), { code: 12 })
+      await t.rejects(listen({ address: '127.0.0.1:0', services: [{ name: 'no.such.Service' }] }))
+      const wrongForm: Service = { name: BYTES, unary: { Read: async () => ({}) } }
+      await t.rejects(listen({ address: '127.0.0.1:0', services: [wrongForm] }), /no unary method Read/)
+      const twice = unary(async () => ({}))
+      await t.rejects(listen({ address: '127.0.0.1:0', services: [twice, twice] }), /two services handle/)
+    })
+
+    t.test('a cancelled call and a passed deadline abort the signal; the log tells them apart', async (t) => {
+      const aborted: unknown[] = []
+      const service = unary(
+        (_, { signal }) =>
+          new Promise((_, reject) => {
+            const end = () => {
+              aborted.push(signal.reason)
+              reject(signal.reason)
+            }
+            signal.addEventListener('abort', end, { once: true })
+            began()
+          }),
+      )
+      let began = (): void => {}
+      const { client, lines } = await serving(t, [service])
+      const running = new Promise<void>((resolve) => {
+        began = resolve
+      })
+      const { response, cancel } = client.unary(GET, {})
+      await running
+      cancel()
+      t.match(await failure(response), { code: 1 })
+      // Set by hand, the deadline is the server's to keep; grpc-js' own would have the client cancel at about the same time.
+      const metadata = new Metadata()
+      metadata.set('grpc-timeout', '50m')
+      t.match(await failure(client.unary(GET, {}, { metadata }).response), { code: 4 })
+      while (lines.length < 2) await turn()
+      t.same(lines.map(({ fields }) => fields['code']).sort(), ['CANCELLED', 'DEADLINE_EXCEEDED'])
+      t.match(aborted, [{ code: 1 }, { code: 1 }])
+    })
+
+    t.test('a deadline beyond 24 days is none', onlyOurs, async (t) => {
+      const slow = unary(async (_, { signal }) => setTimeout(50, {}, { signal }))
+      const { client } = await serving(t, [slow])
+      const metadata = new Metadata()
+      metadata.set('grpc-timeout', '2592000S')
+      t.ok(await client.unary(GET, {}, { metadata }).response)
+    })
+
+    t.test('server streaming: messages, then the status; failures after the first message too', async (t) => {
+      const ends: Record<
+        string,
+        (responses: NodeJS.WritableStream & { destroy(error?: Error): unknown }) => Promise<void>
+      > = {
+        resolves: async () => {},
+        ends: async (responses) => void responses.end(),
+        throws: async () => {
+          throw new StatusError('DATA_LOSS', 'lost')
+        },
+        destroys: async (responses) => void responses.destroy(new StatusError('DATA_LOSS', 'lost')),
+        destroysAndHangs: (responses) => {
+          responses.destroy(new StatusError('DATA_LOSS', 'lost'))
+          return new Promise(() => {})
+        },
+        pipes: (responses) =>
+          pipeline(
+            Readable.from(
+              (async function* () {
+                yield { data: Buffer.from('b') }
+                throw new StatusError('DATA_LOSS', 'lost')
+              })(),
+            ),
+            responses,
+          ),
+        closes: async (responses) => void responses.destroy(),
+      }
+      const service: Service = {
+        name: BYTES,
+        serverStreaming: {
+          Read: async (request: { resourceName: string }, _, responses) => {
+            responses.write({ data: Buffer.from('a') })
+            await ends[request.resourceName]?.(responses)
+          },
+        },
+      }
+      const { client } = await serving(t, [service])
+      const read = (resourceName: string) => collect(client.serverStream(`${BYTES}/Read`, { resourceName }))
+      for (const name of ['resolves', 'ends']) {
+        const { messages, status } = await read(name)
+        t.same(
+          messages.map(({ data }) => String(data)),
+          ['a'],
+          name,
+        )
+        t.equal(status, undefined, name)
+      }
+      for (const name of ['throws', 'destroys', 'destroysAndHangs', 'pipes'])
+        t.match((await read(name)).status, { code: 15, details: 'lost' }, name)
+      t.match((await read('closes')).status, { code: 13 })
+    })
+
+    t.test(
+      'server streaming: a reader that stops is waited for, with bounded memory, and its cancel ends the handler',
+      async (t) => {
+        const chunk = Buffer.alloc(64 * 1024)
+        let written = 0
+        let outcome: Promise<unknown> = Promise.resolve()
+        const service: Service = {
+          name: BYTES,
+          serverStreaming: {
+            Read: (_, __, responses) => {
+              const source = new Readable({
+                objectMode: true,
+                read() {
+                  written += 1
+                  this.push({ data: chunk })
+                },
+              })
+              const done = pipeline(source, responses)
+              outcome = done.catch((error) => error)
+              return done
+            },
+          },
+        }
+        const { client, lines } = await serving(t, [service])
+        const stream = client.serverStream(`${BYTES}/Read`, {})
+        stream.on('error', () => {})
+        await once(stream, 'readable')
+        let before = -1
+        for (let quiet = 0; quiet < 50; quiet = written === before ? quiet + 1 : 0) {
+          before = written
+          await turn()
+        }
+        t.ok(written < 200, `${written} chunks were taken from the source while nobody read`)
+        stream.cancel()
+        t.match(await outcome, { code: 1 })
+        while (lines.length === 0) await turn()
+        t.match(lines, [{ fields: { code: 'CANCELLED' } }])
+      },
+    )
+
+    const upload = (handle: (requests: Readable, call: RpcCall) => Promise<object>): Service => ({
+      name: BYTES,
+      clientStreaming: { Write: handle },
+    })
+
+    t.test('client streaming: all messages, then the response', async (t) => {
+      const service = upload(async (requests) => {
+        let committedSize = 0
+        for await (const { data } of requests) committedSize += data.length
+        return { committedSize }
+      })
+      const { client } = await serving(t, [service])
+      const { call, response } = client.clientStream(`${BYTES}/Write`)
+      for (let sent = 0; sent < 50; sent++) call.write({ data: Buffer.alloc(100_000) })
+      call.end()
+      t.match(await response, { committedSize: 5_000_000 })
+      const empty = client.clientStream(`${BYTES}/Write`)
+      empty.call.end()
+      t.match(await empty.response, { committedSize: 0 })
+    })
+
+    t.test('client streaming: a cancelled upload never looks complete', async (t) => {
+      const outcomes: string[] = []
+      let received = (): void => {}
+      const service = upload(async (requests) => {
+        requests.on('data', () => received())
+        requests.on('end', () => outcomes.push('end'))
+        return new Promise((_, reject) => {
+          requests.on('error', (error) => {
+            outcomes.push(String((error as StatusError).code))
+            reject(error)
+          })
+        })
+      })
+      const { client, address, lines } = await serving(t, [service])
+      const cancelAfter = async (cancel: (call: { cancel(): void }) => unknown, of: TestClient): Promise<void> => {
+        const began = new Promise<void>((resolve) => {
+          received = resolve
+        })
+        const { call, response } = of.clientStream(`${BYTES}/Write`)
+        call.write({ data: Buffer.alloc(1000) })
+        await began
+        await cancel(call)
+        await failure(response)
+      }
+      for (let turns = 0; turns < 40; turns++) {
+        await cancelAfter(async (call) => {
+          for (let waited = 0; waited < turns % 5; waited++) await turn()
+          call.cancel()
+        }, client)
+      }
+      // The connection itself goes away.
+      const gone = new TestClient(address, { 'grpc.use_local_subchannel_pool': 1 })
+      await cancelAfter((call) => {
+        call.cancel()
+        gone.close()
+      }, gone)
+      while (lines.length < 41) await turn()
+      t.same(outcomes, Array(41).fill('1'))
+    })
+
+    t.test('client streaming: an early answer reaches a client that never stops sending', async (t) => {
+      const service = upload(
+        (requests) => new Promise((resolve) => requests.once('data', () => resolve({ committedSize: 64 }))),
+      )
+      const { client } = await serving(t, [service])
+      const { call, response } = client.clientStream(`${BYTES}/Write`)
+      let done = false
+      let sent = 0
+      const send = (): void => {
+        while (!done && call.write({ data: Buffer.alloc(256 * 1024) })) sent += 1
+        if (!done) call.once('drain', send)
+      }
+      send()
+      t.match(await response, { committedSize: 64 })
+      done = true
+      t.ok(sent > 0)
+      t.match(
+        await client.unary(`${BYTES}/QueryWriteStatus`, {}).response.catch((error) => error),
+        { code: 12 },
+        'the connection lives on',
+      )
+    })
+
+    t.test('client streaming: a client that goes on and on after its answer is told to stop', onlyOurs, async (t) => {
+      const service = upload(
+        (requests) => new Promise((resolve) => requests.once('data', () => resolve({ committedSize: 64 }))),
+      )
+      const { address } = await serving(t, [service], {}, 1)
+      const session = connectHttp2(`http://${address}`)
+      t.teardown(() => session.destroy())
+      const headers = {
+        ':method': 'POST',
+        ':path': `/${BYTES}/Write`,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+      }
+      const stream = session.request(headers, { endStream: false })
+      stream.on('error', () => {})
+      const message = Buffer.alloc(5 + (1 << 16))
+      const body = codec('google.bytestream.WriteRequest').encode({ data: Buffer.alloc((1 << 16) - 10) })
+      message.writeUInt32BE(body.length, 1)
+      body.copy(message, 5)
+      const send = (): void => {
+        if (!stream.destroyed) stream.write(message.subarray(0, 5 + body.length), send)
+      }
+      send()
+      const trailers = once(stream, 'trailers')
+      stream.resume()
+      t.match((await trailers)[0], { 'grpc-status': '0' })
+      if (!stream.closed) await once(stream, 'close')
+      t.equal(stream.rstCode, 0, 'NO_ERROR: the answer counts')
+      t.notOk(session.destroyed)
+    })
+
+    t.test('client streaming: an early failure too, while the client sends more than every window', async (t) => {
+      const service = upload(async () => {
+        throw new StatusError('INVALID_ARGUMENT', 'no such name')
+      })
+      const { client } = await serving(t, [service])
+      const { call, response } = client.clientStream(`${BYTES}/Write`)
+      call.on('error', () => {})
+      for (let sent = 0; sent < 100; sent++) call.write({ data: Buffer.alloc(1 << 20) })
+      t.match(await failure(response), { code: 3, details: 'no such name' })
+    })
+
+    t.test('client streaming: a handler that does not read holds the client back', async (t) => {
+      let go = (): void => {}
+      const service = upload(async (requests) => {
+        await new Promise<void>((resolve) => {
+          go = resolve
+        })
+        let committedSize = 0
+        for await (const { data } of requests) committedSize += data.length
+        return { committedSize }
+      })
+      const { client } = await serving(t, [service])
+      const { call, response } = client.clientStream(`${BYTES}/Write`)
+      let taken = 0
+      const size = 256 * 1024
+      for (let sent = 0; sent < 200; sent++) call.write({ data: Buffer.alloc(size) }, () => void taken++)
+      let before = -1
+      for (let quiet = 0; quiet < 50; quiet = taken === before ? quiet + 1 : 0) {
+        before = taken
+        await turn()
+      }
+      t.ok(taken * size < 16 * 1024 * 1024, `${taken} messages left the client while nobody read`)
+      go()
+      call.end()
+      t.match(await response, { committedSize: 200 * size })
+    })
+
+    t.test('bidirectional: answers as requests come, failure and cancel', async (t) => {
+      const outcomes: unknown[] = []
+      const service: Service = {
+        name: EVENTS,
+        bidirectional: {
+          PublishBuildToolEventStream: async (requests, responses) => {
+            try {
+              for await (const { orderedBuildEvent } of requests) {
+                if (orderedBuildEvent.sequenceNumber === 99) throw new StatusError('ABORTED', 'enough')
+                responses.write({ sequenceNumber: orderedBuildEvent.sequenceNumber })
+              }
+              outcomes.push('end')
+            } catch (error) {
+              outcomes.push(error)
+              throw error
+            }
+          },
+        },
+      }
+      const { client, lines } = await serving(t, [service])
+      const numbered = (sequenceNumber: number) => ({ orderedBuildEvent: { sequenceNumber } })
+      const stream = client.bidi(PUBLISH)
+      for (const number of [1, 2, 3]) {
+        stream.write(numbered(number))
+        t.match(await once(stream, 'data'), [{ sequenceNumber: number }])
+      }
+      stream.end()
+      t.equal((await collect(stream)).status, undefined)
+
+      const failing = client.bidi(PUBLISH)
+      failing.write(numbered(99))
+      t.match((await collect(failing)).status, { code: 10, details: 'enough' })
+
+      const cancelled = client.bidi(PUBLISH)
+      cancelled.on('error', () => {})
+      cancelled.write(numbered(1))
+      await once(cancelled, 'data')
+      cancelled.cancel()
+      while (lines.length < 3) await turn()
+      t.match(outcomes, ['end', { code: 10 }, { code: 1 }])
+    })
+
+    t.test('a hundred streams on one connection, all open at once', async (t) => {
+      let open = 0
+      let allOpen = (): void => {}
+      const together = new Promise<void>((resolve) => {
+        allOpen = resolve
+      })
+      const service: Service = {
+        name: BYTES,
+        serverStreaming: {
+          Read: async (request: { readOffset: number }, _, responses) => {
+            if (++open === 100) allOpen()
+            await together
+            responses.write({ data: Buffer.alloc(request.readOffset) })
+          },
+        },
+      }
+      const { client } = await serving(t, [service])
+      const reads = Array.from({ length: 100 }, (_, readOffset) =>
+        collect(client.serverStream(`${BYTES}/Read`, { readOffset })),
+      )
+      const results = await Promise.all(reads)
+      t.same(
+        results.map(({ messages }) => messages[0].data.length),
+        Array.from({ length: 100 }, (_, size) => size),
+      )
+    })
+
+    t.test(
+      'requests: gzip is understood, one of 4 MiB and its envelope is taken, a larger one than the limit is refused',
+      async (t) => {
+        const service = upload(async (requests) => {
+          let committedSize = 0
+          for await (const { data } of requests) committedSize += data.length
+          return { committedSize }
+        })
+        const { client, address } = await serving(t, [service])
+        const zipping = new TestClient(address, { 'grpc.default_compression_algorithm': 2 })
+        t.teardown(() => zipping.close())
+        const send = (of: TestClient, size: number) => {
+          const { call, response } = of.clientStream(`${BYTES}/Write`)
+          call.on('error', () => {})
+          call.write({ resourceName: 'x'.repeat(1000), data: Buffer.alloc(size) })
+          call.end()
+          return response
+        }
+        t.match(await send(zipping, 300_000), { committedSize: 300_000 })
+        t.match(await send(client, 4 * 1024 * 1024), { committedSize: 4 * 1024 * 1024 })
+        t.match(await failure(send(client, 17 * 1024 * 1024)), { code: 8 })
+        t.match(await failure(send(zipping, 17 * 1024 * 1024)), { code: 8 }, 'a bomb is measured unpacked')
+      },
+    )
+
+    t.test('headers: 8 KiB, unknown names and an undecodable RequestMetadata are all fine', async (t) => {
+      const { client, lines } = await serving(t, [unary(async () => ({}))])
+      const name = 'build.bazel.remote.execution.v2.requestmetadata-bin'
+      const requestMetadata = codec('build.bazel.remote.execution.v2.RequestMetadata')
+      const large = new Metadata()
+      large.set(name, requestMetadata.encode({ actionId: Array(120).fill('0123456789abcdef'.repeat(4)).join(',') }))
+      const broken = new Metadata()
+      broken.set(name, Buffer.from('0affff', 'hex'))
+      for (const metadata of [large, broken]) t.ok(await client.unary(GET, {}, { metadata }).response)
+      t.match(lines[1]?.fields, { requestMetadata: 'undecodable' })
+    })
+  })

@@ -540,6 +540,10 @@ export interface ListenerOptions {
    */
   readonly socket_address: string
   /**
+   * Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.
+   */
+  readonly transport: 'remexec' | 'grpc-js'
+  /**
    * Largest message a client may send.
    */
   readonly max_decoding_message_size: number

@@ -8455,7 +8455,7 @@ return errors === 0;
 validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"IdentityHeader","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with.","type":"string","enum":["none","gzip"],"default":"none","x-ignored":true},"accepted_compression_algorithms":{"description":"What requests may be compressed with; gzip and deflate are always understood.","type":"array","items":{"type":"string","enum":["none","gzip"]},"default":[],"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"default":{}},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener.","type":"object","properties":{"http2_keep_alive_interval":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_pending_accept_reset_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_stream_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_connection_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_adaptive_window":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_frame_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_concurrent_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_keep_alive_timeout_s":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_enable_connect_protocol":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_header_list_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
+const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with.","type":"string","enum":["none","gzip"],"default":"none","x-ignored":true},"accepted_compression_algorithms":{"description":"What requests may be compressed with; gzip and deflate are always understood.","type":"array","items":{"type":"string","enum":["none","gzip"]},"default":[],"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"default":{}},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener.","type":"object","properties":{"http2_keep_alive_interval":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_pending_accept_reset_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_stream_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_connection_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_adaptive_window":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_frame_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_concurrent_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_keep_alive_timeout_s":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_enable_connect_protocol":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_header_list_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
 const schema84 = {"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true};
 
 function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8518,7 +8518,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!((((((key0 === "socket_address") || (key0 === "freebind")) || (key0 === "compression")) || (key0 === "advanced_http")) || (key0 === "max_decoding_message_size")) || (key0 === "tls"))){
+if(!(((((((key0 === "socket_address") || (key0 === "transport")) || (key0 === "freebind")) || (key0 === "compression")) || (key0 === "advanced_http")) || (key0 === "max_decoding_message_size")) || (key0 === "tls"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -8542,10 +8542,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.freebind !== undefined){
-let data1 = data.freebind;
-if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema83.properties.freebind.type},message:"must be boolean,string",schema:schema83.properties.freebind.type,parentSchema:schema83.properties.freebind,data:data1};
+if(data.transport !== undefined){
+let data1 = data.transport;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.transport.type,parentSchema:schema83.properties.transport,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8554,9 +8554,8 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema83.properties.freebind, instancePath+"/freebind");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema83.properties.freebind,data:data1};
+if(!((data1 === "remexec") || (data1 === "grpc-js"))){
+const err4 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema83.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.transport.enum,parentSchema:schema83.properties.transport,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8566,12 +8565,10 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.compression !== undefined){
-let data2 = data.compression;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err5 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.compression,data:data2};
+if(data.freebind !== undefined){
+let data2 = data.freebind;
+if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema83.properties.freebind.type},message:"must be boolean,string",schema:schema83.properties.freebind.type,parentSchema:schema83.properties.freebind,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8580,11 +8577,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-if(data2.send_compression_algorithm !== undefined){
-let data3 = data2.send_compression_algorithm;
-if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data3};
+const reason0 = checkScalar.call(this, "bool", data2, schema83.properties.freebind, instancePath+"/freebind");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema83.properties.freebind,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -8593,8 +8588,13 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(!((data3 === "none") || (data3 === "gzip"))){
-const err7 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data3};
+}
+if(data.compression !== undefined){
+let data3 = data.compression;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key1 in data3){
+if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
+const err7 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -8604,14 +8604,10 @@ vErrors.push(err7);
 errors++;
 }
 }
-if(data2.accepted_compression_algorithms !== undefined){
-let data4 = data2.accepted_compression_algorithms;
-if(Array.isArray(data4)){
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
+if(data3.send_compression_algorithm !== undefined){
+let data4 = data3.send_compression_algorithm;
+if(typeof data4 !== "string"){
+const err8 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -8620,8 +8616,8 @@ vErrors.push(err8);
 }
 errors++;
 }
-if(!((data5 === "none") || (data5 === "gzip"))){
-const err9 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data5};
+if(!((data4 === "none") || (data4 === "gzip"))){
+const err9 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -8631,9 +8627,14 @@ vErrors.push(err9);
 errors++;
 }
 }
-}
-else {
-const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema83.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms,data:data4};
+if(data3.accepted_compression_algorithms !== undefined){
+let data5 = data3.accepted_compression_algorithms;
+if(Array.isArray(data5)){
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+if(typeof data6 !== "string"){
+const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -8642,10 +8643,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.compression.type,parentSchema:schema83.properties.compression,data:data2};
+if(!((data6 === "none") || (data6 === "gzip"))){
+const err11 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -8655,12 +8654,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data.advanced_http !== undefined){
-let data6 = data.advanced_http;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-for(const key2 in data6){
-if(!(func1.call(schema83.properties.advanced_http.properties, key2))){
-const err12 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.advanced_http,data:data6};
+}
+else {
+const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema83.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -8670,10 +8666,9 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data6.http2_keep_alive_interval !== undefined){
-let data7 = data6.http2_keep_alive_interval;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err13 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+}
+else {
+const err13 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.compression.type,parentSchema:schema83.properties.compression,data:data3};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -8682,9 +8677,13 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data7, schema83.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
-if(reason1 !== undefined){
-const err14 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+}
+if(data.advanced_http !== undefined){
+let data7 = data.advanced_http;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+for(const key2 in data7){
+if(!(func1.call(schema83.properties.advanced_http.properties, key2))){
+const err14 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.advanced_http,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8693,9 +8692,11 @@ vErrors.push(err14);
 }
 errors++;
 }
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-const err15 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data7};
+}
+if(data7.http2_keep_alive_interval !== undefined){
+let data8 = data7.http2_keep_alive_interval;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err15 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8704,12 +8705,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-}
-if(data6.experimental_http2_max_pending_accept_reset_streams !== undefined){
-let data8 = data6.experimental_http2_max_pending_accept_reset_streams;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err16 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+const reason1 = checkScalar.call(this, "count", data8, schema83.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+if(reason1 !== undefined){
+const err16 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8718,9 +8716,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data8, schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
-if(reason2 !== undefined){
-const err17 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err17 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8729,9 +8727,12 @@ vErrors.push(err17);
 }
 errors++;
 }
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-const err18 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data8};
+}
+}
+if(data7.experimental_http2_max_pending_accept_reset_streams !== undefined){
+let data9 = data7.experimental_http2_max_pending_accept_reset_streams;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err18 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data9};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8740,12 +8741,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-}
-}
-if(data6.experimental_http2_initial_stream_window_size !== undefined){
-let data9 = data6.experimental_http2_initial_stream_window_size;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err19 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+const reason2 = checkScalar.call(this, "count", data9, schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+if(reason2 !== undefined){
+const err19 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8754,9 +8752,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data9, schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
-if(reason3 !== undefined){
-const err20 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+const err20 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8765,9 +8763,12 @@ vErrors.push(err20);
 }
 errors++;
 }
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data9};
+}
+}
+if(data7.experimental_http2_initial_stream_window_size !== undefined){
+let data10 = data7.experimental_http2_initial_stream_window_size;
+if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
+const err21 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8776,12 +8777,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-}
-if(data6.experimental_http2_initial_connection_window_size !== undefined){
-let data10 = data6.experimental_http2_initial_connection_window_size;
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err22 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+const reason3 = checkScalar.call(this, "count", data10, schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+if(reason3 !== undefined){
+const err22 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8790,9 +8788,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data10, schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
-if(reason4 !== undefined){
-const err23 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err23 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8801,9 +8799,12 @@ vErrors.push(err23);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data10};
+}
+}
+if(data7.experimental_http2_initial_connection_window_size !== undefined){
+let data11 = data7.experimental_http2_initial_connection_window_size;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err24 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8812,12 +8813,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-if(data6.experimental_http2_adaptive_window !== undefined){
-let data11 = data6.experimental_http2_adaptive_window;
-if((typeof data11 !== "boolean") && (typeof data11 !== "string")){
-const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
+const reason4 = checkScalar.call(this, "count", data11, schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+if(reason4 !== undefined){
+const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8826,9 +8824,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data11, schema83.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
-if(reason5 !== undefined){
-const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data11};
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 < 0 || isNaN(data11)){
+const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8838,10 +8836,11 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data6.experimental_http2_max_frame_size !== undefined){
-let data12 = data6.experimental_http2_max_frame_size;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+}
+if(data7.experimental_http2_adaptive_window !== undefined){
+let data12 = data7.experimental_http2_adaptive_window;
+if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
+const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8850,9 +8849,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data12, schema83.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
-if(reason6 !== undefined){
-const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+const reason5 = checkScalar.call(this, "bool", data12, schema83.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+if(reason5 !== undefined){
+const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8861,9 +8860,11 @@ vErrors.push(err28);
 }
 errors++;
 }
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data12};
+}
+if(data7.experimental_http2_max_frame_size !== undefined){
+let data13 = data7.experimental_http2_max_frame_size;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8872,12 +8873,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-}
-if(data6.experimental_http2_max_concurrent_streams !== undefined){
-let data13 = data6.experimental_http2_max_concurrent_streams;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+const reason6 = checkScalar.call(this, "count", data13, schema83.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+if(reason6 !== undefined){
+const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8886,9 +8884,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data13, schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
-if(reason7 !== undefined){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8897,9 +8895,12 @@ vErrors.push(err31);
 }
 errors++;
 }
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data13};
+}
+}
+if(data7.experimental_http2_max_concurrent_streams !== undefined){
+let data14 = data7.experimental_http2_max_concurrent_streams;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data14};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8908,12 +8909,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-if(data6.experimental_http2_keep_alive_timeout_s !== undefined){
-let data14 = data6.experimental_http2_keep_alive_timeout_s;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
+const reason7 = checkScalar.call(this, "count", data14, schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+if(reason7 !== undefined){
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8922,9 +8920,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "duration", data14, schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
-if(reason8 !== undefined){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"duration",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data14};
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8934,16 +8932,11 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data6.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate192.call(this, data6.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data6,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
-errors = vErrors.length;
 }
-}
-if(data6.experimental_http2_max_send_buf_size !== undefined){
-let data16 = data6.experimental_http2_max_send_buf_size;
-if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+if(data7.experimental_http2_keep_alive_timeout_s !== undefined){
+let data15 = data7.experimental_http2_keep_alive_timeout_s;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8952,9 +8945,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data16, schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
-if(reason9 !== undefined){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+const reason8 = checkScalar.call(this, "duration", data15, schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+if(reason8 !== undefined){
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"duration",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data15};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8963,9 +8956,17 @@ vErrors.push(err36);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 0 || isNaN(data16)){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data16};
+}
+if(data7.experimental_http2_keep_alive_timeout !== undefined){
+if(!(validate192.call(this, data7.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data7,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+errors = vErrors.length;
+}
+}
+if(data7.experimental_http2_max_send_buf_size !== undefined){
+let data17 = data7.experimental_http2_max_send_buf_size;
+if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data17};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8974,12 +8975,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-}
-if(data6.experimental_http2_enable_connect_protocol !== undefined){
-let data17 = data6.experimental_http2_enable_connect_protocol;
-if((typeof data17 !== "boolean") && (typeof data17 !== "string")){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
+const reason9 = checkScalar.call(this, "count", data17, schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+if(reason9 !== undefined){
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data17};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8988,9 +8986,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "bool", data17, schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
-if(reason10 !== undefined){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason10,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data17};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 0 || isNaN(data17)){
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data17};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -9000,10 +8998,11 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data6.experimental_http2_max_header_list_size !== undefined){
-let data18 = data6.experimental_http2_max_header_list_size;
-if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+}
+if(data7.experimental_http2_enable_connect_protocol !== undefined){
+let data18 = data7.experimental_http2_enable_connect_protocol;
+if((typeof data18 !== "boolean") && (typeof data18 !== "string")){
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data18};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -9012,9 +9011,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data18, schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
-if(reason11 !== undefined){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+const reason10 = checkScalar.call(this, "bool", data18, schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+if(reason10 !== undefined){
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason10,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data18};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -9023,9 +9022,11 @@ vErrors.push(err41);
 }
 errors++;
 }
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 0 || isNaN(data18)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data18};
+}
+if(data7.experimental_http2_max_header_list_size !== undefined){
+let data19 = data7.experimental_http2_max_header_list_size;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data19};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -9034,11 +9035,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err43 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.advanced_http.type,parentSchema:schema83.properties.advanced_http,data:data6};
+const reason11 = checkScalar.call(this, "count", data19, schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+if(reason11 !== undefined){
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data19};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -9047,11 +9046,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-if(data.max_decoding_message_size !== undefined){
-let data19 = data.max_decoding_message_size;
-if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err44 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema83.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema83.properties.max_decoding_message_size.type,parentSchema:schema83.properties.max_decoding_message_size,data:data19};
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 < 0 || isNaN(data19)){
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data19};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -9060,9 +9057,11 @@ vErrors.push(err44);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "size", data19, schema83.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
-if(reason12 !== undefined){
-const err45 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema83.properties.max_decoding_message_size,data:data19};
+}
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.advanced_http.type,parentSchema:schema83.properties.advanced_http,data:data7};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -9071,9 +9070,11 @@ vErrors.push(err45);
 }
 errors++;
 }
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 > 2147483647 || isNaN(data19)){
-const err46 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.max_decoding_message_size,data:data19};
+}
+if(data.max_decoding_message_size !== undefined){
+let data20 = data.max_decoding_message_size;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err46 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema83.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema83.properties.max_decoding_message_size.type,parentSchema:schema83.properties.max_decoding_message_size,data:data20};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -9082,13 +9083,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-}
-}
-if(data.tls !== undefined){
-let data20 = data.tls;
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.cert_file === undefined){
-const err47 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data20};
+const reason12 = checkScalar.call(this, "size", data20, schema83.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+if(reason12 !== undefined){
+const err47 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema83.properties.max_decoding_message_size,data:data20};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -9097,8 +9094,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(data20.key_file === undefined){
-const err48 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data20};
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 > 2147483647 || isNaN(data20)){
+const err48 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.max_decoding_message_size,data:data20};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -9107,9 +9105,13 @@ vErrors.push(err48);
 }
 errors++;
 }
-for(const key3 in data20){
-if(!((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file"))){
-const err49 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.tls,data:data20};
+}
+}
+if(data.tls !== undefined){
+let data21 = data.tls;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+if(data21.cert_file === undefined){
+const err49 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data21};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -9118,11 +9120,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-if(data20.cert_file !== undefined){
-let data21 = data20.cert_file;
-if(typeof data21 !== "string"){
-const err50 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.cert_file.type,parentSchema:schema83.properties.tls.properties.cert_file,data:data21};
+if(data21.key_file === undefined){
+const err50 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data21};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -9131,11 +9130,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-if(data20.key_file !== undefined){
-let data22 = data20.key_file;
-if(typeof data22 !== "string"){
-const err51 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.key_file.type,parentSchema:schema83.properties.tls.properties.key_file,data:data22};
+for(const key3 in data21){
+if(!((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file"))){
+const err51 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.tls,data:data21};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -9145,10 +9142,10 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data20.client_ca_file !== undefined){
-let data23 = data20.client_ca_file;
-if(typeof data23 !== "string"){
-const err52 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_ca_file.type,parentSchema:schema83.properties.tls.properties.client_ca_file,data:data23};
+if(data21.cert_file !== undefined){
+let data22 = data21.cert_file;
+if(typeof data22 !== "string"){
+const err52 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.cert_file.type,parentSchema:schema83.properties.tls.properties.cert_file,data:data22};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -9158,10 +9155,10 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data20.client_crl_file !== undefined){
-let data24 = data20.client_crl_file;
-if(typeof data24 !== "string"){
-const err53 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_crl_file.type,parentSchema:schema83.properties.tls.properties.client_crl_file,data:data24};
+if(data21.key_file !== undefined){
+let data23 = data21.key_file;
+if(typeof data23 !== "string"){
+const err53 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.key_file.type,parentSchema:schema83.properties.tls.properties.key_file,data:data23};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -9171,9 +9168,10 @@ vErrors.push(err53);
 errors++;
 }
 }
-}
-else {
-const err54 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data20};
+if(data21.client_ca_file !== undefined){
+let data24 = data21.client_ca_file;
+if(typeof data24 !== "string"){
+const err54 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_ca_file.type,parentSchema:schema83.properties.tls.properties.client_ca_file,data:data24};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -9183,14 +9181,39 @@ vErrors.push(err54);
 errors++;
 }
 }
-}
-else {
-const err55 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
+if(data21.client_crl_file !== undefined){
+let data25 = data21.client_crl_file;
+if(typeof data25 !== "string"){
+const err55 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_crl_file.type,parentSchema:schema83.properties.tls.properties.client_crl_file,data:data25};
 if(vErrors === null){
 vErrors = [err55];
 }
 else {
 vErrors.push(err55);
+}
+errors++;
+}
+}
+}
+else {
+const err56 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data21};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+}
+}
+else {
+const err57 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
 }
 errors++;
 }

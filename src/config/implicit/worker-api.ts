@@ -97,6 +97,7 @@ class Placement {
     const text = host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`
     const listener: ListenerConfig = {
       socket_address: text,
+      transport: 'remexec',
       max_decoding_message_size: MESSAGE_BYTES,
       host,
       port: address.port,

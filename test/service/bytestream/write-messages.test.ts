@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
 import { codec } from '../../../src/proto/codec.js'
-import { RequestStream } from '../../../src/server/request-stream.js'
+import { RequestStream } from '../../../src/server/call/request-stream.js'
 import { WriteMessages } from '../../../src/service/bytestream/write-messages.js'
 
 const request = codec('google.bytestream.WriteRequest')

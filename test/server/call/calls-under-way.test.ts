@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { CallsUnderWay, type UnderWay } from '../../src/server/calls-under-way.js'
+import { CallsUnderWay, type UnderWay } from '../../../src/server/call/calls-under-way.js'
 
 const begun = (calls: CallsUnderWay<UnderWay>): UnderWay => {
   const call = { position: 0 }

@@ -1,0 +1,221 @@
+import type { Log, LogFields } from '../../base/log.js'
+import type { RpcCall } from '../../base/rpc.js'
+import { Code, codeName, StatusError } from '../../base/status-error.js'
+import { type Encoded, EncodedMessage } from '../../proto/codec.js'
+import type { MethodDefinition } from '../../proto/service-definition.js'
+import type { UnderWay } from './calls-under-way.js'
+import { requestFields } from './request-metadata.js'
+import { RequestStream } from './request-stream.js'
+import { ResponseStream } from './response-stream.js'
+import type { Receiver, Wire } from './wire.js'
+
+const serverFaults = new Set<number>([Code.UNKNOWN, Code.INTERNAL, Code.DATA_LOSS])
+
+/** Where messages of the client go, one for each `Wire.read`. */
+type Messages = Pick<Receiver, 'message' | 'halfClosed'>
+
+/**
+ * One RPC between a client and a handler: its messages, its end, its line in the log. The one object for it, whatever
+ * transport it came by; services see it as an RpcCall.
+ */
+export class ServerCall implements RpcCall, Receiver, UnderWay {
+  position = 0
+  /** Known once the request was decoded; empty where it names none, and for calls that stream their requests. */
+  instanceName = ''
+  readonly log: Log
+  readonly #method: MethodDefinition
+  readonly #wire: Wire
+  readonly #startedMs = performance.now()
+  #abort: AbortController | undefined
+  #messages: Messages | undefined
+  #failRequest: ((reason: StatusError) => void) | undefined
+  #requests: RequestStream | undefined
+  #responses: ResponseStream | undefined
+  #givenUp: StatusError | undefined
+  #isEnded = false
+
+  constructor(method: MethodDefinition, wire: Wire, log: Log) {
+    this.#method = method
+    this.#wire = wire
+    this.log = log
+  }
+
+  get peer(): string {
+    return this.#wire.peer
+  }
+
+  get metadata(): ReadonlyMap<string, string | Buffer> {
+    return this.#wire.metadata
+  }
+
+  /** Few handlers ever ask for it, and a signal costs more than the rest of a small call. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#givenUp !== undefined) this.#abort.abort(this.#givenUp)
+    }
+    return this.#abort.signal
+  }
+
+  /** The request of a call that has exactly one. */
+  async request(): Promise<unknown> {
+    const request = this.#method.request.decode(await this.requestBytes())
+    this.instanceName = instanceNameOf(request)
+    return request
+  }
+
+  requestBytes(): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      let received: Buffer | undefined
+      this.#failRequest = reject
+      this.#messages = {
+        message: (bytes) => {
+          if (received !== undefined) reject(this.#miscounted('more than one'))
+          received = bytes
+          this.#wire.read()
+        },
+        halfClosed: () => {
+          if (received === undefined) reject(this.#miscounted('no'))
+          else resolve(received)
+        },
+      }
+      this.#wire.read()
+    })
+  }
+
+  requests(): RequestStream {
+    const stream = new RequestStream(
+      (bytes) => this.#method.request.decode(bytes),
+      () => this.#wire.read(),
+    )
+    this.#messages = stream
+    this.#requests = stream
+    return stream
+  }
+
+  responses(): ResponseStream {
+    const stream = new ResponseStream((message, sent) => {
+      const bytes = this.#encode(message)
+      const refusal = this.#wire.send(bytes, () => sent(bytes.byteLength))
+      if (refusal !== undefined) throw refusal
+      return bytes.byteLength
+    })
+    this.#responses = stream
+    return stream
+  }
+
+  /** The response of a call that has exactly one, and with it the end of the call. */
+  respond(message: unknown): void {
+    this.respondBytes(this.#encode(message))
+  }
+
+  respondBytes(bytes: Encoded): void {
+    if (this.#isEnded) return
+    this.#end(this.#wire.send(bytes))
+  }
+
+  /** Ends the call well once everything written to `responses` was handed to the transport. */
+  async finish(): Promise<void> {
+    if (this.#responses !== undefined) await finishedWriting(this.#responses)
+    this.#end(undefined)
+  }
+
+  /** Ends the call with what was thrown. */
+  fail(thrown: unknown): void {
+    this.#end(StatusError.from(thrown))
+  }
+
+  message(bytes: Buffer): void {
+    this.#messages?.message(bytes)
+  }
+
+  halfClosed(): void {
+    this.#messages?.halfClosed()
+  }
+
+  failed(error: StatusError): void {
+    this.stop(error)
+  }
+
+  cancelled(isLate: boolean): void {
+    if (this.#isEnded || this.#givenUp !== undefined) return
+    this.#isEnded = true
+    this.#logEnd(isLate ? Code.DEADLINE_EXCEEDED : Code.CANCELLED, undefined)
+    this.#giveUp(
+      new StatusError('CANCELLED', isLate ? 'the deadline of the call has passed' : 'the client cancelled the call'),
+    )
+  }
+
+  /** Ends the call from our side, whatever its handler is doing. */
+  stop(error: StatusError): void {
+    if (this.#isEnded) return
+    this.#end(error)
+    this.#giveUp(error)
+  }
+
+  #giveUp(reason: StatusError): void {
+    this.#givenUp = reason
+    this.#failRequest?.(reason)
+    this.#requests?.destroy(reason)
+    this.#responses?.destroy(reason)
+    this.#abort?.abort(reason)
+  }
+
+  #end(thrown: StatusError | undefined): void {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    // OK is no failure: a handler that throws it is wrong, and a client must not take it for success.
+    const failure = thrown?.code === Code.OK ? new StatusError('INTERNAL', 'internal error', { cause: thrown }) : thrown
+    this.#wire.end(failure)
+    this.#logEnd(failure?.code ?? Code.OK, failure)
+  }
+
+  #logEnd(code: number, error: StatusError | undefined): void {
+    const fields = (): LogFields => ({
+      method: this.#method.path,
+      code: codeName(code),
+      ms: Math.round((performance.now() - this.#startedMs) * 10) / 10,
+      peer: this.peer,
+      ...requestFields(this.metadata),
+    })
+    if (error === undefined) this.log.debug('call', fields)
+    else if (serverFaults.has(code)) this.log.error('call failed', { ...fields(), error })
+    else this.log.debug('call', () => ({ ...fields(), reason: error.message }))
+  }
+
+  #encode(message: unknown): Encoded {
+    if (message instanceof EncodedMessage) return message.bytes
+    const { response } = this.#method
+    // A message in parts is sent from where the parts lie.
+    if (typeof message === 'object' && message !== null) return response.gather?.(message) ?? response.encode(message)
+    throw new TypeError(`${this.#method.path} answered ${String(message)}, expected a ${response.typeName}`)
+  }
+
+  // The code grpc's own libraries give when a call breaks the number of messages its method has.
+  #miscounted(found: string): StatusError {
+    return new StatusError('UNIMPLEMENTED', `${this.#method.path} takes exactly one request message, got ${found}`)
+  }
+}
+
+const instanceNameOf = (request: unknown): string =>
+  typeof request === 'object' &&
+  request !== null &&
+  'instanceName' in request &&
+  typeof request.instanceName === 'string'
+    ? request.instanceName
+    : ''
+
+const finishedWriting = (stream: ResponseStream): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (stream.writableFinished) resolve()
+    else if (stream.destroyed) reject(stream.errored ?? closedEarly())
+    else {
+      stream.once('finish', resolve).once('error', reject)
+      stream.once('close', () => {
+        if (!stream.writableFinished) reject(closedEarly())
+      })
+      stream.end()
+    }
+  })
+
+const closedEarly = (): Error => new Error('the handler closed its responses before everything was written')

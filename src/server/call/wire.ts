@@ -1,0 +1,35 @@
+import type { StatusError } from '../../base/status-error.js'
+import type { Encoded } from '../../proto/codec.js'
+
+/** The metadata of a request: names in lower case; values of `-bin` names are bytes. Of several values the first. */
+export type Metadata = ReadonlyMap<string, string | Buffer>
+
+/** One RPC as a transport brings it: below the call that services see, and the same for every transport. */
+export interface Wire {
+  /** Who takes what comes: set before the first `read`, which may be answered at once. */
+  receiver: Receiver | undefined
+  readonly metadata: Metadata
+  /** `host:port` of the client. */
+  readonly peer: string
+  /** Asks for one more message, which comes as a call of `Receiver.message` or, at the end, of `Receiver.halfClosed`. */
+  read(): void
+  /**
+   * Sends a message, which stays as it is until `sent` is called: when it has left, or never will. Answers why it cannot
+   * be sent.
+   */
+  send(message: Encoded, sent?: () => void): StatusError | undefined
+  /** Ends the call, behind what was sent. An error of code OK never comes here. */
+  end(failure: StatusError | undefined): void
+  /** The handler of the call has ended. */
+  handled(): void
+}
+
+/** Who takes what a Wire brings. */
+export interface Receiver {
+  message(bytes: Buffer): void
+  halfClosed(): void
+  /** What came is no message that can be taken. */
+  failed(error: StatusError): void
+  /** The client no longer wants an answer; with `isLate` because the deadline has passed, which it has been told. */
+  cancelled(isLate: boolean): void
+}

@@ -1,0 +1,79 @@
+import type { Socket } from 'node:net'
+import { Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
+import type { Calls } from '../call/calls.js'
+import type { Handler } from '../call/handlers.js'
+import { Connections } from '../connections.js'
+import type { Transport, TransportParts } from '../transport.js'
+import { hearClose } from './hear-close.js'
+import { sniff } from './sniff.js'
+import { GrpcJsWire } from './wire.js'
+
+const MAX_CONCURRENT_STREAMS = 1024
+
+/**
+ * gRPC by grpc-js, through its public interface alone: what our own transport is compared with, and a way out for
+ * whoever meets a fault in that. HTTP/2's default windows, one copy more of each message, and `readOffMs` is not heeded.
+ */
+export class GrpcJsTransport implements Transport {
+  readonly #parts: TransportParts
+  readonly #server: Server
+  readonly #injector: ReturnType<Server['createConnectionInjector']>
+  readonly #connections = new Connections<Socket>()
+
+  constructor(parts: TransportParts) {
+    this.#parts = parts
+    this.#server = new Server({
+      'grpc.max_receive_message_length': parts.maxMessageBytes,
+      'grpc.max_send_message_length': -1,
+      'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
+      'grpc.enable_channelz': 0,
+      interceptors: [serveHere(parts.calls)],
+    })
+    for (const handler of parts.calls.handlers.values()) register(this.#server, handler)
+    this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure())
+  }
+
+  accept(socket: Socket): void {
+    this.#connections.add(socket)
+    socket.once('close', () => this.#connections.delete(socket))
+    // Peers that reset their connection are everyday; both protocols report what it means for their calls.
+    socket.on('error', (error) => this.#parts.log.debug('a connection broke', { error }))
+    sniff(socket, this.#parts.firstBytesMs, (protocol) => {
+      if (protocol === 'http2') {
+        this.#injector.injectConnection(socket)
+        hearClose(socket)
+      } else this.#parts.http.emit('connection', socket)
+    })
+  }
+
+  drain(graceMs: number): void {
+    this.#injector.drain(graceMs)
+  }
+
+  idle(): Promise<void> {
+    return this.#connections.idle()
+  }
+
+  destroy(): void {
+    for (const socket of this.#connections) socket.destroy()
+    this.#server.forceShutdown()
+  }
+}
+
+/** Takes over calls below grpc-js' own streams, so that they are served as those of any transport. */
+const serveHere =
+  (calls: Calls): ServerInterceptor =>
+  (method, wire) => {
+    const handler = calls.handlers.get(method.path)
+    if (handler === undefined) return new ServerInterceptingCall(wire)
+    return new ServerInterceptingCall(wire, { start: () => GrpcJsWire.serve(handler, wire, calls) })
+  }
+
+const asItIs = (bytes: Buffer): Buffer => bytes
+
+const register = (server: Server, { method, kind }: Handler): void => {
+  const unreachable = (): never => {
+    throw new Error(`${method.path} was not taken over`)
+  }
+  server.register(method.path, unreachable, asItIs, asItIs, kind)
+}

@@ -1,0 +1,95 @@
+import { Metadata as GrpcMetadata, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
+import type { StatusError } from '../../base/status-error.js'
+import type { Encoded } from '../../proto/codec.js'
+import type { Calls } from '../call/calls.js'
+import type { Handler } from '../call/handlers.js'
+import type { Metadata, Receiver, Wire } from '../call/wire.js'
+import { wireStatus } from '../grpc/status.js'
+
+/** As many turns of the loop as a half-closed request waits before its end is believed. */
+const TURNS_BEFORE_END = 4
+
+/** A call as grpc-js brings it. */
+export class GrpcJsWire implements Wire {
+  readonly #call: ServerInterceptingCallInterface
+  readonly #headers: GrpcMetadata
+  receiver: Receiver | undefined
+  readonly peer: string
+
+  private constructor(call: ServerInterceptingCallInterface, headers: GrpcMetadata) {
+    this.#call = call
+    this.#headers = headers
+    // Later, when the connection may be gone, grpc-js no longer knows.
+    this.peer = call.getPeer()
+  }
+
+  static serve(handler: Handler, call: ServerInterceptingCallInterface, calls: Calls): void {
+    let wire: GrpcJsWire | undefined
+    // Of a call that was cancelled before it began grpc-js reports nothing.
+    call.start({
+      onReceiveMetadata: (headers: GrpcMetadata) => {
+        wire = new GrpcJsWire(call, headers)
+        calls.begin(handler, wire)
+      },
+      onReceiveMessage: (bytes: Buffer) => wire?.message(bytes),
+      onReceiveHalfClose: () => wire?.halfClosed(),
+      onCancel: () => wire?.cancelled(),
+    })
+  }
+
+  get metadata(): Metadata {
+    return new Map(Object.entries(this.#headers.getMap()))
+  }
+
+  read(): void {
+    this.#call.startRead()
+  }
+
+  send(message: Encoded, sent: () => void = () => {}): undefined {
+    this.#call.sendMessage(bufferOf(message), sent)
+  }
+
+  end(failure: StatusError | undefined): void {
+    if (failure === undefined) {
+      this.#call.sendStatus({ code: 0, details: 'OK' })
+      return
+    }
+    const { code, message, details } = wireStatus(failure)
+    const metadata = new GrpcMetadata()
+    if (details !== undefined) metadata.set('grpc-status-details-bin', details)
+    this.#call.sendStatus({ code, details: message, metadata })
+  }
+
+  handled(): void {}
+
+  message(bytes: Buffer): void {
+    this.receiver?.message(bytes)
+  }
+
+  halfClosed(): void {
+    this.receiver?.halfClosed()
+    this.#lookAgain(TURNS_BEFORE_END)
+  }
+
+  // Timers of Node may fire a millisecond before Date says so. A client that ends a late call itself, a moment before
+  // we would, is seen as any other that cancels.
+  cancelled(): void {
+    this.receiver?.cancelled(Number(this.#call.getDeadline()) <= Date.now() + 2)
+  }
+
+  /**
+   * A reset stream looks half-closed first and cancelled a moment later: asking for one more read makes grpc-js look at
+   * the stream and report it.
+   */
+  #lookAgain(turns: number): void {
+    this.#call.startRead()
+    if (turns > 1) setImmediate(() => this.#lookAgain(turns - 1))
+  }
+}
+
+const bufferOf = (message: Encoded): Buffer => {
+  if (Buffer.isBuffer(message)) return message
+  const bytes = Buffer.allocUnsafe(message.byteLength)
+  message.copy(bytes, 0)
+  return bytes
+}

@@ -1,0 +1,437 @@
+import { Allowance } from './allowance.js'
+import { ControlFrames, checkPriority, expectBytes, expectNoStream, windowIncrement } from './frame/control.js'
+import {
+  ConnectionError,
+  DEFAULT_WINDOW_BYTES,
+  type ErrorCodeName,
+  Flag,
+  FrameType,
+  MAX_WINDOW_BYTES,
+  StreamError,
+} from './frame/frame.js'
+import { type HeaderBlock, HeaderBlocks } from './frame/header-block.js'
+import { FrameReader, type FrameSink } from './frame/reader.js'
+import { INITIAL_SETTINGS, type PeerSettings, readSettings, writeSettings } from './frame/settings.js'
+import { CompressionError } from './hpack/compression-error.js'
+import { DEFAULT_TABLE_BYTES, type DecodedBlock, HeaderDecoder } from './hpack/decoder.js'
+import { EMPTY_TABLE, encodeFields } from './hpack/encoder.js'
+import type { ConnectionLimits } from './limits.js'
+import { type Channel, Output } from './output.js'
+import { Receiving, type ReceivingHost, streamClosed } from './receiving.js'
+import { requestHead, trailersProblem } from './request-head.js'
+import { Sender } from './sender.js'
+import { Http2Stream, type StreamHost } from './stream.js'
+import { Streams } from './streams.js'
+import { Watch } from './watch.js'
+
+export interface ConnectionOptions {
+  readonly limits: ConnectionLimits
+  /** Milliseconds that only grow. */
+  readonly now: () => number
+  /** A request begins: whoever takes it sets `stream.consumer`, and calls `stream.handled` when done with it. */
+  readonly onRequest: (stream: Http2Stream) => void
+  /** Why a connection ends that should not. */
+  readonly onError: (error: ConnectionError) => void
+}
+
+const FIELDS_TOO_LARGE = encodeFields([
+  [':status', '431'],
+  ['content-length', '0'],
+])
+const DRAIN_PING = Buffer.from('remexec\x01', 'latin1')
+const KEEP_ALIVE_PING = Buffer.from('remexec\x02', 'latin1')
+/** Work done well that stands for so many frames which carry nothing: window updates and pings come with data. */
+const FRAMES_EARNED = 4
+
+/**
+ * The server's side of an HTTP/2 connection (RFC 9113): what comes is given to `read`, requests come out of `onRequest`.
+ * Server push, priorities, and upgrades from HTTP/1.1 are left out.
+ */
+export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
+  readonly sender: Sender
+  readonly #channel: Channel
+  readonly #options: ConnectionOptions
+  readonly #limits: ConnectionLimits
+  readonly #reader = new FrameReader(this)
+  readonly #blocks: HeaderBlocks
+  readonly #decoder: HeaderDecoder
+  readonly #output: Output
+  readonly #watch: Watch
+  readonly #idleFrames: Allowance
+  readonly #resets: Allowance
+  readonly #control: ControlFrames
+  readonly #streams = new Streams()
+  readonly #receiving: Receiving
+  #peer: PeerSettings = INITIAL_SETTINGS
+  #tableBytes = DEFAULT_TABLE_BYTES
+  #isDraining = false
+  /** The highest stream that is still taken. */
+  #lastWelcomeId = Number.POSITIVE_INFINITY
+  #isPaused = false
+  /** Nothing is read any more: what is left is to send why. */
+  #isClosing = false
+  #isClosed = false
+
+  constructor(channel: Channel, options: ConnectionOptions) {
+    const { limits, now } = options
+    this.#channel = channel
+    this.#options = options
+    this.#limits = limits
+    this.#blocks = new HeaderBlocks(limits.maxHeaderListBytes)
+    this.#decoder = new HeaderDecoder(limits.maxHeaderListBytes)
+    this.#output = new Output(channel, () => this.#hasRoom())
+    this.#control = new ControlFrames(this.#output)
+    this.sender = new Sender(this.#output, limits.outputBytes)
+    this.#idleFrames = new Allowance(limits.idleFrames, now)
+    this.#resets = new Allowance(limits.resets, now)
+    this.#watch = new Watch(limits, now())
+    this.#receiving = new Receiving(this.#streams, limits.connectionWindowBytes, this)
+    this.#control.settings(writeSettings(limits))
+    this.windowUpdate(0, limits.connectionWindowBytes - DEFAULT_WINDOW_BYTES)
+  }
+
+  /** Takes bytes that have come, which may be overwritten after the call. */
+  read(chunk: Buffer): void {
+    if (this.#isClosing) return
+    this.#watch.hasRead = true
+    try {
+      this.#reader.read(chunk)
+    } catch (error) {
+      this.#fail(error)
+    }
+    if (this.#output.pendingBytes <= this.#limits.maxOutputBytes || this.#isPaused) return
+    this.#isPaused = true
+    this.#channel.pause()
+  }
+
+  /** Nothing comes and nothing leaves any more. */
+  closed(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#isClosing = true
+    this.#dropStreams()
+    this.#output.close()
+  }
+
+  /** Looks after what takes too long; called from time to time. */
+  sweep(nowMs: number): void {
+    if (this.#isClosing) {
+      // What was said last had a turn to leave.
+      this.#channel.destroy()
+      return
+    }
+    const isBlockOpen = this.#blocks.isOpen
+    const moved = this.sender.frameCount
+    const isHeldUp = this.sender.queuedBytes > 0 || this.#output.pendingBytes > 0
+    const verdict = this.#watch.look(nowMs, { isBlockOpen, moved, isHeldUp })
+    if (verdict === 'ping') this.#control.ping(KEEP_ALIVE_PING)
+    else if (verdict !== undefined) {
+      this.#fail(verdict)
+      return
+    }
+    for (const stream of this.#streams) {
+      if (!stream.isLocalEnded || stream.isRemoteEnded) continue
+      stream.readOffSinceMs ??= nowMs
+      if (nowMs - stream.readOffSinceMs >= this.#limits.readOffMs) this.resetStream(stream, 'NO_ERROR')
+    }
+  }
+
+  /** Lets the requests under way end and takes no further ones (RFC 9113, 6.8). */
+  drain(): void {
+    if (this.#isDraining || this.#isClosing) return
+    this.#isDraining = true
+    // Requests that are on their way get in; those after the answer to the ping do not.
+    this.#control.goAway(2 ** 31 - 1, 'NO_ERROR')
+    this.#control.ping(DRAIN_PING)
+    if (this.#streams.isEmpty) this.#endDrain()
+  }
+
+  frame(type: number, flags: number, streamId: number, payload: Buffer): void {
+    if (!this.#watch.hasSettings && type !== FrameType.SETTINGS) throw protocolError('the first frame is no SETTINGS')
+    if (this.#blocks.isOpen || type === FrameType.HEADERS) {
+      const block = this.#blocks.add(type, flags, streamId, payload)
+      if (block !== undefined) this.guarded(() => this.#headers(block))
+      return
+    }
+    if (type !== FrameType.RST_STREAM) this.countIdle()
+    switch (type) {
+      case FrameType.PRIORITY:
+        this.guarded(() => checkPriority(streamId, payload))
+        return
+      case FrameType.RST_STREAM:
+        this.#rstStream(streamId, payload)
+        return
+      case FrameType.SETTINGS:
+        this.#settings(flags, streamId, payload)
+        return
+      case FrameType.PING:
+        this.#pinged(flags, streamId, payload)
+        return
+      case FrameType.GOAWAY:
+        expectNoStream('GOAWAY', streamId)
+        return
+      case FrameType.WINDOW_UPDATE:
+        this.guarded(() => this.#windowUpdated(streamId, payload))
+        return
+      case FrameType.PUSH_PROMISE:
+      case FrameType.CONTINUATION:
+        throw protocolError(type === FrameType.CONTINUATION ? 'CONTINUATION of nothing' : 'a client pushes')
+      // Frames of unknown types are ignored (RFC 9113, 4.1).
+    }
+  }
+
+  dataBegins(streamId: number, lengthBytes: number): void {
+    if (!this.#watch.hasSettings) throw protocolError('the first frame is no SETTINGS')
+    if (this.#blocks.isOpen) throw protocolError('another frame came within a header block')
+    this.#receiving.begin(streamId, lengthBytes)
+  }
+
+  data(bytes: Buffer): void {
+    this.#receiving.data(bytes)
+  }
+
+  dataEnds(isEndOfStream: boolean): void {
+    this.#receiving.end(isEndOfStream)
+  }
+
+  consumed(sizeBytes: number): void {
+    this.#receiving.consumed(sizeBytes)
+  }
+
+  windowUpdate(streamId: number, sizeBytes: number): void {
+    this.#control.windowUpdate(streamId, sizeBytes)
+  }
+
+  resetStream(stream: Http2Stream, code: ErrorCodeName): void {
+    this.#sendReset(stream.id, code)
+    this.#lose(stream)
+  }
+
+  streamEnded(stream: Http2Stream): void {
+    this.#idleFrames.earn(FRAMES_EARNED)
+    this.#resets.earn(1)
+    this.#forget(stream)
+  }
+
+  handlerEnded(stream: Http2Stream): void {
+    this.#streams.handled(stream)
+  }
+
+  /** An error of one stream resets it; every other goes on to end the connection. */
+  guarded(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      if (!(error instanceof StreamError)) throw error
+      this.#spend(this.#resets, 'streams with errors')
+      const stream = this.#streams.get(error.streamId)
+      if (stream === undefined) this.#sendReset(error.streamId, error.code)
+      else this.resetStream(stream, error.code)
+    }
+  }
+
+  countIdle(): void {
+    this.#spend(this.#idleFrames, 'frames that carry nothing')
+  }
+
+  /** Whoever takes a request may be wrong: that ends the request, never the connection. */
+  deliver(stream: Http2Stream, work: () => void): void {
+    try {
+      work()
+    } catch (cause) {
+      this.#options.onError(new ConnectionError('INTERNAL_ERROR', 'a request could not be taken', { cause }))
+      stream.reset('INTERNAL_ERROR')
+    }
+  }
+
+  #headers({ streamId, isEndOfStream, dependsOn, fragment }: HeaderBlock): void {
+    if (streamId % 2 === 0) throw protocolError(`a client opens stream ${streamId}`)
+    const decoded = this.#decoder.decode(fragment)
+    const stream = this.#streams.get(streamId)
+    if (stream !== undefined) {
+      this.#trailers(stream, isEndOfStream, decoded)
+      return
+    }
+    if (streamId <= this.#streams.lastId) {
+      if (this.#streams.wasReset(streamId)) return
+      throw new ConnectionError('STREAM_CLOSED', `HEADERS on stream ${streamId}, which is closed`)
+    }
+    this.#streams.lastId = streamId
+    if (dependsOn === streamId) throw new StreamError(streamId, 'PROTOCOL_ERROR', 'a stream depends on itself')
+    this.#open(streamId, isEndOfStream, decoded)
+  }
+
+  #open(streamId: number, isEndOfStream: boolean, { lines, isTooLarge }: DecodedBlock): void {
+    if (streamId > this.#lastWelcomeId) throw new StreamError(streamId, 'REFUSED_STREAM', 'the server is leaving')
+    if (this.#streams.count >= this.#limits.maxConcurrentStreams) {
+      this.#spend(this.#resets, 'streams beyond their number')
+      throw new StreamError(streamId, 'REFUSED_STREAM', 'more streams than there may be')
+    }
+    if (isTooLarge) {
+      this.sender.headers(streamId, FIELDS_TOO_LARGE, true)
+      this.#spend(this.#resets, 'fields that are too large')
+      if (!isEndOfStream) this.#sendReset(streamId, 'NO_ERROR')
+      return
+    }
+    const head = requestHead(lines)
+    if (typeof head === 'string') throw new StreamError(streamId, 'PROTOCOL_ERROR', head)
+    const windows = { receiveBytes: this.#limits.streamWindowBytes, sendBytes: this.#peer.initialWindowBytes }
+    const stream = new Http2Stream(streamId, head, isEndOfStream, windows, this)
+    if (isEndOfStream) stream.checkBodyComplete()
+    this.#streams.add(stream)
+    this.deliver(stream, () => this.#options.onRequest(stream))
+    if (isEndOfStream) this.deliver(stream, () => stream.consumer?.ended())
+  }
+
+  #trailers(stream: Http2Stream, isEndOfStream: boolean, { lines }: DecodedBlock): void {
+    const { id } = stream
+    if (stream.isRemoteEnded) throw streamClosed(id)
+    if (!isEndOfStream) throw new StreamError(id, 'PROTOCOL_ERROR', 'trailers do not end the stream')
+    const problem = trailersProblem(lines)
+    if (problem !== undefined) throw new StreamError(id, 'PROTOCOL_ERROR', problem)
+    stream.checkBodyComplete()
+    this.deliver(stream, () => stream.remoteEnd())
+  }
+
+  #rstStream(streamId: number, payload: Buffer): void {
+    expectBytes('RST_STREAM', payload, 4)
+    const stream = this.#streams.existing(streamId, 'RST_STREAM')
+    this.#spend(this.#resets, 'streams that were given up')
+    if (stream !== undefined) this.#lose(stream)
+  }
+
+  #settings(flags: number, streamId: number, payload: Buffer): void {
+    expectNoStream('SETTINGS', streamId)
+    if ((flags & Flag.ACK) !== 0) {
+      expectBytes('SETTINGS that acknowledge', payload, 0)
+      this.#watch.isAcknowledged = true
+      return
+    }
+    const before = this.#peer
+    const settings = readSettings(payload, before)
+    this.#peer = settings
+    this.#watch.hasSettings = true
+    this.sender.maxFrameBytes = settings.maxFrameBytes
+    this.#control.settingsAck()
+    if (settings.headerTableBytes < this.#tableBytes) this.#emptyTable()
+    if (settings.initialWindowBytes !== before.initialWindowBytes) {
+      this.#changeWindows(settings.initialWindowBytes - before.initialWindowBytes)
+    }
+  }
+
+  /** Our blocks use no table, but one that was made smaller has to be acknowledged in the next of them (RFC 7541, 4.2). */
+  #emptyTable(): void {
+    this.#tableBytes = 0
+    this.sender.nextBlockBegins = EMPTY_TABLE
+  }
+
+  #changeWindows(byBytes: number): void {
+    for (const { outbox } of this.#streams) {
+      outbox.windowBytes += byBytes
+      if (outbox.windowBytes > MAX_WINDOW_BYTES) {
+        throw new ConnectionError('FLOW_CONTROL_ERROR', 'settings make a window larger than any may be')
+      }
+      this.sender.pump(outbox)
+    }
+  }
+
+  #pinged(flags: number, streamId: number, payload: Buffer): void {
+    expectNoStream('PING', streamId)
+    expectBytes('PING', payload, 8)
+    if ((flags & Flag.ACK) === 0) this.#control.pingAck(payload)
+    else if (this.#isDraining && payload.equals(DRAIN_PING)) this.#refuseFurther()
+  }
+
+  #windowUpdated(streamId: number, payload: Buffer): void {
+    const byBytes = windowIncrement(payload)
+    if (streamId === 0) {
+      if (byBytes === 0) throw protocolError('WINDOW_UPDATE by nothing')
+      this.sender.windowBytes += byBytes
+      if (this.sender.windowBytes > MAX_WINDOW_BYTES) {
+        throw new ConnectionError('FLOW_CONTROL_ERROR', 'the window of the connection is larger than any may be')
+      }
+      this.#pump()
+      return
+    }
+    const stream = this.#streams.existing(streamId, 'WINDOW_UPDATE')
+    if (stream === undefined) return
+    if (byBytes === 0) throw new StreamError(streamId, 'PROTOCOL_ERROR', 'WINDOW_UPDATE by nothing')
+    stream.outbox.windowBytes += byBytes
+    if (stream.outbox.windowBytes > MAX_WINDOW_BYTES) {
+      throw new StreamError(streamId, 'FLOW_CONTROL_ERROR', 'the window of a stream is larger than any may be')
+    }
+    this.#pump(stream)
+  }
+
+  #pump(stream?: Http2Stream): void {
+    const before = this.sender.frameCount
+    this.sender.pump(stream?.outbox)
+    this.#idleFrames.earn(FRAMES_EARNED * (this.sender.frameCount - before))
+  }
+
+  #hasRoom(): void {
+    this.#pump()
+    if (!this.#isPaused || this.#output.pendingBytes > this.#limits.maxOutputBytes / 2) return
+    this.#isPaused = false
+    this.#channel.resume()
+  }
+
+  #spend(allowance: Allowance, what: string): void {
+    if (!allowance.take()) throw new ConnectionError('ENHANCE_YOUR_CALM', `too many ${what}`)
+  }
+
+  #sendReset(streamId: number, code: ErrorCodeName): void {
+    this.#streams.rememberReset(streamId)
+    this.#control.reset(streamId, code)
+  }
+
+  #lose(stream: Http2Stream): void {
+    stream.isGone = true
+    this.#forget(stream)
+    this.sender.drop(stream.outbox)
+    stream.consumer?.gone()
+  }
+
+  #forget(stream: Http2Stream): void {
+    if (this.#streams.close(stream) && this.#isDraining && this.#streams.isEmpty) this.#endDrain()
+  }
+
+  #dropStreams(): void {
+    for (const stream of this.#streams) this.#lose(stream)
+  }
+
+  #refuseFurther(): void {
+    this.#lastWelcomeId = this.#streams.lastId
+    this.#control.goAway(this.#lastWelcomeId, 'NO_ERROR')
+  }
+
+  #endDrain(): void {
+    this.#refuseFurther()
+    this.#finish()
+  }
+
+  #fail(thrown: unknown): void {
+    if (this.#isClosing) return
+    const error = connectionError(thrown)
+    this.#options.onError(error)
+    this.#control.goAway(this.#streams.lastId, error.code, error.message)
+    this.#finish()
+    this.#dropStreams()
+  }
+
+  /** Sends what is left to send and takes nothing more; the next sweep frees the socket if the client does not. */
+  #finish(): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    this.#output.flush()
+    this.#output.whenEmpty(() => this.#channel.end())
+  }
+}
+
+const connectionError = (thrown: unknown): ConnectionError => {
+  if (thrown instanceof ConnectionError) return thrown
+  if (thrown instanceof CompressionError) return new ConnectionError('COMPRESSION_ERROR', thrown.message)
+  return new ConnectionError('INTERNAL_ERROR', 'internal error', { cause: thrown })
+}
+
+const protocolError = (reason: string): ConnectionError => new ConnectionError('PROTOCOL_ERROR', reason)

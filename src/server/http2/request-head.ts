@@ -1,0 +1,66 @@
+import type { FieldLines } from './hpack/decoder.js'
+
+/** The head of a request (RFC 9113, 8.3.1). */
+export interface RequestHead {
+  readonly method: string
+  /** Empty for CONNECT, which has none. */
+  readonly path: string
+  readonly authority: string
+  /** All fields in their order, pseudo-header fields among them. */
+  readonly lines: FieldLines
+  /** How many bytes of body were announced. */
+  readonly contentLengthBytes: number | undefined
+}
+
+// RFC 9113, 8.2.1 and 8.2.2.
+const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
+const BAD_VALUE = /[\0\r\n]|^[ \t]|[ \t]$/
+const CONNECTION_FIELDS = new Set(['connection', 'proxy-connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
+const PSEUDO_FIELDS = new Set([':method', ':scheme', ':path', ':authority'])
+
+/** The head of a request, or why it is malformed (RFC 9113, 8.1.1). */
+export const requestHead = (lines: FieldLines): RequestHead | string => {
+  const pseudo: { [name: string]: string } = {}
+  let contentLengthBytes: number | undefined
+  let isRegular = false
+  for (let at = 0; at < lines.length; at += 2) {
+    const name = lines[at] as string
+    const value = lines[at + 1] as string
+    if (name.charCodeAt(0) === 0x3a) {
+      if (isRegular) return 'a pseudo-header field comes after others'
+      if (!PSEUDO_FIELDS.has(name)) return 'an unknown pseudo-header field'
+      if (pseudo[name] !== undefined) return `two ${name}`
+      if (BAD_VALUE.test(value)) return 'a value that no field may have'
+      pseudo[name] = value
+      continue
+    }
+    isRegular = true
+    const problem = fieldProblem(name, value)
+    if (problem !== undefined) return problem
+    if (name !== 'content-length') continue
+    if (!/^\d{1,15}$/.test(value)) return 'a content-length that is no number'
+    if (contentLengthBytes !== undefined && contentLengthBytes !== Number(value)) return 'two lengths of content'
+    contentLengthBytes = Number(value)
+  }
+  const { ':method': method, ':scheme': scheme, ':path': path = '', ':authority': authority = '' } = pseudo
+  if (method === undefined) return 'no :method'
+  if (method !== 'CONNECT' && (scheme === undefined || path === '')) return 'no :scheme or no :path'
+  return { method, path, authority, lines, contentLengthBytes }
+}
+
+/** Why trailers are malformed, undefined when they are not (RFC 9113, 8.1). */
+export const trailersProblem = (lines: FieldLines): string | undefined => {
+  for (let at = 0; at < lines.length; at += 2) {
+    const problem = fieldProblem(lines[at] as string, lines[at + 1] as string)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const fieldProblem = (name: string, value: string): string | undefined => {
+  if (!NAME.test(name)) return 'a name that no field may have'
+  if (BAD_VALUE.test(value)) return 'a value that no field may have'
+  if (CONNECTION_FIELDS.has(name)) return `the field ${name}, which HTTP/2 does not have`
+  if (name === 'te' && value !== 'trailers') return 'te with another value than trailers'
+  return undefined
+}

@@ -1,0 +1,109 @@
+import type { Server as HttpServer } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Log } from '../../base/log.js'
+import { Http2Connection } from '../http2/connection.js'
+import { PREFACE } from '../http2/frame/frame.js'
+import type { ConnectionLimits } from '../http2/limits.js'
+import type { Http2Stream } from '../http2/stream.js'
+import { type ChannelReader, SocketChannel } from './channel.js'
+import { Http1Stream } from './http1-stream.js'
+
+const NOTHING = Buffer.alloc(0)
+
+export interface IncomingOptions {
+  readonly limits: ConnectionLimits
+  readonly now: () => number
+  readonly http: HttpServer
+  readonly onRequest: (stream: Http2Stream, peer: string) => void
+  readonly onClose: () => void
+  readonly log: Log
+}
+
+/** How a request of HTTP/1 begins (RFC 9112, 3), as far as it tells one from other protocols and from a broken preface. */
+const REQUEST_LINE = /^[A-Z]+ (\/|\*|https?:)/
+const MAY_BE_REQUEST_LINE = /^[A-Z]* ?[a-z]*$/
+const MAX_REQUEST_LINE_BEGINNING = 32
+
+/**
+ * A connection from its first bytes, which tell what it speaks: HTTP/2 with prior knowledge, or HTTP/1, whose own parser
+ * judges the rest. What is neither is closed without a word, and so is who does not tell in time.
+ */
+export class Incoming implements ChannelReader {
+  readonly #options: IncomingOptions
+  readonly #channel: SocketChannel
+  readonly #begunMs: number
+  readonly #peer: string
+  #head: Buffer = NOTHING
+  #http2: Http2Connection | undefined
+  #http1: Http1Stream | undefined
+  #isDraining = false
+
+  constructor(socket: Socket, options: IncomingOptions) {
+    this.#options = options
+    this.#begunMs = options.now()
+    // Peers that reset their connection are everyday; both protocols report what it means for their calls.
+    this.#channel = new SocketChannel(socket, this, (error) => options.log.debug('a connection broke', { error }))
+    this.#peer = this.#channel.peer
+  }
+
+  read(chunk: Buffer): void {
+    if (this.#http2 !== undefined) this.#http2.read(chunk)
+    else if (this.#http1 !== undefined) this.#http1.received(chunk)
+    else this.#sniff(chunk)
+  }
+
+  closed(): void {
+    this.#http2?.closed()
+    this.#http1?.ended()
+    this.#options.onClose()
+  }
+
+  sweep(nowMs: number): void {
+    if (this.#http2 !== undefined) this.#http2.sweep(nowMs)
+    else if (this.#http1 === undefined && nowMs - this.#begunMs >= this.#options.limits.greetingMs) this.destroy()
+  }
+
+  drain(): void {
+    this.#isDraining = true
+    if (this.#http2 !== undefined) this.#http2.drain()
+    else if (this.#http1 === undefined) this.destroy()
+  }
+
+  destroy(): void {
+    this.#channel.destroy()
+  }
+
+  #sniff(chunk: Buffer): void {
+    const head = Buffer.concat([this.#head, chunk])
+    this.#head = head
+    const seen = Math.min(head.length, PREFACE.length)
+    if (PREFACE.compare(head, 0, seen, 0, seen) === 0) {
+      if (seen === PREFACE.length) this.#beginHttp2(head)
+      return
+    }
+    const text = head.toString('latin1', 0, MAX_REQUEST_LINE_BEGINNING)
+    if (REQUEST_LINE.test(text)) this.#beginHttp1(head)
+    else if (text.length === MAX_REQUEST_LINE_BEGINNING || !MAY_BE_REQUEST_LINE.test(text)) this.destroy()
+  }
+
+  #beginHttp2(head: Buffer): void {
+    const { limits, now, onRequest, log } = this.#options
+    const connection = new Http2Connection(this.#channel, {
+      limits,
+      now,
+      onRequest: (stream) => onRequest(stream, this.#peer),
+      onError: (error) => log.debug('a connection was ended', { peer: this.#peer, error }),
+    })
+    this.#http2 = connection
+    this.#head = NOTHING
+    connection.read(head)
+    if (this.#isDraining) connection.drain()
+  }
+
+  #beginHttp1(head: Buffer): void {
+    this.#http1 = new Http1Stream(this.#channel)
+    this.#head = NOTHING
+    this.#options.http.emit('connection', this.#http1)
+    this.#http1.received(head)
+  }
+}

@@ -1,0 +1,160 @@
+import type { Socket } from 'node:net'
+import { StatusError } from '../../base/status-error.js'
+import type { Handler } from '../call/handlers.js'
+import { Connections } from '../connections.js'
+import { Backlog } from '../grpc/backlog.js'
+import { Budget } from '../grpc/budget.js'
+import { checkEncoding } from '../grpc/encoding.js'
+import { GrpcStream, type GrpcStreamOptions } from '../grpc/grpc-stream.js'
+import { fieldOf } from '../grpc/metadata.js'
+import { encodeFields } from '../http2/hpack/encoder.js'
+import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
+import type { Http2Stream } from '../http2/stream.js'
+import type { Transport, TransportParts } from '../transport.js'
+import { Incoming } from './incoming.js'
+
+/** Bounds on what all connections cost together. */
+export interface TransportLimits extends ConnectionLimits {
+  /** Answers that wait for the client of one connection before none of its further requests is begun. */
+  readonly maxBacklogBytes: number
+  /** Requests that come in and answers that wait, of those above 64 KiB. */
+  readonly maxHeldBytes: number
+  /** Calls that stream their requests, uploads first of all, at a time. */
+  readonly maxUploads: number
+}
+
+export const DEFAULT_TRANSPORT_LIMITS: TransportLimits = {
+  ...DEFAULT_LIMITS,
+  maxBacklogBytes: 16 * 1024 * 1024,
+  maxHeldBytes: 512 * 1024 * 1024,
+  maxUploads: 1024,
+}
+
+const SWEEP_MS = 1000
+
+/** gRPC on our own HTTP/2. */
+export class RemexecTransport implements Transport {
+  readonly #parts: TransportParts
+  readonly #limits: TransportLimits
+  readonly #budget: Budget
+  readonly #incoming = new Connections<Incoming>()
+  readonly #stopSweep: () => void
+  /** Time by the sweeps: it only grows, and stands still while the process does, which is not the clients' fault. */
+  #nowMs = 0
+  #uploads = 0
+  #isDraining = false
+
+  constructor(parts: TransportParts, limits: Partial<TransportLimits> = {}) {
+    const { firstBytesMs: greetingMs, readOffMs, clock } = parts
+    this.#parts = parts
+    this.#limits = { ...DEFAULT_TRANSPORT_LIMITS, greetingMs, readOffMs, ...limits }
+    this.#budget = new Budget(this.#limits.maxHeldBytes)
+    const periodMs = Math.max(1, Math.min(SWEEP_MS, this.#limits.greetingMs / 2, this.#limits.readOffMs / 2))
+    this.#stopSweep = clock.every(periodMs, () => {
+      this.#nowMs += periodMs
+      for (const incoming of this.#incoming) incoming.sweep(this.#nowMs)
+    })
+  }
+
+  accept(socket: Socket): void {
+    const { http, log } = this.#parts
+    const backlog = new Backlog(this.#limits.maxBacklogBytes)
+    const incoming: Incoming = new Incoming(socket, {
+      limits: this.#limits,
+      now: () => this.#nowMs,
+      http,
+      onRequest: (stream, peer) => this.#request(stream, backlog, peer),
+      onClose: () => this.#incoming.delete(incoming),
+      log,
+    })
+    this.#incoming.add(incoming)
+    if (this.#isDraining) incoming.drain()
+  }
+
+  drain(): void {
+    this.#isDraining = true
+    for (const incoming of this.#incoming) incoming.drain()
+  }
+
+  idle(): Promise<void> {
+    return this.#incoming.idle()
+  }
+
+  destroy(): void {
+    this.#stopSweep()
+    for (const incoming of this.#incoming) incoming.destroy()
+  }
+
+  #request(stream: Http2Stream, backlog: Backlog, peer: string): void {
+    const { method, lines, path } = stream.head
+    if (!/^application\/grpc(\+proto)?($|;)/.test(fieldOf(lines, 'content-type') ?? '') || method !== 'POST') {
+      answerNoGrpc(stream)
+      return
+    }
+    const { maxMessageBytes, sendsGzip } = this.#parts
+    const options: GrpcStreamOptions = { maxMessageBytes, sendsGzip, budget: this.#budget, backlog, peer }
+    const wire = new GrpcStream(stream, options)
+    stream.consumer = wire
+    try {
+      this.#begin(wire, this.#handlerFor(stream), backlog)
+    } catch (thrown) {
+      const error = StatusError.from(thrown)
+      wire.end(error)
+      wire.handled()
+      this.#parts.log.debug('call refused', () => ({ method: path, peer, reason: error.message }))
+    }
+  }
+
+  /** What serves a request; throws what makes it impossible to serve. */
+  #handlerFor({ head: { path, lines } }: Http2Stream): Handler {
+    const handler = this.#parts.calls.handlers.get(path)
+    if (handler === undefined) {
+      throw new StatusError('UNIMPLEMENTED', `the server does not implement the method ${path.slice(0, 200)}`)
+    }
+    checkEncoding(fieldOf(lines, 'grpc-encoding'))
+    return handler
+  }
+
+  #begin(wire: GrpcStream, handler: Handler, backlog: Backlog): void {
+    wire.startDeadline()
+    const { calls } = this.#parts
+    if (handler.kind !== 'unary') {
+      if (handler.kind === 'clientStream') this.#countUpload(wire)
+      calls.begin(handler, wire)
+      return
+    }
+    wire.onHandled = () => backlog.answered()
+    backlog.whenCalm(() => {
+      // The client may have given up while it waited.
+      if (wire.isOver) wire.handled()
+      else calls.begin(handler, wire)
+    })
+  }
+
+  #countUpload(wire: GrpcStream): void {
+    if (this.#uploads >= this.#limits.maxUploads) {
+      const problem = 'as many uploads are under way as the server takes'
+      throw new StatusError('RESOURCE_EXHAUSTED', `${problem}, ${this.#limits.maxUploads}: try again later`)
+    }
+    this.#uploads += 1
+    wire.onHandled = () => {
+      this.#uploads -= 1
+    }
+  }
+}
+
+const NO_GRPC = Buffer.from('this port serves gRPC: expected POST with content-type application/grpc\n')
+const NO_GRPC_HEAD = encodeFields([
+  [':status', '415'],
+  ['content-type', 'text/plain; charset=utf-8'],
+  ['content-length', String(NO_GRPC.length)],
+])
+
+/** What is no gRPC is told so (gRPC over HTTP2, Requests); what it still sends is read off. */
+const answerNoGrpc = (stream: Http2Stream): void => {
+  stream.consumer = { data: ({ length }) => stream.consumed(length), ended: () => {}, gone: () => {} }
+  stream.respond(NO_GRPC_HEAD, stream.head.method === 'HEAD')
+  stream.write(NO_GRPC)
+  stream.end()
+  stream.handled()
+}

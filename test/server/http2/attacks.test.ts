@@ -1,0 +1,331 @@
+import type { Readable } from 'node:stream'
+import t, { type Test } from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
+import type { Service } from '../../../src/base/rpc.js'
+import { ErrorCode, FrameType, PREFACE } from '../../../src/server/http2/frame/frame.js'
+import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
+import { listen } from '../../../src/server/listener.js'
+import type { TransportLimits } from '../../../src/server/remexec/transport.js'
+import { TestClient } from '../client.js'
+import { frame, message, RawClient, requestBlock, SETTINGS, SETTINGS_ACK, uint32 } from './raw-client.js'
+
+const CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities'
+const GET = `${CAPABILITIES}/GetCapabilities`
+const BYTES = 'google.bytestream.ByteStream'
+const MIB = 1 << 20
+const LARGE_ANSWER = Buffer.alloc(MIB, 7)
+
+/** A server with a small call, one that answers a mebibyte, one that never ends and one that takes uploads. */
+const attacked = async (t: Test, limits: Partial<TransportLimits> = {}) => {
+  const clock = new ManualClock()
+  const begun = { answers: 0, reads: 0, hanging: 0 }
+  const services: Service[] = [
+    { name: CAPABILITIES, unary: { GetCapabilities: async () => ({}) } },
+    {
+      name: BYTES,
+      unary: {
+        QueryWriteStatus: () => {
+          begun.hanging += 1
+          return new Promise(() => {})
+        },
+      },
+      serverStreaming: {
+        Read: async (_, __, responses) => {
+          begun.reads += 1
+          for (let sent = 0; sent < 64; sent++) {
+            if (!responses.write({ data: LARGE_ANSWER.subarray(0, 65_536) }) && !responses.destroyed) {
+              await new Promise((resolve) => responses.once('drain', resolve).once('close', resolve))
+            }
+          }
+        },
+      },
+      clientStreaming: { Write: (requests: Readable) => new Promise((_, reject) => requests.once('error', reject)) },
+    },
+    {
+      name: 'build.bazel.remote.execution.v2.ContentAddressableStorage',
+      unaryBytes: {
+        BatchReadBlobs: async () => {
+          begun.answers += 1
+          return LARGE_ANSWER
+        },
+      },
+    },
+  ]
+  const listener = await listen({ address: '127.0.0.1:0', services, clock, limits })
+  const victim = new TestClient(listener.address)
+  t.teardown(async () => {
+    victim.close()
+    await listener.close(0)
+  })
+  const port = Number(listener.address.split(':').at(-1))
+  /** Another client is served, and what the process holds has not grown by more than that. */
+  const rssBefore = process.memoryUsage.rss()
+  const unharmed = async (grownMib: number): Promise<void> => {
+    t.ok(await victim.unary(GET, {}).response, 'another client is served')
+    const grown = (process.memoryUsage.rss() - rssBefore) / MIB
+    t.ok(grown < grownMib, `${Math.round(grown)} MiB more, for both ends`)
+  }
+  await victim.unary(GET, {}).response
+  return { port, clock, begun, unharmed, victim }
+}
+
+/** Sends the same again and again until the server ends the connection or so many were sent. */
+const flood = async (
+  client: RawClient,
+  bytes: Buffer | ((round: number) => Buffer),
+  rounds: number,
+): Promise<number> => {
+  let sent = 0
+  for (; sent < rounds && !client.isClosed; sent++) await client.sent(typeof bytes === 'function' ? bytes(sent) : bytes)
+  return sent
+}
+
+const calm = ErrorCode.ENHANCE_YOUR_CALM
+const many = (bytes: Buffer, count: number): Buffer => Buffer.concat(Array(count).fill(bytes))
+
+const floods: readonly (readonly [name: string, frames: Buffer])[] = [
+  ['PING', many(frame(FrameType.PING, 0, 0, Buffer.alloc(8)), 1000)],
+  ['SETTINGS', many(SETTINGS, 1000)],
+  [
+    'SETTINGS that change every window',
+    many(frame(FrameType.SETTINGS, 0, 0, Buffer.from('000400001000', 'hex')), 1000),
+  ],
+  ['PRIORITY', many(frame(FrameType.PRIORITY, 0, 1, Buffer.from('0000000310', 'hex')), 1000)],
+  ['WINDOW_UPDATE', many(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(1)), 1000)],
+  ['unknown frames', many(frame(77, 0, 0), 1000)],
+  ['SETTINGS that acknowledge nothing', many(SETTINGS_ACK, 1000)],
+]
+
+for (const [name, frames] of floods) {
+  t.test(`a flood of ${name} ends its connection and harms nobody else`, async (t) => {
+    const { port, unharmed } = await attacked(t)
+    const attacker = await RawClient.greeted(port)
+    await flood(attacker, frames, 100)
+    t.equal(await attacker.goAwayCode(), calm)
+    await unharmed(60)
+    attacker.destroy()
+  })
+}
+
+t.test('a flood of empty DATA frames ends its connection', async (t) => {
+  const { port, unharmed } = await attacked(t)
+  const attacker = await RawClient.greeted(port)
+  attacker.write(frame(FrameType.HEADERS, 4, 1, requestBlock(`/${BYTES}/Write`)))
+  await flood(attacker, many(frame(FrameType.DATA, 0, 1), 1000), 100)
+  t.equal(await attacker.goAwayCode(), calm)
+  await unharmed(60)
+})
+
+t.test('pings whose answers nobody reads hold no more than the output may', async (t) => {
+  const { port, unharmed } = await attacked(t, { idleFrames: { burst: 1e9, perSecond: 1e9 } })
+  const attacker = await RawClient.greeted(port)
+  attacker.socket.pause()
+  const pings = many(frame(FrameType.PING, 0, 0, Buffer.alloc(8)), 4000)
+  let taken = 0
+  for (let round = 0; round < 1000; round++) attacker.socket.write(pings, () => void taken++)
+  for (let quiet = 0, before = -1; quiet < 50; quiet = taken === before ? quiet + 1 : 0) {
+    before = taken
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.ok(taken < 500, `${taken} of a thousand lots of 68 kB were taken`)
+  await unharmed(150)
+  attacker.destroy()
+})
+
+t.test(
+  'rapid reset: streams given up at once end their connection, and never more handlers run than streams may be',
+  async (t) => {
+    const { port, begun, unharmed } = await attacked(t, { maxConcurrentStreams: 100 })
+    const attacker = await RawClient.greeted(port)
+    const block = requestBlock(`/${BYTES}/QueryWriteStatus`)
+    const cancel = uint32(ErrorCode.CANCEL)
+    const lot = (round: number): Buffer =>
+      Buffer.concat(
+        Array.from({ length: 100 }, (_, at) => {
+          const id = 2 * (100 * round + at) + 1
+          return Buffer.concat([
+            frame(FrameType.HEADERS, 4, id, block),
+            frame(FrameType.DATA, 1, id, message()),
+            frame(FrameType.RST_STREAM, 0, id, cancel),
+          ])
+        }),
+      )
+    await flood(attacker, lot, 1000)
+    t.equal(await attacker.goAwayCode(), calm)
+    t.ok(begun.hanging <= 100, `${begun.hanging} handlers`)
+    await unharmed(60)
+  },
+)
+
+t.test('CONTINUATION without an end: by size, and by number where frames are empty', async (t) => {
+  const { port, unharmed } = await attacked(t)
+  for (const fragment of [Buffer.alloc(16_000), Buffer.alloc(0)]) {
+    const attacker = await RawClient.greeted(port)
+    attacker.write(frame(FrameType.HEADERS, 0, 1, requestBlock(`/${GET}`)))
+    await flood(attacker, frame(FrameType.CONTINUATION, 0, 1, fragment), 1000)
+    t.equal(await attacker.goAwayCode(), calm)
+  }
+  await unharmed(60)
+})
+
+t.test('an HPACK bomb is refused with 431, and the connection goes on', async (t) => {
+  const { port, unharmed } = await attacked(t)
+  const attacker = await RawClient.greeted(port)
+  const literal = encodeFields([['x-bomb', 'x'.repeat(3900)]])
+  literal[0] = 0x40
+  const bomb = Buffer.concat([requestBlock(`/${GET}`), literal, Buffer.alloc(12_000, 0xbe)])
+  for (let round = 0; round < 100; round++) {
+    const block = round === 0 ? bomb : Buffer.concat([requestBlock(`/${GET}`), Buffer.alloc(12_000, 0xbe)])
+    await attacker.sent(frame(FrameType.HEADERS, 5, 2 * round + 1, block))
+  }
+  const last = await attacker.until(({ type, streamId }) => type === FrameType.HEADERS && streamId === 199)
+  t.equal(last?.fields[':status'], '431')
+  await unharmed(60)
+  attacker.destroy()
+})
+
+t.test('slow greetings: no preface, half a preface, no settings, no acknowledgement', async (t) => {
+  const { port, clock, unharmed } = await attacked(t)
+  const slow = await Promise.all([
+    RawClient.open(port, Buffer.alloc(0)),
+    RawClient.open(port, PREFACE.subarray(0, 10)),
+    RawClient.open(port, PREFACE),
+    RawClient.open(port, PREFACE, SETTINGS),
+  ])
+  await slow[3]?.until(({ type }) => type === FrameType.SETTINGS)
+  // Twice: what is told to go away is freed by the next look at the latest.
+  clock.advance(9_000)
+  t.notOk(slow.some(({ isClosed }) => isClosed))
+  clock.advance(4_000)
+  await Promise.all(slow.map((client) => client.closed()))
+  await unharmed(60)
+})
+
+t.test('a header block that never ends is given up', async (t) => {
+  const { port, clock, unharmed } = await attacked(t)
+  const attacker = await RawClient.greeted(port)
+  attacker.write(frame(FrameType.HEADERS, 0, 1, requestBlock(`/${GET}`)))
+  attacker.write(frame(FrameType.PING, 0, 0, Buffer.alloc(8)).subarray(0, 3))
+  await attacker.until(({ type }) => type === FrameType.SETTINGS)
+  for (let second = 0; second < 14; second++) {
+    clock.advance(1000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await attacker.closed()
+  await unharmed(60)
+})
+
+t.test('zero window: one client makes no more answers than its backlog may hold, and each once it reads', async (t) => {
+  const { port, begun, unharmed } = await attacked(t, { maxBacklogBytes: 2 * MIB })
+  const noWindow = frame(FrameType.SETTINGS, 0, 0, Buffer.from('000400000000', 'hex'))
+  const attacker = await RawClient.greeted(port, noWindow)
+  const block = requestBlock('/build.bazel.remote.execution.v2.ContentAddressableStorage/BatchReadBlobs')
+  const asked = 100
+  const requests = Array.from({ length: asked }, (_, count) => {
+    const id = 2 * count + 1
+    return Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 1, id, message())])
+  })
+  await attacker.sent(Buffer.concat(requests))
+  await attacker.until(({ type, streamId }) => type === FrameType.HEADERS && streamId === 1)
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  t.ok(begun.answers >= 2 && begun.answers < 40, `${begun.answers} answers were made`)
+  await unharmed(60)
+  const windows = requests.map((_, count) => frame(FrameType.WINDOW_UPDATE, 0, 2 * count + 1, uint32(2 ** 22)))
+  attacker.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)), ...windows)
+  let answered = 0
+  for (let next = 0; answered < asked && !attacker.isClosed; ) {
+    for (; next < attacker.heard.length; next++) if (attacker.heard[next]?.fields['grpc-status'] === '0') answered += 1
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  t.equal(begun.answers, asked)
+  attacker.destroy()
+})
+
+t.test('readers that do not read hold little each, and are sent away when they never do', async (t) => {
+  const { port, begun, clock, unharmed } = await attacked(t)
+  const attacker = await RawClient.greeted(port)
+  const block = requestBlock(`/${BYTES}/Read`)
+  for (let count = 0; count < 200; count++) {
+    const id = 2 * count + 1
+    await attacker.sent(
+      Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 1, id, message())]),
+    )
+  }
+  while (begun.reads < 200) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+  await unharmed(100)
+  for (let second = 0; second < 130; second++) {
+    clock.advance(1000)
+    if (second % 10 === 0) attacker.write(frame(FrameType.PING, 1, 0, Buffer.alloc(8)))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await attacker.closed()
+  await unharmed(100)
+})
+
+t.test('slow bodies: what has not come is not held, and a large message waits for no window', async (t) => {
+  const { port, unharmed } = await attacked(t)
+  const attacker = await RawClient.greeted(port)
+  const block = requestBlock(`/${GET}`)
+  const sixteen = message(Buffer.alloc(0))
+  sixteen.writeUInt32BE(16 * MIB, 1)
+  for (let count = 0; count < 1000; count++) {
+    const id = 2 * count + 1
+    await attacker.sent(Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 0, id, sixteen)]))
+  }
+  await unharmed(60)
+  attacker.destroy()
+})
+
+t.test('requests that fill the process are refused, and others go on', async (t) => {
+  const { port, unharmed } = await attacked(t, { maxHeldBytes: 4 * MIB })
+  const attacker = await RawClient.greeted(port)
+  const block = requestBlock(`/${GET}`)
+  const head = message(Buffer.alloc(0))
+  head.writeUInt32BE(8 * MIB, 1)
+  for (let count = 0; count < 40; count++) {
+    const id = 2 * count + 1
+    await attacker.sent(frame(FrameType.HEADERS, 4, id, block))
+    for (const bytes of [head, ...Array(14).fill(Buffer.alloc(16_000))]) {
+      await attacker.sent(frame(FrameType.DATA, 0, id, bytes))
+    }
+  }
+  const refused = await attacker.until(({ fields }) => fields['grpc-status'] === '8')
+  t.match(refused?.fields, { 'grpc-message': /as many requests as it can/ })
+  await unharmed(60)
+  attacker.destroy()
+})
+
+t.test('uploads beyond their number are RESOURCE_EXHAUSTED, and taken again once others have ended', async (t) => {
+  const { port, unharmed } = await attacked(t, { maxUploads: 10 })
+  const attacker = await RawClient.greeted(port)
+  const block = requestBlock(`/${BYTES}/Write`)
+  for (let count = 0; count < 11; count++) attacker.write(frame(FrameType.HEADERS, 4, 2 * count + 1, block))
+  const refused = await attacker.until(({ fields }) => fields['grpc-status'] === '8')
+  t.equal(refused?.streamId, 21)
+  attacker.write(frame(FrameType.RST_STREAM, 0, 1, uint32(ErrorCode.CANCEL)))
+  await attacker.sent(frame(FrameType.PING, 0, 0, Buffer.alloc(8)))
+  await attacker.until(({ type }) => type === FrameType.PING)
+  await new Promise((resolve) => setImmediate(resolve))
+  attacker.write(frame(FrameType.HEADERS, 4, 23, block), frame(FrameType.PING, 0, 0, Buffer.alloc(8, 1)))
+  await attacker.until(({ type, payload }) => type === FrameType.PING && payload[0] === 1)
+  t.notOk(attacker.heard.some(({ streamId }) => streamId === 23))
+  await unharmed(60)
+  attacker.destroy()
+})
+
+t.test('a client that gives no sign of life is asked for one, and then let go', async (t) => {
+  const { port, clock } = await attacked(t)
+  const [alive, dead] = [await RawClient.greeted(port), await RawClient.greeted(port)]
+  for (const client of [alive, dead])
+    await client.until(({ type, flags }) => type === FrameType.SETTINGS && flags === 1)
+  clock.advance(62_000)
+  for (const client of [alive, dead]) await client.until(({ type }) => type === FrameType.PING)
+  await alive.sent(frame(FrameType.PING, 1, 0, alive.heard.find(({ type }) => type === FrameType.PING)?.payload))
+  await alive.sent(frame(FrameType.PING, 0, 0, Buffer.alloc(8, 9)))
+  await alive.until(({ payload }) => payload[0] === 9)
+  clock.advance(22_000)
+  await dead.closed()
+  t.notOk(alive.isClosed)
+  alive.destroy()
+})
