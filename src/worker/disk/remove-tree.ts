@@ -127,7 +127,7 @@ class Removal {
     for (let round = 1; ; round++) {
       for (const entry of readdirSync(directory.at, { withFileTypes: true, encoding: 'buffer' })) {
         if (isOver()) return
-        await this.#take(directory, entry.name as unknown as Buffer, entry.isDirectory())
+        await this.#take(directory, entry.name, entry.isDirectory())
       }
       // It stays, for the sake of what is in it.
       if (this.obstacles.length > before) return

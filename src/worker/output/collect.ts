@@ -15,6 +15,7 @@ import { fsFailure } from '../disk/fs-failure.js'
 import { isDirectoryInside, statsOf, targetOf } from '../disk/inside-root.js'
 import { readOutputDirectory } from './directory.js'
 import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './file.js'
+import { textOf } from './utf8.js'
 
 /** The outputs of an ActionResult and the blobs it refers to. */
 export interface CollectedOutputs {
@@ -140,7 +141,7 @@ class Collector implements CollectedOutputs {
 
   #addSymlink({ path, kind }: RequestedOutput, place: string, stats: Stats): void {
     const nodeProperties = nodePropertiesOf(stats, this.#options.properties)
-    const symlink = { path, target: readlinkSync(place), nodeProperties }
+    const symlink = { path, target: textOf(readlinkSync(place, 'buffer'), 'symlink target'), nodeProperties }
     this.result.outputSymlinks.push(symlink)
     if (kind === 'any') return
     const isDirectory = targetOf(place)?.isDirectory() ?? kind === 'directory'

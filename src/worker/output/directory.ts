@@ -8,9 +8,9 @@ import type {
   SymlinkNodeInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import { compareUtf8 } from '../../reapi/directory.js'
 import { TreeBuilder } from '../../reapi/tree.js'
 import { hashFile, nodePropertiesOf, type OutputBlob, type SmallFileBudget } from './file.js'
+import { textOf } from './utf8.js'
 
 const PARALLEL_READS = 16
 
@@ -76,15 +76,17 @@ const listDirectories = async (path: string, options: ReadOptions): Promise<Node
 
 /** Fills in what is not a directory and answers the directories. */
 const readEntries = async (node: Node, options: ReadOptions): Promise<Node[]> => {
-  const entries = await readdir(node.path, { withFileTypes: true })
+  const entries = await readdir(node.path, { withFileTypes: true, encoding: 'buffer' })
   const children: Node[] = []
-  for (const entry of entries.sort((a, b) => compareUtf8(a.name, b.name))) {
-    const path = `${node.path}/${entry.name}`
-    if (entry.isFile()) node.fileNames.push(entry.name)
-    else if (entry.isDirectory()) children.push(newNode(path, { node, name: entry.name }, options))
+  for (const entry of entries.sort((a, b) => Buffer.compare(a.name, b.name))) {
+    const name = textOf(entry.name, 'name')
+    const path = `${node.path}/${name}`
+    if (entry.isFile()) node.fileNames.push(name)
+    else if (entry.isDirectory()) children.push(newNode(path, { node, name }, options))
     else if (entry.isSymbolicLink()) {
       const nodeProperties = nodePropertiesOf(statsIfAsked(path, options), options.properties)
-      node.message.symlinks.push({ name: entry.name, target: await readlink(path), nodeProperties })
+      const target = textOf(await readlink(path, 'buffer'), 'symlink target')
+      node.message.symlinks.push({ name, target, nodeProperties })
     }
   }
   return children

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
@@ -167,6 +177,27 @@ t.test('OUT-02, OUT-03, OUT-11 a directory with everything in it', async (t) => 
   const a = known.get(tree.root?.directories[0]?.digest?.hash ?? '')
   t.match(a?.symlinks, [{ name: 'link', target: '../f' }])
   t.match(known.get(a?.directories[0]?.digest?.hash ?? '')?.files, [{ name: 'leaf' }])
+})
+
+t.test('an output whose name or target is not UTF-8 is told, not left out', async (t) => {
+  const { collect, file, root } = setUp(t)
+  file('d/fine')
+  const bytes = (text: string) => Buffer.from(join(root, text), 'latin1')
+  writeFileSync(bytes('d/caf\xe9'), '')
+  const refusal = (problem: RegExp) => ({ code: 9, message: problem })
+  await t.rejects(collect({ outputPaths: ['d'] }), refusal(/^output "d": the command made a name .*: "caf\\xe9"$/))
+  rmSync(bytes('d/caf\xe9'))
+  mkdirSync(bytes('d/x\xff'))
+  await t.rejects(collect({ outputPaths: ['d'] }), refusal(/"x\\xff"$/))
+  rmdirSync(bytes('d/x\xff'))
+  symlinkSync(Buffer.from('\xe9', 'latin1'), join(root, 'd/link'))
+  await t.rejects(collect({ outputPaths: ['d'] }), refusal(/^output "d": .* a symlink target .*: "\\xe9"$/))
+  await t.rejects(collect({ outputPaths: ['d/link'] }), refusal(/^output "d\/link": .*: "\\xe9"$/))
+  rmSync(join(root, 'd/link'))
+  writeFileSync(join(root, 'd/caf\u00e9 \ufffd'), '')
+  const { result, blobs } = await collect({ outputPaths: ['d'] })
+  const tree = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+  t.match(tree.root, { files: [{ name: 'caf\u00e9 \ufffd' }, { name: 'fine' }] })
 })
 
 t.test('OUT-04 equal directories give equal Trees', async (t) => {
