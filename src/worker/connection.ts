@@ -2,7 +2,7 @@ import { Client, type ClientDuplexStream, credentials, status } from '@grpc/grpc
 import type { Clock } from '../base/clock.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
-import { codeName, StatusError } from '../base/status-error.js'
+import { Code, codeName, StatusError } from '../base/status-error.js'
 import type { Codec } from '../proto/codec.js'
 import { codec, type Input, type Output } from '../proto/codec.js'
 import { serviceDefinition } from '../proto/service-definition.js'
@@ -29,6 +29,23 @@ export interface ConnectionOptions {
   /** 0 to 1; spreads the reconnections of many workers. */
   readonly random?: () => number
 }
+
+/** Why there is no connection, in words for operators. */
+type Trouble = 'this worker cannot say what it offers' | 'the scheduler refuses this worker' | typeof LOST
+
+const LOST = 'no connection to the scheduler'
+
+/** Answers that stay the same until somebody changes something, and what that may be. */
+const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [
+    Code.INVALID_ARGUMENT,
+    'platform_properties of the worker and supported_platform_properties of the scheduler have to agree',
+  ],
+  [Code.FAILED_PRECONDITION, 'the worker and the scheduler have to be of the same release'],
+  [Code.UNIMPLEMENTED, 'nothing serves the worker API there: worker_api_endpoint.uri may be wrong'],
+  [Code.UNAUTHENTICATED, 'the scheduler wants credentials'],
+  [Code.PERMISSION_DENIED, 'the scheduler wants other credentials'],
+])
 
 const PROTOCOL_VERSION = 1
 const FIRST_BACKOFF_MS = 100
@@ -60,7 +77,7 @@ export class Connection {
   #isWelcome = false
   #failures = 0
   #lostMs: number
-  #lastError: StatusError | undefined
+  #trouble: { readonly kind: Trouble; readonly text: string } | undefined
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
@@ -98,17 +115,18 @@ export class Connection {
   health(structName: string): HealthStatus {
     const { address, timeoutMs, clock } = this.#options
     if (this.#isWelcome) return { state: 'Ok', structName, message: `connected to ${address} as ${this.#workerId}` }
+    const { kind = LOST, text = 'no answer' } = this.#trouble ?? {}
+    if (kind !== LOST) return { state: 'Failed', structName, message: kind, error: text }
     const message = `connecting to the scheduler at ${address}`
     if (clock.now() - this.#lostMs <= timeoutMs) return { state: 'Initializing', structName, message }
-    const error = this.#lastError === undefined ? 'no answer' : describeError(this.#lastError)
-    return { state: 'Failed', structName, message, error }
+    return { state: 'Failed', structName, message, error: text }
   }
 
   async #connect(): Promise<void> {
-    const { describe, attemptIds, timeoutMs } = this.#options
+    const { attemptIds, timeoutMs } = this.#options
+    const offer = await this.#offer()
+    if (this.#isClosed || offer === undefined) return
     try {
-      const offer = await describe()
-      if (this.#isClosed) return
       const stream = this.#open()
       this.#timer = setTimeout(() => stream.cancel(), timeoutMs)
       stream.write({
@@ -121,6 +139,15 @@ export class Connection {
       })
     } catch (error) {
       this.#lost(StatusError.from(error))
+    }
+  }
+
+  async #offer(): Promise<Awaited<ReturnType<ConnectionOptions['describe']>> | undefined> {
+    try {
+      return await this.#options.describe()
+    } catch (error) {
+      this.#lost(StatusError.from(error), 'this worker cannot say what it offers')
+      return undefined
     }
   }
 
@@ -156,6 +183,7 @@ export class Connection {
     log.info('connected to the scheduler', { address, worker: workerId })
     this.#workerId = workerId
     this.#isWelcome = true
+    this.#trouble = undefined
     this.#failures = 0
     clearTimeout(this.#timer)
     const intervalMs = Math.max(MIN_KEEP_ALIVE_MS, Math.min(wantedMs || Number.POSITIVE_INFINITY, timeoutMs / 2))
@@ -163,21 +191,32 @@ export class Connection {
     onWelcome()
   }
 
-  #lost(error: StatusError): void {
-    const { clock, log, address, random = Math.random } = this.#options
+  #lost(
+    error: StatusError,
+    kind: Trouble = REFUSALS.has(error.code) ? 'the scheduler refuses this worker' : LOST,
+  ): void {
+    const { clock, random = Math.random } = this.#options
     clearTimeout(this.#timer)
     if (this.#isWelcome) this.#lostMs = clock.now()
     this.#isWelcome = false
-    this.#lastError = error
     if (this.#isClosed) return
     const limitMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
     const delayMs = Math.round(limitMs * (0.5 + random() / 2))
-    log.warn('no connection to the scheduler', { address, error: describeError(error), retryMs: delayMs })
+    this.#tell(kind, error, delayMs)
     this.#timer = setTimeout(() => void this.#connect(), delayMs)
+  }
+
+  /** What only a person can change is an error, told once. */
+  #tell(kind: Trouble, error: StatusError, retryMs: number): void {
+    const { log, address } = this.#options
+    const remedy = kind === 'the scheduler refuses this worker' ? ` (${REFUSALS.get(error.code)})` : ''
+    const text = `${codeName(error.code)}: ${error.message}${remedy}`
+    const isNew = this.#trouble?.kind !== kind || this.#trouble.text !== text
+    this.#trouble = { kind, text }
+    if (kind === LOST) log.warn(kind, { address, error: text, retryMs })
+    else if (isNew) log.error(kind, { address, reason: text, retryMaxMs: MAX_BACKOFF_MS })
   }
 }
 
 const toCode = (code: number): ConstructorParameters<typeof StatusError>[0] =>
   codeName(code) as ConstructorParameters<typeof StatusError>[0]
-
-const describeError = ({ code, message }: StatusError): string => `${codeName(code)}: ${message}`

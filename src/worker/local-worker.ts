@@ -41,10 +41,15 @@ export interface LocalWorker {
 
 const FAREWELL_MS = 2_000
 
-/** Starts a worker of this process. Rejects when its work directory is not fit; connecting goes on in the background. */
+/**
+ * Starts a worker of this process. Rejects with FAILED_PRECONDITION when it cannot say what it offers or has no place to run
+ * actions; connecting goes on in the background.
+ */
 export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWorker> => {
   const { name, options, clock, log } = parts
   const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
+  const offered = () => offeredProperties(options.platform_properties, fixedVariables(options))
+  await offered()
   const workDirectory = WorkDirectory.open(options.work_directory, log)
   const leftovers = new Leftovers(workDirectory.path, clock, log)
   const printedFiles = new PrintedFilesPool(workDirectory)
@@ -62,7 +67,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
     timeoutMs: options.worker_api_endpoint.timeout * 1000,
     describe: async () => ({
       name,
-      properties: await offeredProperties(options.platform_properties, fixedVariables(options)),
+      properties: await offered(),
       maxInflightAttempts: options.max_inflight_tasks,
     }),
     attemptIds: () => attempts.ids,

@@ -1,6 +1,7 @@
-import { execFile } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { split } from 'shlex'
+import { inWords } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
 import type { OfferedPropertyInput } from '../proto/generated/remexec.worker.v1.js'
 
@@ -25,13 +26,23 @@ export const offeredProperties = async (
   )
 
 const query = async (name: string, command: string, env: Readonly<Record<string, string>>): Promise<string[]> => {
-  const [program = '', ...args] = split(command)
   try {
+    const [program = '', ...args] = split(command)
     const { stdout } = await promisify(execFile)(program, args, { env: { ...env }, timeout: QUERY_TIMEOUT_MS })
     const values = stdout.split('\n').map((line) => line.trim())
     return values.filter((value) => value !== '')
   } catch (cause) {
-    const message = `query_cmd of platform property ${JSON.stringify(name)} failed: ${JSON.stringify(command)}`
-    throw new StatusError('FAILED_PRECONDITION', message, { cause })
+    const failed = `query_cmd of platform property ${JSON.stringify(name)} failed: ${JSON.stringify(command)} ${reasonOf(cause)}`
+    const remedy = `correct platform_properties.${name}.query_cmd of the worker, or give the values themselves`
+    throw new StatusError('FAILED_PRECONDITION', `${failed}; ${remedy}`, { cause })
   }
+}
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const { killed, code, stderr } = error as ExecFileException & { readonly stderr?: string }
+  if (killed === true) return `took longer than ${QUERY_TIMEOUT_MS / 1000} s`
+  if (typeof code !== 'number') return `cannot be run: ${inWords(error)}`
+  const [said = ''] = (stderr ?? '').trim().split('\n')
+  return `ended with exit code ${code}${said === '' ? '' : ` and said ${JSON.stringify(said)}`}`
 }

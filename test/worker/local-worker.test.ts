@@ -1,11 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { internalCall } from '../../src/base/call.js'
 import { type Clock, ManualClock, systemClock } from '../../src/base/clock.js'
-import { silentLog } from '../../src/base/log.js'
+import { type Log, type LogFields, silentLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
 import { StatusError } from '../../src/base/status-error.js'
 import type { EvictionPolicy, LocalWorkerOptions, StoreConfig } from '../../src/config/config.js'
@@ -83,6 +83,7 @@ interface SetUpOptions {
   readonly address?: string
   readonly ownLauncher?: boolean
   readonly slow?: StoreConfig
+  readonly log?: Log
 }
 
 /** Here a launcher takes seconds to start, because it loads TypeScript: only one test pays for a worker's own. */
@@ -92,7 +93,7 @@ t.teardown(() => launcher.close())
 const setUp = async (
   t: Test,
   parts: Partial<LocalWorkerOptions> = {},
-  { clock = systemClock, address, ownLauncher = false, slow = inMemory }: SetUpOptions = {},
+  { clock = systemClock, address, ownLauncher = false, slow = inMemory, log = silentLog }: SetUpOptions = {},
 ) => {
   const directory = mkdtempSync(join(tmpdir(), 'worker-'))
   const resources = new Resources(silentLog)
@@ -113,7 +114,7 @@ const setUp = async (
     store,
     address: address ?? scheduler.address,
     clock,
-    log: silentLog,
+    log,
     ...(ownLauncher ? {} : { launcher }),
   })
   resources.add('worker', () => worker.close(10_000))
@@ -366,20 +367,54 @@ t.test('a scheduler that refuses is asked again', async (t) => {
   scheduler.drop()
   await scheduler.next('hello')
   await scheduler.next('hello')
-  t.equal(worker.health().state, 'Initializing')
+  t.match(worker.health(), {
+    state: 'Failed',
+    message: 'the scheduler refuses this worker',
+    error: /^FAILED_PRECONDITION: protocol version 1 .* of the same release\)$/,
+  })
   scheduler.refusal = undefined
   await scheduler.next('hello')
   while (worker.health().state !== 'Ok') await setImmediate()
   t.ok(scheduler.connections >= 4)
 })
 
-t.test('a query that fails is no offer', async (t) => {
-  const platform_properties = new Map([['p', { query_cmd: '/bin/false' }]])
-  const clock = new ManualClock(1000)
-  const { worker, scheduler } = await setUp(t, { platform_properties }, { clock })
-  clock.advance(2001)
-  while (!/query_cmd of platform property/.test(JSON.stringify(worker.health()))) await setImmediate()
-  t.equal(scheduler.connections, 0)
+t.test('a worker whose query fails does not start and says what to correct', async (t) => {
+  for (const [query_cmd, reason] of [
+    ["/bin/sh -c 'echo no such thing >&2; exit 3'", 'ended with exit code 3 and said "no such thing"'],
+    ['/no/such/program', 'cannot be run: there is no such file or directory \\(ENOENT\\)'],
+    ["echo 'open", 'cannot be run: .*'],
+  ] as const) {
+    const platform_properties = new Map([['p', { query_cmd }]])
+    const message = new RegExp(
+      `^query_cmd of platform property "p" failed: ".*" ${reason}; correct platform_properties.p`,
+    )
+    await t.rejects(setUp(t, { platform_properties }), { code: 9, message }, query_cmd)
+  }
+})
+
+t.test('a query that fails later is told once and is no offer', async (t) => {
+  const flag = join(mkdtempSync(join(tmpdir(), 'query-')), 'works')
+  writeFileSync(flag, '')
+  const platform_properties = new Map([['p', { query_cmd: `/bin/cat ${flag}` }]])
+  const said: [string, LogFields | undefined][] = []
+  const log = { ...silentLog, error: (message: string, fields?: LogFields) => said.push([message, fields]) }
+  const { worker, scheduler } = await setUp(t, { platform_properties }, { log })
+  await scheduler.next('hello')
+  rmSync(dirname(flag), { recursive: true })
+  scheduler.drop()
+  while (worker.health().message !== 'this worker cannot say what it offers') await setImmediate()
+  t.match(worker.health(), {
+    state: 'Failed',
+    error: /^FAILED_PRECONDITION: query_cmd of platform property "p" failed/,
+  })
+  mkdirSync(dirname(flag))
+  writeFileSync(flag, 'back')
+  t.match(await scheduler.next('hello'), { properties: [{ name: 'p', values: ['back'] }] })
+  t.same(
+    said.map(([message]) => message),
+    ['this worker cannot say what it offers'],
+  )
+  rmSync(dirname(flag), { recursive: true })
 })
 
 t.test('CMD-15 a spoilt input is fetched again from behind the real store', async (t) => {
