@@ -3,7 +3,7 @@ import { internalCall } from '../../src/base/call.js'
 import { codec, type Input } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { asCas } from '../../src/store/cas.js'
-import type { Store } from '../../src/store/store.js'
+import { putBytes, type Store } from '../../src/store/store.js'
 import type { TestClient } from '../server/client.js'
 import { FaultyStore } from './faulty-store.js'
 import { AC, type Blob, blobOf, CAS, failure, has, MIB, memoryStore, put, randomBlob, serve, wire } from './harness.js'
@@ -345,5 +345,40 @@ t.test('a damaged entry is a miss, and is dropped', async (t) => {
     await put(faultyAc, { bytes, digest: action.digest })
     t.match(await failure(get(client, key)), { code: 'NOT_FOUND', message: /damaged/ })
     t.notOk(await has(faultyAc, action.digest))
+  }
+})
+
+t.test('a Tree of many files is asked for in parts, a file that is gone at its very end is noticed', async (t) => {
+  const { client, cas, faultyCas } = await served(t)
+  const content = (index: number): Blob => blobOf(`content ${index}`)
+  const children = Array.from({ length: 20 }, (_, child) => ({
+    files: Array.from({ length: 1_250 }, (_, file) => {
+      const index = child * 1_250 + file
+      return { name: `file ${index} ${'n'.repeat(20)}`, digest: wire(content(index).digest) }
+    }),
+  }))
+  const tree = blobOf(treeCodec.encode({ root: {}, children }))
+  t.ok(tree.bytes.length > 2 * MIB)
+  const all = Array.from({ length: 25_000 }, (_, index) => content(index))
+  for (const { digest, bytes } of [tree, ...all]) await putBytes(cas, digest, bytes, internalCall())
+  await update(client, key, { outputDirectories: [{ path: 'd', treeDigest: wire(tree.digest) }] })
+  faultyCas.questions.length = 0
+  t.ok(await get(client, key), 'a hit')
+  const asked = faultyCas.questions.flat().map((digest) => digest.key)
+  t.same(new Set(asked), new Set([tree, ...all].map(({ digest }) => digest.key)), 'each file counts as used')
+  t.ok(faultyCas.questions.every((question) => question.length < 12_000))
+  await forget(cas, content(24_999))
+  t.match(await failure(get(client, key)), { code: 'NOT_FOUND', message: /is no longer in the CAS/ })
+  await forget(cas, tree)
+  t.equal((await failure(get(client, key))).code, 'NOT_FOUND')
+})
+
+t.test('an output directory that is no Tree is no hit that anybody could use', async (t) => {
+  const { client, cas } = await served(t)
+  for (const bytes of [Buffer.from([0x0a, 0x7f]), Buffer.from([0x12, 2, 0x0a, 0x7f]), Buffer.from([0x80])]) {
+    const tree = blobOf(bytes)
+    await put(cas, tree)
+    await update(client, key, { outputDirectories: [{ path: 'd', treeDigest: wire(tree.digest) }] })
+    t.match(await failure(get(client, key)), { code: 'INVALID_ARGUMENT', message: /not a valid .*(Tree|Directory)/ })
   }
 })
