@@ -35,10 +35,7 @@ export interface TreeLimits {
   readonly maxDirectories: number
 }
 
-/**
- * Measured: a walk holds 250 bytes for each directory it has heard of, so eight of the largest trees take 1 GB. All of an
- * Android checkout has fewer than 200,000.
- */
+/** Measured: a walk holds 245 bytes for each directory it has heard of, so eight of the largest trees take 1 GB. */
 const LIMITS: TreeLimits = { atATime: 8, mayWait: 1_000, maxDirectories: 500_000 }
 
 const SLICE_MS = 5
