@@ -63,7 +63,7 @@ const start = async (
   await sweep(layout)
   const { checkpointPath } = layout
   const { hasDoubts, areFilesSynced } = await recover({ index, records, checkpointPath, log, path })
-  const shelf = new Shelf({ layout, index, records, clock, log })
+  const shelf = new Shelf({ layout, index, records, recentBytes: options.small_blob_cache_size, clock, log })
   shelf.hasDoubts = hasDoubts
   const areSynced = isSynced && (areFilesSynced || index.count === 0)
   const checkpoints = new Checkpoints({ index, records, path: checkpointPath, isSynced: areSynced, clock, log })
@@ -84,8 +84,8 @@ const start = async (
     try {
       await Promise.all([upkeep.stop(), store.close()])
       await checkpoints.close()
-      await records.close()
     } finally {
+      await records.close()
       await release()
     }
   })

@@ -113,8 +113,9 @@ export interface BlobFiles {
   lease(digests: readonly Digest[]): BlobLease
 
   /**
-   * Makes `destination` a hard link to the blob's file, read-only and executable or not. Rejects with NOT_FOUND when the
-   * blob is not here. Where linking is impossible (another device, too many links) it copies.
+   * Makes `destination` a read-only file with the blob's bytes, executable or not: a hard link to the blob's own, or a private
+   * copy where that costs less (a small blob) or nothing else is possible (another device, too many links). Rejects with
+   * NOT_FOUND when the blob is not here.
    */
   link(digest: Digest, destination: string, isExecutable: boolean): Promise<void>
 

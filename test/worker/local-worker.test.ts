@@ -44,6 +44,7 @@ const storeIn = (directory: string, slow: StoreConfig): StoreConfig => ({
         max_concurrent_writes: 0,
         durability: 'process_exit',
         small_blob_size: 65536,
+        small_blob_cache_size: 0,
         scrub_bytes_per_s: 0,
       },
     },

@@ -111,6 +111,10 @@ export interface FilesystemOptions {
    */
   readonly small_blob_size: number
   /**
+   * Memory for small blobs of up to 16 KiB that were read lately: above all actions and their results. 0 keeps none.
+   */
+  readonly small_blob_cache_size: number
+  /**
    * How much is read again each second, behind the back of all calls, and compared with the checksum it was written with. A damaged blob is told of in the log and is a miss until somebody uploads it again. 0 reads nothing again; what is damaged is then found when it is first read after a start, small blobs at every read.
    */
   readonly scrub_bytes_per_s: number

@@ -211,7 +211,7 @@ return errors === 0;
 }
 validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema23 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/filesystem.json","title":"filesystem","description":"Keeps large blobs as files and small ones together in a log, and finds them again after a restart, with their recency. The store for anything bigger than memory, and the only one a worker can link inputs from.","type":"object","properties":{"content_path":{"description":"Directory of the stored blobs. No other store and no work directory may share it.","type":"string","x-path":true},"temp_path":{"description":"Directory for blobs being written; emptied at start. Must be on the same file system as `content_path`, because a finished blob is moved there.","type":"string","x-path":true},"read_buffer_size":{"description":"Bytes read from a file at a time, at first: a reader that keeps up gets up to 256 KiB.","type":["integer","string"],"x-value":"size","default":32768,"x-zero-is-default":true},"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}},"block_size":{"description":"A file counts as its size rounded up to this many bytes, as the disk sees it. A small blob counts as its record and a third more, for room that is not given back yet.","type":["integer","string"],"x-value":"size","default":4096,"x-zero-is-default":true},"max_concurrent_writes":{"description":"Most writes to files under way at one time; further ones wait. 0 means no limit. An upload whose client is quiet counts for none.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"durability":{"description":"What a finished upload survives. `process_exit`: every end of the server, kill -9 included; a power loss may take the last seconds of uploads, and what it cuts short is noticed and is a miss. `power_loss`: that as well, because the file and its folder are synced to the disk before an upload is answered.","type":"string","enum":["process_exit","power_loss"],"default":"process_exit"},"small_blob_size":{"description":"Blobs of up to this many bytes are kept together in a log, larger ones as a file each: writing a file costs several times as much, and a worker links to one instead of copying it. 0 keeps every blob as a file; at most 1 MiB.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":1048576,"default":65536},"scrub_bytes_per_s":{"description":"How much is read again each second, behind the back of all calls, and compared with the checksum it was written with. A damaged blob is told of in the log and is a miss until somebody uploads it again. 0 reads nothing again; what is damaged is then found when it is first read after a start, small blobs at every read.","type":["integer","string"],"x-value":"size","default":1048576},"evict_page_cache":{"description":"Ask the kernel to forget a blob after it was read or written. Node has no way to ask.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true}},"additionalProperties":false,"required":["content_path","temp_path"]};
+const schema23 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/filesystem.json","title":"filesystem","description":"Keeps large blobs as files and small ones together in a log, and finds them again after a restart, with their recency. The store for anything bigger than memory, and the only one a worker can link inputs from.","type":"object","properties":{"content_path":{"description":"Directory of the stored blobs. No other store and no work directory may share it.","type":"string","x-path":true},"temp_path":{"description":"Directory for blobs being written; emptied at start. Must be on the same file system as `content_path`, because a finished blob is moved there.","type":"string","x-path":true},"read_buffer_size":{"description":"Bytes read from a file at a time, at first: a reader that keeps up gets up to 256 KiB.","type":["integer","string"],"x-value":"size","default":32768,"x-zero-is-default":true},"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}},"block_size":{"description":"A file counts as its size rounded up to this many bytes, as the disk sees it. A small blob counts as its record and a third more, for room that is not given back yet.","type":["integer","string"],"x-value":"size","default":4096,"x-zero-is-default":true},"max_concurrent_writes":{"description":"Most writes to files under way at one time; further ones wait. 0 means no limit. An upload whose client is quiet counts for none.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"durability":{"description":"What a finished upload survives. `process_exit`: every end of the server, kill -9 included; a power loss may take the last seconds of uploads, and what it cuts short is noticed and is a miss. `power_loss`: that as well, because the file and its folder are synced to the disk before an upload is answered.","type":"string","enum":["process_exit","power_loss"],"default":"process_exit"},"small_blob_size":{"description":"Blobs of up to this many bytes are kept together in a log, larger ones as a file each: writing a file costs several times as much, and a worker links to one instead of copying it. 0 keeps every blob as a file; at most 1 MiB.","type":["integer","string"],"x-value":"size","minimum":0,"maximum":1048576,"default":65536},"small_blob_cache_size":{"description":"Memory for small blobs of up to 16 KiB that were read lately: above all actions and their results. 0 keeps none.","type":["integer","string"],"x-value":"size","default":16777216},"scrub_bytes_per_s":{"description":"How much is read again each second, behind the back of all calls, and compared with the checksum it was written with. A damaged blob is told of in the log and is a miss until somebody uploads it again. 0 reads nothing again; what is damaged is then found when it is first read after a start, small blobs at every read.","type":["integer","string"],"x-value":"size","default":1048576},"evict_page_cache":{"description":"Ask the kernel to forget a blob after it was read or written. Node has no way to ask.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true}},"additionalProperties":false,"required":["content_path","temp_path"]};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/filesystem.json" */;
@@ -442,10 +442,10 @@ errors++;
 }
 }
 }
-if(data.scrub_bytes_per_s !== undefined){
-let data8 = data.scrub_bytes_per_s;
+if(data.small_blob_cache_size !== undefined){
+let data8 = data.small_blob_cache_size;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err18 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/type",keyword:"type",params:{type: schema23.properties.scrub_bytes_per_s.type},message:"must be integer,string",schema:schema23.properties.scrub_bytes_per_s.type,parentSchema:schema23.properties.scrub_bytes_per_s,data:data8};
+const err18 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/type",keyword:"type",params:{type: schema23.properties.small_blob_cache_size.type},message:"must be integer,string",schema:schema23.properties.small_blob_cache_size.type,parentSchema:schema23.properties.small_blob_cache_size,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -454,9 +454,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "size", data8, schema23.properties.scrub_bytes_per_s, instancePath+"/scrub_bytes_per_s");
+const reason4 = checkScalar.call(this, "size", data8, schema23.properties.small_blob_cache_size, instancePath+"/small_blob_cache_size");
 if(reason4 !== undefined){
-const err19 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema23.properties.scrub_bytes_per_s,data:data8};
+const err19 = {instancePath:instancePath+"/small_blob_cache_size",schemaPath:"#/properties/small_blob_cache_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"size",parentSchema:schema23.properties.small_blob_cache_size,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -466,10 +466,10 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.evict_page_cache !== undefined){
-let data9 = data.evict_page_cache;
-if((typeof data9 !== "boolean") && (typeof data9 !== "string")){
-const err20 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/type",keyword:"type",params:{type: schema23.properties.evict_page_cache.type},message:"must be boolean,string",schema:schema23.properties.evict_page_cache.type,parentSchema:schema23.properties.evict_page_cache,data:data9};
+if(data.scrub_bytes_per_s !== undefined){
+let data9 = data.scrub_bytes_per_s;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err20 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/type",keyword:"type",params:{type: schema23.properties.scrub_bytes_per_s.type},message:"must be integer,string",schema:schema23.properties.scrub_bytes_per_s.type,parentSchema:schema23.properties.scrub_bytes_per_s,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -478,9 +478,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data9, schema23.properties.evict_page_cache, instancePath+"/evict_page_cache");
+const reason5 = checkScalar.call(this, "size", data9, schema23.properties.scrub_bytes_per_s, instancePath+"/scrub_bytes_per_s");
 if(reason5 !== undefined){
-const err21 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema23.properties.evict_page_cache,data:data9};
+const err21 = {instancePath:instancePath+"/scrub_bytes_per_s",schemaPath:"#/properties/scrub_bytes_per_s/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema23.properties.scrub_bytes_per_s,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -490,14 +490,38 @@ vErrors.push(err21);
 errors++;
 }
 }
-}
-else {
-const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema23.type,parentSchema:schema23,data};
+if(data.evict_page_cache !== undefined){
+let data10 = data.evict_page_cache;
+if((typeof data10 !== "boolean") && (typeof data10 !== "string")){
+const err22 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/type",keyword:"type",params:{type: schema23.properties.evict_page_cache.type},message:"must be boolean,string",schema:schema23.properties.evict_page_cache.type,parentSchema:schema23.properties.evict_page_cache,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
 else {
 vErrors.push(err22);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "bool", data10, schema23.properties.evict_page_cache, instancePath+"/evict_page_cache");
+if(reason6 !== undefined){
+const err23 = {instancePath:instancePath+"/evict_page_cache",schemaPath:"#/properties/evict_page_cache/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema23.properties.evict_page_cache,data:data10};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema23.type,parentSchema:schema23,data};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
 }
 errors++;
 }

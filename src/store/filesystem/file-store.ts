@@ -87,7 +87,8 @@ export class FilesystemStore extends BaseStore {
         const bytes = await this.#shelf.readInline(located).catch((error: unknown) => {
           throw fileError(error, `read blob ${digest.key}`)
         })
-        if (bytes !== undefined) return Blob.ofBytes(bytes.subarray(offset, end), { offset })
+        if (bytes !== undefined)
+          return Blob.ofBytes(isWhole(range, bytes.length) ? bytes : bytes.subarray(offset, end), { offset })
       } else {
         const file = await this.#shelf.openFile(located)
         const blob = file && (await this.#blobOf(file, located, range))

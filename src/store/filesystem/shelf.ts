@@ -14,6 +14,7 @@ import { type OpenFile, openToRead } from './files/open-file.js'
 import { isGone, Unlinker } from './files/unlinker.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
+import { RecentRecords } from './records/recent-records.js'
 import type { RecordKind } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
 
@@ -41,6 +42,8 @@ export interface ShelfParts {
   readonly layout: Layout
   readonly index: BlobIndex
   readonly records: RecordLog
+  /** Memory for small blobs that were read lately. */
+  readonly recentBytes: number
   readonly clock: Clock
   readonly log: Log
 }
@@ -68,6 +71,7 @@ export class Shelf {
   readonly leases: Leases
   readonly unlinker: Unlinker
   readonly marks = new Marks()
+  readonly recent: RecentRecords
   readonly commits = new Commits()
   /** Whether there may be files in the index whose length nobody has looked at since the power was lost. */
   hasDoubts = false
@@ -79,7 +83,7 @@ export class Shelf {
   #damagedCount = 0
   #lastEvictedIdleMs: number | undefined
 
-  constructor({ layout, index, records, clock, log }: ShelfParts) {
+  constructor({ layout, index, records, recentBytes, clock, log }: ShelfParts) {
     this.layout = layout
     this.index = index
     this.records = records
@@ -87,6 +91,7 @@ export class Shelf {
     this.#log = log
     this.leases = new Leases(this)
     this.unlinker = new Unlinker(log)
+    this.recent = new RecentRecords(recentBytes)
   }
 
   /** Blobs found to be other than what was written, since the start. */
@@ -143,6 +148,16 @@ export class Shelf {
 
   /** The bytes of a small blob. A record that turns out damaged is dropped, and is a miss. */
   async readInline(located: Located): Promise<Buffer | undefined> {
+    const { digest, location } = located
+    const recent = this.recent.get(digest, location)
+    if (recent !== undefined) return recent
+    const bytes = await this.checkInline(located)
+    if (bytes !== undefined && this.isThere(located)) this.recent.keep(digest, location, bytes)
+    return bytes
+  }
+
+  /** As `readInline`, from the disk whatever is in memory. */
+  async checkInline(located: Located): Promise<Buffer | undefined> {
     const { digest, location, storedBytes } = located
     const bytes = await this.records.read(location, digest, storedBytes)
     if (bytes === undefined && this.isAsLocated(located)) await this.damaged(located)
@@ -229,7 +244,10 @@ export class Shelf {
     )
   }
 
-  /** Keeps a file: lets `place` put it where it belongs, and makes it visible. Commits of one digest run in turn. */
+  /**
+   * Keeps a file: lets `place` put it where it belongs, and makes it visible. Commits of one digest run in turn. A kill -9
+   * between the two leaves bytes that are not those of the record where a file of the same length was replaced: a miss.
+   */
   async commitFile(digest: Digest, file: FinishedFile, place: (path: string) => Promise<void>): Promise<void> {
     while (this.isCommitting(digest)) await this.commits.settled(digest)
     await this.#commit(digest, async () => {
@@ -337,7 +355,10 @@ export class Shelf {
     after?: Promise<void>,
   ): void {
     this.records.account(location, isInline ? 'bytes' : 'file', digest, storedBytes, false)
-    if (isInline) return
+    if (isInline) {
+      this.recent.forget(digest)
+      return
+    }
     this.marks.clear(slot)
     if (this.index.hasTwin(slot)) void this.unlinker.unlink(this.layout.twinPath(digest, storedBytes), after)
     if (!keepsFile) void this.unlinker.unlink(path, after)

@@ -33,6 +33,7 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
     max_concurrent_writes: 0,
     durability: 'process_exit',
     small_blob_size: 64 * 1024,
+    small_blob_cache_size: 64 * 1024,
     scrub_bytes_per_s: 0,
     ...options,
     eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0, ...policy },

@@ -149,6 +149,7 @@ t.test('a scrub finds what rots while nobody reads it, and says so', async (t) =
   }
   const [record, file] = [blob(2, 1200), blob(8, 1800)]
   const [segment = ''] = await segmentsOf(folder)
+  await get(files.store, record.digest)
   // The third record: behind the segment's head, and two of 1080 and 1180 bytes rounded up to 64.
   await flip(segment, 64 + 1088 + 1216 + 500)
   await flip(await pathOf(folder, file.digest), 700)
@@ -158,6 +159,7 @@ t.test('a scrub finds what rots while nobody reads it, and says so', async (t) =
   })
   t.notOk(await isPresent(files.store, record.digest))
   t.notOk(await isPresent(files.store, file.digest))
+  await rejects(t, get(files.store, record.digest), 'NOT_FOUND')
   t.equal(usageOf(files).entryCount, 8)
   t.ok(usageOf(files).checkedBytes >= 10_000)
   await files.close()

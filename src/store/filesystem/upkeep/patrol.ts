@@ -57,14 +57,16 @@ export class Patrol {
   }
 
   #wake(): void {
-    const { clock } = this.#parts
+    const { clock, log } = this.#parts
     const beganMs = clock.now()
     if (this.#round !== undefined || beganMs < this.#nextMs) return
-    this.#round = this.#goRound().finally(() => {
-      this.#round = undefined
-      const tookMs = clock.now() - beganMs
-      this.#nextMs = this.#failure === undefined ? clock.now() + Math.max(PERIOD_MS, tookMs / SHARE_MAX) : 0
-    })
+    this.#round = this.#goRound()
+      .catch((error: unknown) => log.error('could not look after the files of a store', { error }))
+      .finally(() => {
+        this.#round = undefined
+        const tookMs = clock.now() - beganMs
+        this.#nextMs = this.#failure === undefined ? clock.now() + Math.max(PERIOD_MS, tookMs / SHARE_MAX) : 0
+      })
   }
 
   async #goRound(): Promise<void> {

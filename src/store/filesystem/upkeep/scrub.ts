@@ -1,5 +1,6 @@
 import type { Clock } from '../../../base/clock.js'
 import type { Log } from '../../../base/log.js'
+import { StatusError } from '../../../base/status-error.js'
 import { checkFile } from '../files/check-file.js'
 import type { Located, Shelf } from '../shelf.js'
 import { Pace } from './pace.js'
@@ -72,17 +73,20 @@ export class Scrub {
     try {
       if (located.isInline) {
         await this.#take(located.storedBytes + BYTES_EACH)
-        if (!this.#isStopped) await this.#shelf.readInline(located)
+        await this.#shelf.checkInline(located)
       } else {
         await checkFile(this.#shelf, located, (bytes) => this.#take(bytes))
       }
     } catch (error) {
+      if (this.#isStopped) return
       this.#log.warn('could not read a blob of the store', { blob: located.digest.key, error })
     }
   }
 
+  /** Rejects once there is to be an end, amid a large blob too. */
   async #take(bytes: number): Promise<void> {
     await this.#pace.take(bytes)
+    if (this.#isStopped) throw new StatusError('CANCELLED', 'the store is being closed')
     this.#checkedBytes += bytes
   }
 }
