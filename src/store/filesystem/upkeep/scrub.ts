@@ -5,8 +5,11 @@ import { checkFile } from '../files/check-file.js'
 import type { Located, Shelf } from '../shelf.js'
 import { Pace } from './pace.js'
 
-/** An empty store is looked at again after this much of nothing. */
-const BYTES_EACH = 512
+/** What looking at a blob counts for besides its bytes: even the smallest one costs a page of the disk. */
+const BYTES_EACH = 4096
+
+/** A round begins at most so often, however little there is to read. */
+const PERIOD_MS = 60 * 60_000
 
 /** What the rounds of a scrub have come upon since the start. */
 export interface ScrubReport {
@@ -22,7 +25,8 @@ export class Scrub {
   readonly #shelf: Shelf
   readonly #pace: Pace
   readonly #log: Log
-  #work = Promise.resolve()
+  readonly #stopTimer: () => void
+  #round: Promise<void> | undefined
   #isStopped = false
   #roundCount = 0
   #checkedBytes = 0
@@ -31,10 +35,14 @@ export class Scrub {
     this.#shelf = shelf
     this.#pace = new Pace(bytesPerSecond, clock)
     this.#log = log
+    this.#stopTimer = clock.every(PERIOD_MS, () => this.start())
   }
 
+  /** Begins a round unless one is under way. */
   start(): void {
-    this.#work = this.#run()
+    this.#round ??= this.#goRound().finally(() => {
+      this.#round = undefined
+    })
   }
 
   get report(): ScrubReport {
@@ -43,18 +51,12 @@ export class Scrub {
 
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#stopTimer()
     this.#pace.stop()
-    await this.#work
+    await this.#round
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isStopped) {
-      await this.#pace.take(BYTES_EACH)
-      await this.#round()
-    }
-  }
-
-  async #round(): Promise<void> {
+  async #goRound(): Promise<void> {
     const { index } = this.#shelf
     const before = { damaged: this.#shelf.damagedCount, bytes: this.#checkedBytes }
     let blobs = 0
