@@ -3,10 +3,11 @@ import type { CandidateSettings } from './candidate.js'
 import { checks } from './checks.js'
 import { type Expectations, readExpectations } from './expectations.js'
 import { notThere, requirements } from './requirements.js'
-import { sessions } from './session/session-checks.js'
-import { TargetError } from './target.js'
+import { readSession, type Session } from './session/session.js'
+import { sessions as ownSessions } from './session/session-checks.js'
+import { oneLine, TargetError } from './target.js'
 
-export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
+export const USAGE = `usage: remexec-conformance grpc://HOST:PORT [options]
 
   --instance-name NAME          the instance to examine (default: the empty name)
   --second-instance-name NAME   another instance with stores of its own
@@ -16,16 +17,20 @@ export const USAGE = `usage: npm run conformance -- grpc://HOST:PORT [options]
   --header NAME=VALUE           metadata on every call; repeatable
   --tls-ca, --tls-cert, --tls-key FILE
   --only ID[,ID...]             only these checks; FMB selects a whole group, SES all sessions
+  --except ID[,ID...]           all but these: rows that this server does not survive, for instance
+  --session FOLDER              replay the recorded session in this folder too; repeatable
   --explain ID[,ID...]          only these, with all that was sent and came, and what clients make of it
-  --format FORMAT               text, json, junit or markdown (default: text)
+  --format FORMAT               text, json, junit, markdown or html (default: text)
   --expectations FILE           a JSON5 list of { id, reason }: known divergences of this server
+  --write-expectations FILE     write what diverges as such a list, to be read and given reasons
+  --restart-command COMMAND     run by the shell when the server has gone away, to bring it back
   --server-name NAME            names the server in reports (default: its address)
   --server-version TEXT         its version, commit or build, for reports
   --patience FACTOR             multiply every deadline, for a server that is slow or far (default: 1)
   --time-limit SECONDS          end the run after that, with what is known by then (default: 600)
   --quiet                       no live progress on stderr
 
-exit code: 0 when no must row fails, 1 when one does or a listed divergence is gone, 2 when the arguments are wrong, the
+exit code: 0 when no must row fails, 1 when one does, the server crashed, or a listed divergence is gone, 2 when the arguments are wrong, the
 server cannot be examined, or a check itself broke
 `
 
@@ -36,6 +41,10 @@ export interface Settings {
   readonly isQuiet: boolean
   readonly timeLimitMs: number
   readonly expectations: Expectations
+  readonly writeExpectationsTo: string | undefined
+  readonly restartCommand: string | undefined
+  /** Of the suite and of --session. */
+  readonly sessions: readonly Session[]
   readonly serverName: string
   readonly serverVersion: string
   /** The options that decide what was examined, for reports; the values of headers are left out. */
@@ -43,7 +52,7 @@ export interface Settings {
   isSelected(id: string): boolean
 }
 
-const FORMATS = ['text', 'json', 'junit', 'markdown']
+const FORMATS = ['text', 'json', 'junit', 'markdown', 'html']
 
 /** Throws a TargetError that says what is wrong with the arguments. */
 export const settingsOf = (args: readonly string[]): Settings | 'help' => {
@@ -55,7 +64,10 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
     throw new TargetError(`--format ${values.format}: expected ${FORMATS.join(', ')}`)
   }
   const selection = values.explain ?? values.only
-  for (const wanted of selection?.split(',') ?? []) checkSelector(wanted)
+  const sessions = [...ownSessions, ...values.session.map(sessionIn)]
+  const ids = [...checks, ...sessions].map(({ id }) => id)
+  const [only, except] = [selection, values.except].map((list) => list?.split(','))
+  for (const wanted of [...(only ?? []), ...(except ?? [])]) checkSelector(wanted, ids)
   return {
     candidate: {
       address,
@@ -72,19 +84,31 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
     isExplaining: values.explain !== undefined,
     isQuiet: values.quiet,
     timeLimitMs: millisecondsOf(values['time-limit']),
-    expectations: values.expectations === undefined ? new Map() : readExpectations(values.expectations),
+    expectations: values.expectations === undefined ? new Map() : readExpectations(values.expectations, ids),
     serverName: values['server-name'] ?? address,
     serverVersion: values['server-version'],
     examinedWith: examinedWith(values),
-    isSelected: (id) => selection === undefined || selection.split(',').some((wanted) => selects(wanted, id)),
+    isSelected: (id) =>
+      (only?.some((wanted) => selects(wanted, id)) ?? true) && !except?.some((wanted) => selects(wanted, id)),
+    writeExpectationsTo: values['write-expectations'],
+    restartCommand: values['restart-command'],
+    sessions,
   }
 }
 
 const selects = (wanted: string, id: string): boolean => id === wanted || id.startsWith(`${wanted}-`)
 
+const sessionIn = (folder: string): Session => {
+  try {
+    return readSession(folder)
+  } catch (error) {
+    throw new TargetError(`--session ${oneLine(error instanceof Error ? error.message : String(error))}`)
+  }
+}
+
 /** A misspelt selector would examine nothing and report success. */
-const checkSelector = (wanted: string): void => {
-  if ([...checks, ...sessions].some(({ id }) => selects(wanted, id))) return
+const checkSelector = (wanted: string, ids: readonly string[]): void => {
+  if (ids.some((id) => selects(wanted, id))) return
   const isRow = requirements.has(wanted)
   const reason = isRow ? 'this row cannot be observed from outside' : `no check has this id: it ${notThere(wanted)}`
   throw new TargetError(`${wanted}: ${reason}`)
@@ -108,7 +132,11 @@ const parsed = (args: readonly string[]) => {
         only: { type: 'string' },
         explain: { type: 'string' },
         format: { type: 'string', default: 'text' },
+        except: { type: 'string' },
+        session: { type: 'string', multiple: true, default: [] },
         expectations: { type: 'string' },
+        'write-expectations': { type: 'string' },
+        'restart-command': { type: 'string' },
         'server-name': { type: 'string' },
         'server-version': { type: 'string', default: '' },
         patience: { type: 'string', default: '1' },
@@ -138,6 +166,7 @@ const EXAMINING = [
   'read-only-instance',
   'cache-only-instance',
   'only',
+  'except',
 ] as const
 
 const examinedWith = (values: ReturnType<typeof parsed>['values']): string[] => [

@@ -23,6 +23,8 @@ export interface Requirement {
 export interface Check {
   /** The requirement it observes. */
   readonly id: string
+  /** Where it is not one of the table. */
+  readonly requirement?: Requirement
   /** One sentence: what is sent, and what is expected back. */
   readonly sends: string
   readonly needs?: readonly Need[]

@@ -13,17 +13,22 @@ import type { Any, Method } from './methods.js'
 import { Patience } from './patience.js'
 import { codec } from './proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from './proto/service-definition.js'
+import { show } from './show.js'
 
 const statusCodec = codec('google.rpc.Status')
 
 /** How one call ended, with everything that came before. */
 export interface Outcome<R> {
+  /** `Service.Method`, without the package. */
+  readonly method: string
   readonly code: number
   readonly message: string
   /** From `grpc-status-details-bin`; `code` there must equal the call's. */
   readonly details: readonly { readonly typeUrl: string; readonly value: Buffer }[]
   readonly detailsCode: number | undefined
   readonly responses: readonly R[]
+  /** The first messages both ways in short, `>` for what was sent and `<` for what came. */
+  readonly messages: readonly string[]
   /** Undecodable response messages end the call with this text. */
   readonly garbage: string | undefined
   readonly elapsedMs: number
@@ -52,6 +57,7 @@ export interface CallSettings {
 export type Outgoing<Q> = Q | Buffer
 
 const DEADLINE_MS = 10_000
+const MOST_NOTED = 16
 /** A server that never stops sending must not fill the memory until the deadline; no check asks for half as much. */
 const MOST_RESPONSE_BYTES = 64 << 20
 
@@ -77,6 +83,9 @@ export class Client {
       'grpc.max_receive_message_length': 64 << 20,
       'grpc.max_send_message_length': 64 << 20,
       'grpc.use_local_subchannel_pool': 1,
+      // A server that comes back after a crash is found again soon.
+      'grpc.initial_reconnect_backoff_ms': 200,
+      'grpc.max_reconnect_backoff_ms': 1_000,
       ...options.channel,
     })
     this.#headers = options.headers
@@ -145,6 +154,7 @@ export class Conversation<Q, R> {
   readonly #call: ClientDuplexStream<Buffer, Buffer>
   readonly #responses: R[] = []
   readonly #waiting: (() => void)[] = []
+  readonly #log: string[] = []
   #taken = 0
   #responseBytes = 0
   #garbage: string | undefined
@@ -185,6 +195,7 @@ export class Conversation<Q, R> {
 
   /** Resolves when the transport has room for more, or the call has ended. */
   send(message: Outgoing<Q>): Promise<void> {
+    this.#note('>', message)
     const bytes = Buffer.isBuffer(message) ? message : this.#definition.request.encode(message as object)
     if (this.hasEnded || this.#call.write(bytes)) return Promise.resolve()
     return new Promise((resolve) => {
@@ -225,6 +236,7 @@ export class Conversation<Q, R> {
     try {
       if (this.#responseBytes > this.#mostResponseBytes) throw new Error(`more than ${this.#mostResponseBytes} bytes`)
       const response = this.#definition.response.decode(bytes) as R
+      this.#note('<', response)
       if (this.#onResponse === undefined) this.#responses.push(response)
       else this.#onResponse(response)
     } catch (error) {
@@ -232,6 +244,11 @@ export class Conversation<Q, R> {
       this.#call.cancel()
     }
     this.#wake()
+  }
+
+  #note(direction: '>' | '<', message: unknown): void {
+    if (this.#log.length < MOST_NOTED) this.#log.push(`${direction} ${show(message)}`)
+    else if (this.#log.length === MOST_NOTED) this.#log.push('... and more')
   }
 
   #wake(): void {
@@ -242,11 +259,13 @@ export class Conversation<Q, R> {
     const [encoded] = status.metadata.get('grpc-status-details-bin')
     const details = Buffer.isBuffer(encoded) ? decodeStatus(encoded) : undefined
     return {
+      method: this.#definition.path.replace(/^.*\.(\w+)\/(\w+)$/, '$1.$2'),
       code: status.code,
       message: status.details,
       details: details?.details ?? [],
       detailsCode: details?.code,
       responses: this.#responses,
+      messages: this.#log,
       garbage: this.#garbage,
       elapsedMs,
     }

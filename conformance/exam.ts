@@ -16,11 +16,14 @@ import { openOnWire } from './wire.js'
 export type Digest = { readonly hash: string; readonly sizeBytes: number }
 export type Observed = string | number | boolean
 
+/** One call: every message in the order of the wire, `>` for what was sent and `<` for what came, and how it ended. */
 export interface TranscriptLine {
   readonly method: string
-  readonly sent: string
-  readonly came: string
+  readonly messages: readonly string[]
+  readonly end: string
 }
+
+const MOST_CALLS = 40
 
 /** One check's sitting: calls with the candidate's settings, fresh content, expectations, and a record of it all. */
 export class Exam {
@@ -35,7 +38,10 @@ export class Exam {
 
   readonly #actionId: string
   readonly #leftovers = new Leftovers()
+  readonly #closing = new AbortController()
   #isClosed = false
+  /** A call ended because the connection broke, or could not be made. */
+  lostConnection = false
 
   /** `actionId` is what RequestMetadata says of each call: the check it belongs to. */
   constructor(candidate: Candidate, actionId = 'exam') {
@@ -49,6 +55,11 @@ export class Exam {
 
   get capabilities(): Candidate['capabilities'] {
     return this.candidate.capabilities
+  }
+
+  /** Aborted when the check is over, done or not. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
   }
 
   /** What the server picked where the protocol leaves it free. */
@@ -70,26 +81,17 @@ export class Exam {
     requests: Outgoing<Q> | readonly Outgoing<Q>[],
     settings: CallSettings & { readonly client?: Client } = {},
   ): Promise<Outcome<R>> {
-    const [first] = Array.isArray(requests) ? requests : [requests]
-    return this.#open(method, settings, first).sendAll(requests)
+    return this.open(method, settings).sendAll(requests)
   }
 
   open<Q, R>(method: Method<Q, R>, settings: CallSettings & { readonly client?: Client } = {}): Conversation<Q, R> {
-    return this.#open(method, settings, '(interactive)')
-  }
-
-  #open<Q, R>(
-    method: Method<Q, R>,
-    settings: CallSettings & { readonly client?: Client },
-    sent: unknown,
-  ): Conversation<Q, R> {
     const { client = this.candidate.client } = settings
     const conversation = client.open(method, { actionId: this.#actionId, ...settings })
     this.#conversations.add(conversation)
     conversation.outcome.then((outcome) => {
       this.#conversations.delete(conversation)
       this.#leftovers.note(method, outcome)
-      this.#record(method, sent, outcome)
+      this.note(method, outcome)
     })
     // The work of a check that was given up goes on until it notices.
     if (this.#isClosed) conversation.cancel()
@@ -122,6 +124,7 @@ export class Exam {
   /** Ends whatever the check left open: calls, operations, connections. */
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#closing.abort()
     const open = [...this.#conversations]
     for (const conversation of open) conversation.cancel()
     await Promise.all(open.map(({ outcome }) => outcome))
@@ -254,6 +257,7 @@ export class Exam {
     throw new Divergence(
       codes.join(' or '),
       `${came}${outcome.message === '' ? '' : ` (${outcome.message.slice(0, 300)})`}`,
+      outcome.code === Code.UNIMPLEMENTED ? outcome.method : undefined,
     )
   }
 
@@ -265,16 +269,20 @@ export class Exam {
     throw new Divergence('an error', `${came} ${outcome.message.slice(0, 300)}`.trim())
   }
 
-  #record(method: { readonly service: string; readonly name: string }, sent: unknown, outcome: Outcome<unknown>): void {
-    if (this.transcript.length >= 40) return
-    const last = outcome.responses.at(-1)
-    this.transcript.push({
-      method: `${method.service}/${method.name}`,
-      sent: show(sent),
-      came: `${codeName(outcome.code)} ${outcome.message.slice(0, 300)} ${last === undefined ? '' : show(last)}`.trim(),
-    })
+  /** Takes a call into the transcript. */
+  note(method: { readonly service: string; readonly name: string }, outcome: Outcome<unknown>): void {
+    if (isLost(outcome) && !this.#isClosed) this.lostConnection = true
+    if (this.transcript.length >= MOST_CALLS) return
+    const { code, message, messages } = outcome
+    const end = `${codeName(code)} ${message.slice(0, 300)}`.trim()
+    this.transcript.push({ method: `${method.service}/${method.name}`, messages, end })
   }
 }
+
+/** As grpc-js tells of a connection that is not there; a status that a server sends has words of its own. */
+const isLost = ({ code, message }: Outcome<unknown>): boolean =>
+  code === Code.UNAVAILABLE &&
+  /ECONN|EPIPE|Connection dropped|No connection established|connection was lost/i.test(message)
 
 /** What is no judgement of a server's on what it was asked. */
 const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE])

@@ -4,10 +4,14 @@ export class Divergence extends Error {
   readonly expected: string
   readonly found: string
 
-  constructor(expected: string, found: string) {
+  /** The method that is not implemented, when that is what was found. */
+  readonly unimplemented: string | undefined
+
+  constructor(expected: string, found: string, unimplemented?: string) {
     super(`expected ${expected}; found ${found}`)
     this.expected = expected
     this.found = found
+    this.unimplemented = unimplemented
   }
 }
 

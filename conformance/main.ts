@@ -3,19 +3,23 @@ import { settingsOf, USAGE } from './arguments.js'
 import type { Need } from './candidate.js'
 import { isAlive, lacks, openCandidate, servedServices } from './candidate.js'
 import { checks } from './checks.js'
-import { withExpectations } from './expectations.js'
-import { documentOf, type ReportDocument } from './report/document.js'
+import { comeBack } from './come-back.js'
+import { withExpectations, writeExpectations } from './expectations.js'
+import type { Crash } from './outages.js'
+import { documentOf, jsonReport, type ReportDocument } from './report/document.js'
 import { explanation } from './report/explain.js'
+import { htmlReport } from './report/html.js'
 import { junitReport } from './report/junit.js'
 import { markdownReport } from './report/markdown.js'
 import { progressLine, textReport } from './report/text.js'
 import { type Result, runChecks } from './runner.js'
-import { sessionResults, sessions } from './session/session-checks.js'
+import { checkOf } from './session/session-checks.js'
 import { oneLine, TargetError } from './target.js'
 
 const WRITERS: Readonly<Record<string, (document: ReportDocument) => string>> = {
   text: textReport,
-  json: (document) => `${JSON.stringify(document, null, 2)}\n`,
+  json: jsonReport,
+  html: htmlReport,
   junit: junitReport,
   markdown: markdownReport,
 }
@@ -28,8 +32,9 @@ const main = async (): Promise<number> => {
   }
   const startMs = performance.now()
   const chosen = checks.filter(({ id }) => settings.isSelected(id))
+  const sessions = settings.sessions.filter(({ id }) => settings.isSelected(id)).map(checkOf)
   const candidate = await openCandidate(settings.candidate)
-  const total = chosen.length + sessions.filter(({ id }) => settings.isSelected(id)).length
+  const total = chosen.length + sessions.length
   let done = 0
   const onResult = (result: Result): void => {
     const count = `${String(++done).padStart(3)}/${total}`
@@ -39,28 +44,33 @@ const main = async (): Promise<number> => {
   const tooLong = `the run took more than ${settings.timeLimitMs / 1000} s (--time-limit)`
   const limit = setTimeout(() => patience.giveUp(tooLong), settings.timeLimitMs)
   const lacking = lacks(candidate, await servedServices(candidate))
-  const missing = (need: Need): string | undefined => patience.reason ?? lacking(need)
-  const checked = await runChecks(chosen, candidate, {
-    concurrency: 8,
-    missing,
+  const crashes: Crash[] = []
+  const running = {
+    missing: (need: Need): string | undefined => patience.reason ?? lacking(need),
     isAlive: () => isAlive(candidate),
+    comeBack: () => comeBack(candidate, settings.restartCommand),
+    onCrash: (crash: Crash) => void crashes.push(crash),
     onResult,
-  })
-  const replayed = await sessionResults(candidate, { missing, isSelected: settings.isSelected, onResult })
+  }
+  const checked = await runChecks(chosen, candidate, { ...running, concurrency: 8 })
+  const replayed = await runChecks(sessions, candidate, { ...running, concurrency: 4 })
   clearTimeout(limit)
   candidate.client.close()
   const results = [...checked, ...replayed].map((result) => withExpectations(result, settings.expectations))
   const peakMemoryBytes = process.resourceUsage().maxRSS * 1024
-  const document = documentOf(results, settings, performance.now() - startMs, peakMemoryBytes)
+  const document = documentOf(results, { ...settings, crashes }, performance.now() - startMs, peakMemoryBytes)
+  if (settings.writeExpectationsTo !== undefined) {
+    writeExpectations(settings.writeExpectationsTo, results, settings.expectations)
+  }
   const write = WRITERS[settings.format] ?? textReport
   process.stdout.write(settings.isExplaining ? results.map(explanation).join('\n') : write(document))
   if (patience.reason !== undefined) throw new TargetError(`${settings.candidate.address}: ${patience.reason}`)
   for (const method of patience.silentMethods) {
     process.stderr.write(`${settings.candidate.address}: ${method} keeps silent: its last calls went unanswered\n`)
   }
-  const { fail, surprise, broken } = document.summary
+  const { fail, crash, surprise, broken } = document.summary
   if (broken > 0) return 2
-  return fail + surprise > 0 ? 1 : 0
+  return fail + crash + surprise + crashes.length > 0 ? 1 : 0
 }
 
 // Whatever goes wrong outside of a check is told in one line: a report that ends in a stack trace helps nobody.

@@ -2,15 +2,16 @@ import type { Candidate, Need } from './candidate.js'
 import type { Check, Level, Requirement } from './check.js'
 import { Exam, type Observed, type TranscriptLine } from './exam.js'
 import { Divergence, NotApplicable } from './finding.js'
+import { type Crash, Outages } from './outages.js'
 import { type Reading, readingsOf } from './profiles.js'
 import { requirements } from './requirements.js'
 
 /**
- * `chosen` is the verdict on a `may`: whatever the server did is its right, and is recorded. `broken` is a slip of the
- * suite's own, which says nothing about the server. `known` diverges as the expectations say; `surprise` is listed
- * there and holds all the same.
+ * `chosen` is the verdict on a `may`: whatever the server did is its right, and is recorded. `crash` is that of the row under
+ * which the server went away, whatever the row's level. `broken` is a slip of the suite's own, which says nothing about the
+ * server. `known` diverges as the expectations say; `surprise` is listed there and holds all the same.
  */
-export type Verdict = 'pass' | 'fail' | 'warn' | 'chosen' | 'skip' | 'known' | 'surprise' | 'broken'
+export type Verdict = 'pass' | 'fail' | 'crash' | 'warn' | 'chosen' | 'skip' | 'known' | 'surprise' | 'broken'
 
 export interface Result {
   readonly requirement: Requirement
@@ -18,6 +19,8 @@ export interface Result {
   readonly verdict: Verdict
   /** Why it failed, warned or was skipped; what the server chose. */
   readonly reason: string
+  /** The method that the server does not implement, when that is all there is to say. */
+  readonly unimplemented?: string | undefined
   readonly observations: Readonly<Record<string, Observed>>
   /** What clients make of the observations. */
   readonly readings: readonly Reading[]
@@ -29,34 +32,34 @@ export interface RunSettings {
   readonly concurrency: number
   /** What the candidate offers; a check that needs more is skipped with the reason. */
   missing(need: Need): string | undefined
-  /** Asked after a check that got no answer; once it says no, the run is over. */
+  /** Asked after a check that got no answer. */
   isAlive(): Promise<boolean>
+  /** Waits for a server that went away, or brings it back; false when it stays away, and the run is over. */
+  comeBack?(): Promise<boolean>
   onResult(result: Result): void
+  onCrash?(crash: Crash): void
 }
 
 const DEADLINE_MS = 30_000
-const GONE = 'the server stopped answering in mid-run'
 
 /**
  * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
  * once and run beside the others, those that move many bytes run one after the other, and those that open many calls
- * run alone at the end. Once the candidate's patience is at its end, what is under way ends as unanswered and the rest is
- * skipped with the reason.
+ * run alone at the end. When the server goes away the others wait, and those that were under way are taken again one by one,
+ * so that none is blamed for its neighbour. Once the candidate's patience is at its end, what is under way ends as unanswered
+ * and the rest is skipped with the reason.
  */
 export const runChecks = async (
   checks: readonly Check[],
   candidate: Candidate,
   settings: RunSettings,
 ): Promise<Result[]> => {
-  const { patience } = candidate
   const results = new Array<Result>(checks.length)
+  const outages = new Outages(candidate, settings)
   const take = async (check: Check, index: number): Promise<void> => {
-    const sitting = new Sitting(check, candidate)
-    const result =
-      patience.reason === undefined ? await sitting.judge(settings) : sitting.result('skip', patience.reason)
+    const result = await outages.take(() => new Sitting(check, candidate, settings))
     results[index] = result
     settings.onResult(result)
-    if (patience.reason === undefined && sitting.gotNoAnswer && !(await settings.isAlive())) patience.giveUp(GONE)
   }
   const order = checks.map((check, index) => ({ check, index }))
   const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
@@ -80,53 +83,89 @@ export const runChecks = async (
     ...Array.from({ length: settings.concurrency }, () => lane(others)),
   ])
   await lane(crowds)
-  return results
+  return foldUnimplemented(results)
+}
+
+/** A method that is not there is one finding, that of the first row that must have it; the others cannot be judged. */
+const foldUnimplemented = (results: readonly Result[]): Result[] => {
+  const first = new Map<string, Result>()
+  for (const result of results) {
+    if (result.unimplemented === undefined) continue
+    const known = first.get(result.unimplemented)
+    if (known === undefined || (known.verdict !== 'fail' && result.verdict === 'fail'))
+      first.set(result.unimplemented, result)
+  }
+  return results.map((result) => {
+    const told = first.get(result.unimplemented ?? '')
+    if (told === undefined || result.unimplemented === undefined) return result
+    if (told === result) return { ...result, reason: `${result.unimplemented} is not implemented (${result.reason})` }
+    return {
+      ...result,
+      verdict: 'skip',
+      reason: `${result.unimplemented} is not implemented, as ${told.requirement.id} tells`,
+    }
+  })
 }
 
 /** One check being taken. */
-class Sitting {
+export class Sitting {
+  /** The server kept silent, or was gone. */
   gotNoAnswer = false
-  readonly #check: Check
+  /** The connection broke under it, or there was none. */
+  lostConnection = false
+  readonly check: Check
   readonly #exam: Exam
   readonly #requirement: Requirement
+  readonly #settings: RunSettings
   readonly #startMs = performance.now()
 
-  constructor(check: Check, candidate: Candidate) {
-    const requirement = requirements.get(check.id)
+  constructor(check: Check, candidate: Candidate, settings: RunSettings) {
+    const requirement = check.requirement ?? requirements.get(check.id)
     if (requirement === undefined) throw new Error(`check ${check.id} has no row in the table of requirements`)
-    this.#check = check
+    this.check = check
     this.#requirement = requirement
+    this.#settings = settings
     this.#exam = new Exam(candidate, check.id)
   }
 
-  result(verdict: Verdict, reason: string): Result {
+  /** The calls that came last, those that were under way among them. */
+  get lastCalls(): readonly TranscriptLine[] {
+    return this.#exam.transcript.slice(-3)
+  }
+
+  result(verdict: Verdict, reason: string, unimplemented?: string): Result {
     const observations = Object.fromEntries(this.#exam.observations)
     return {
       requirement: this.#requirement,
-      sends: this.#check.sends,
+      sends: this.check.sends,
       verdict,
       reason,
+      ...(unimplemented === undefined ? {} : { unimplemented }),
       observations,
-      readings: readingsOf(this.#check.id, observations),
+      readings: readingsOf(this.check.id, observations),
       transcript: this.#exam.transcript,
       elapsedMs: performance.now() - this.#startMs,
     }
   }
 
-  async judge(settings: RunSettings): Promise<Result> {
+  async judge(): Promise<Result> {
     const { level } = this.#requirement
-    const lacking = (this.#check.needs ?? []).map((need) => settings.missing(need)).find((why) => why !== undefined)
+    const lacking = (this.check.needs ?? [])
+      .map((need) => this.#settings.missing(need))
+      .find((why) => why !== undefined)
     if (lacking !== undefined) return this.result('skip', lacking)
     try {
       const { patience } = this.#exam.candidate
-      const deadlineMs = patience.scaledMs(this.#check.deadlineMs ?? DEADLINE_MS)
-      await withDeadline(this.#check.run(this.#exam), deadlineMs, patience.signal)
+      const deadlineMs = patience.scaledMs(this.check.deadlineMs ?? DEADLINE_MS)
+      await withDeadline(this.check.run(this.#exam), deadlineMs, patience.signal)
       return this.result(level === 'may' ? 'chosen' : 'pass', this.#exam.choices.join('; '))
     } catch (error) {
       if (error instanceof NotApplicable) return this.result('skip', error.message)
       if (error instanceof Divergence) {
-        this.gotNoAnswer = error instanceof Silence || /UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.found)
-        return this.result(verdictOf(level), error.message)
+        this.lostConnection = this.#exam.lostConnection
+        this.gotNoAnswer =
+          this.lostConnection || error instanceof Silence || /UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.found)
+        return this.result(verdictOf(level), error.message, error.unimplemented)
       }
       // Nothing that the server did: it must neither pass for a finding nor end the run.
       return this.result('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))

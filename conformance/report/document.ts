@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Level } from '../check.js'
-import type { Observed } from '../exam.js'
+import type { Observed, TranscriptLine } from '../exam.js'
+import type { Crash } from '../outages.js'
 import type { Reading } from '../profiles.js'
 import type { Result, Verdict } from '../runner.js'
 
@@ -17,6 +18,8 @@ export interface ReportDocument {
   /** What the suite itself took of memory; reports of older runs do not tell. */
   readonly peakMemoryBytes?: number
   readonly summary: Readonly<Record<Verdict, number>>
+  /** When the server went away; reports of older runs do not tell. */
+  readonly crashes?: readonly Crash[]
   readonly results: readonly {
     readonly id: string
     readonly section: string
@@ -24,23 +27,45 @@ export interface ReportDocument {
     readonly level: Level
     readonly verdict: Verdict
     readonly reason: string
+    readonly requirement: string
+    /** What is accepted, in short, and the text that the row rests on. */
+    readonly expected: string
+    readonly source: string
+    /** What the check sends, and the calls it made. */
+    readonly sends: string
+    readonly calls: readonly TranscriptLine[]
     readonly elapsedMs: number
     readonly observations: Readonly<Record<string, Observed>>
     readonly clients: readonly Reading[]
   }[]
 }
 
-export const VERDICTS: readonly Verdict[] = ['pass', 'fail', 'warn', 'chosen', 'skip', 'known', 'surprise', 'broken']
+export const VERDICTS: readonly Verdict[] = [
+  'pass',
+  'fail',
+  'crash',
+  'warn',
+  'chosen',
+  'skip',
+  'known',
+  'surprise',
+  'broken',
+]
 
 export const counted = (results: readonly { readonly verdict: Verdict }[]): Record<Verdict, number> => {
-  const counts = { pass: 0, fail: 0, warn: 0, chosen: 0, skip: 0, known: 0, surprise: 0, broken: 0 }
+  const counts = { pass: 0, fail: 0, crash: 0, warn: 0, chosen: 0, skip: 0, known: 0, surprise: 0, broken: 0 }
   for (const { verdict } of results) counts[verdict]++
   return counts
 }
 
 export const documentOf = (
   results: readonly Result[],
-  run: { readonly serverName: string; readonly serverVersion: string; readonly examinedWith: readonly string[] },
+  run: {
+    readonly serverName: string
+    readonly serverVersion: string
+    readonly examinedWith: readonly string[]
+    readonly crashes?: readonly Crash[]
+  },
   elapsedMs: number,
   peakMemoryBytes?: number,
 ): ReportDocument => ({
@@ -51,18 +76,52 @@ export const documentOf = (
   elapsedMs: Math.round(elapsedMs),
   ...(peakMemoryBytes === undefined ? {} : { peakMemoryBytes }),
   summary: counted(results),
-  results: results.map(({ requirement, verdict, reason, elapsedMs: tookMs, observations, readings }) => ({
-    id: requirement.id,
-    section: requirement.section,
-    rpc: requirement.rpc,
-    level: requirement.level,
-    verdict,
-    reason,
-    elapsedMs: Math.round(tookMs),
-    observations,
-    clients: readings,
-  })),
+  crashes: run.crashes ?? [],
+  results: results.map(
+    ({ requirement, verdict, reason, elapsedMs: tookMs, observations, readings, sends, transcript }) => ({
+      id: requirement.id,
+      section: requirement.section,
+      rpc: requirement.rpc,
+      level: requirement.level,
+      verdict,
+      reason,
+      requirement: requirement.requirement,
+      expected: requirement.expected,
+      source: requirement.source,
+      sends,
+      calls: transcript,
+      elapsedMs: Math.round(tookMs),
+      observations,
+      clients: readings,
+    }),
+  ),
 })
+
+/** One line a row, so that two runs can be compared. */
+export const jsonReport = ({ results, ...head }: ReportDocument): string => {
+  const top = JSON.stringify(head, null, 2).replace(/\n}$/, '')
+  const rows = results.map((row) => `    ${JSON.stringify(row)}`).join(',\n')
+  return `${top},\n  "results": [\n${rows}\n  ]\n}\n`
+}
+
+/** As it is kept beside others: without the calls of rows in which there is nothing to see. */
+export const keptReport = (document: ReportDocument): string =>
+  jsonReport({
+    ...document,
+    results: document.results.map((row) => ({ ...row, calls: isFinding(row) ? row.calls : [] })),
+  })
+
+/** What a report lists one by one. */
+export const isFinding = ({ verdict }: { readonly verdict: Verdict }): boolean =>
+  ['fail', 'crash', 'warn', 'known', 'surprise', 'broken'].includes(verdict)
+
+/** One sentence for each time the server went away. */
+export const crashLines = ({ crashes = [] }: ReportDocument): string[] =>
+  crashes.map(({ row, underWay, cameBack }) => {
+    const what =
+      row === undefined ? `while ${underWay.join(', ')} were under way, none of which did it again` : `under ${row}`
+    return `the server went away ${what}, and ${cameBack ? 'came back' : 'stayed away'}`
+  })
 
 /** How much was examined, and what that took. */
 export const costOf = ({ results, elapsedMs, peakMemoryBytes }: ReportDocument): string => {
@@ -84,9 +143,11 @@ export const clientFindings = (
   return findings
 }
 
+export const readReport = (file: URL): ReportDocument => JSON.parse(readFileSync(file, 'utf8')) as ReportDocument
+
 /** The reports kept in a folder, by file name. */
 export const readReports = (folder: URL): ReportDocument[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
     .sort()
-    .map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as ReportDocument)
+    .map((name) => readReport(new URL(name, folder)))

@@ -10,11 +10,16 @@ export const explanation = (result: Result): string => {
     `${requirement.id} [${requirement.level}] ${requirement.section}, ${requirement.rpc}`,
     `requirement: ${requirement.requirement}`,
     `expected:    ${requirement.expected}`,
+    `rests on:    ${requirement.source}`,
     `sent:        ${sends}`,
     `verdict:     ${verdict}${reason === '' ? '' : `: ${reason}`}`,
     '',
     transcript.length === 0 ? 'No calls were made.' : 'Calls, in the order they ended:',
-    ...transcript.flatMap(({ method, sent, came }) => [`  ${method}`, `    sent ${sent}`, `    came ${came}`]),
+    ...transcript.flatMap(({ method, messages, end }) => [
+      `  ${method}`,
+      ...messages.map((message) => `    ${message}`),
+      `    = ${end}`,
+    ]),
     '',
     ...Object.entries(observations).map(([fact, value]) => `measured: ${fact} = ${value}`),
     ...readings.map(({ client, fact, accepts, consequence }) =>

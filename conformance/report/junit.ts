@@ -14,12 +14,27 @@ const escaped = (text: string): string =>
     .replaceAll(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD]/g, '?')
     .replaceAll(/[<>&"']/g, (character) => ESCAPES[character] ?? character)
 
-const bodyOf = ({ verdict, reason }: ReportDocument['results'][number]): string => {
-  if (verdict === 'fail' || verdict === 'surprise') return `<failure type="${verdict}" message="${escaped(reason)}"/>`
+const bodyOf = (row: ReportDocument['results'][number]): string => {
+  const { verdict, reason } = row
+  const failed = verdict === 'fail' || verdict === 'surprise' || verdict === 'crash'
+  if (failed) return `<failure type="${verdict}" message="${escaped(reason)}">${escaped(detailsOf(row))}</failure>`
   if (verdict === 'broken') return `<error type="broken" message="${escaped(reason)}"/>`
   if (verdict === 'skip') return `<skipped message="${escaped(reason)}"/>`
-  return reason === '' ? '' : `<system-out>${escaped(`${verdict}: ${reason}`)}</system-out>`
+  const details = verdict === 'warn' || verdict === 'known' ? `\n${detailsOf(row)}` : ''
+  return reason === '' ? '' : `<system-out>${escaped(`${verdict}: ${reason}${details}`)}</system-out>`
 }
+
+const detailsOf = ({ rpc, requirement, source, sends, calls }: ReportDocument['results'][number]): string =>
+  [
+    `${rpc}: ${requirement}`,
+    `rests on: ${source}`,
+    `sent: ${sends}`,
+    ...calls.flatMap(({ method, messages, end }) => [
+      method,
+      ...messages.map((message) => `  ${message}`),
+      `  = ${end}`,
+    ]),
+  ].join('\n')
 
 /** JUnit XML: a suite for each section; warnings and choices pass, with their text in system-out. */
 export const junitReport = ({ results, server, elapsedMs }: ReportDocument): string => {
@@ -32,7 +47,7 @@ export const junitReport = ({ results, server, elapsedMs }: ReportDocument): str
       const head = `classname="${escaped(`${section}.${row.level}`)}" name="${row.id}" time="${row.elapsedMs / 1000}"`
       return `    <testcase ${head}>${bodyOf(row)}</testcase>`
     })
-    const counts = `tests="${rows.length}" failures="${count('fail', 'surprise')}" errors="${count('broken')}" skipped="${count('skip')}"`
+    const counts = `tests="${rows.length}" failures="${count('fail', 'surprise', 'crash')}" errors="${count('broken')}" skipped="${count('skip')}"`
     return [`  <testsuite name="${escaped(section)}" ${counts}>`, ...cases, '  </testsuite>'].join('\n')
   })
   const head = `<testsuites name="${escaped(server)}" tests="${results.length}" time="${elapsedMs / 1000}">`

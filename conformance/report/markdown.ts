@@ -1,5 +1,4 @@
-import { clientFindings, costOf, counted, type ReportDocument, VERDICTS } from './document.js'
-import { isFinding } from './text.js'
+import { clientFindings, costOf, counted, crashLines, isFinding, type ReportDocument, VERDICTS } from './document.js'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;')
 const row = (...cells: readonly (string | number)[]): string =>
@@ -13,7 +12,13 @@ export const markdownReport = (document: ReportDocument): string => {
     const group = counted(results.filter((result) => result.section === section))
     return row(section, ...VERDICTS.map((verdict) => group[verdict]))
   })
-  const findings = results.filter(isFinding).map(({ id, level, verdict, reason }) => row(id, level, verdict, reason))
+  const findings = results
+    .filter(isFinding)
+    .map(({ id, level, verdict, reason, rpc, requirement, source, sends, calls }) => {
+      const last = calls.at(-1)
+      const call = last === undefined ? '' : `${last.method}: ${last.messages[0] ?? ''} = ${last.end}`.slice(0, 300)
+      return row(id, level, verdict, reason, `${rpc}: ${requirement}`, source, sends, call)
+    })
   const clients = [...clientFindings(results)].flatMap(([client, found]) =>
     found.map(({ id, reading }) => row(client, id, `${reading.fact}: ${reading.value}`, reading.consequence)),
   )
@@ -30,7 +35,14 @@ export const markdownReport = (document: ReportDocument): string => {
     '',
     '## Findings',
     '',
-    ...(findings.length === 0 ? ['None.'] : [row('row', 'level', 'verdict', 'what'), row('---', '---', '---', '---')]),
+    ...crashLines(document).map((line) => `- ${line}`),
+    '',
+    ...(findings.length === 0
+      ? ['None.']
+      : [
+          row('row', 'level', 'verdict', 'what', 'requirement', 'rests on', 'sent', 'last call'),
+          row('---', '---', '---', '---', '---', '---', '---', '---'),
+        ]),
     ...findings,
     '',
     '## Clients',
@@ -62,7 +74,7 @@ export const serverTable = (documents: readonly ReportDocument[]): string => {
     row('---', '---', '---', '---', ...VERDICTS.map(() => '---:'), '---'),
     ...documents.map(({ server, version, settings, examinedAt, summary, results }) => {
       const clients = [...clientFindings(results).keys()].sort().join(', ')
-      const counts = VERDICTS.map((verdict) => summary[verdict])
+      const counts = VERDICTS.map((verdict) => summary[verdict] ?? 0)
       return row(server, version, examinedAt.slice(0, 16), settings.join(' '), ...counts, clients)
     }),
     '',

@@ -1,10 +1,11 @@
 import { EOL } from 'node:os'
 import type { Result, Verdict } from '../runner.js'
-import { clientFindings, costOf, counted, type ReportDocument, VERDICTS } from './document.js'
+import { clientFindings, costOf, counted, crashLines, isFinding, type ReportDocument, VERDICTS } from './document.js'
 
 const MARK: Readonly<Record<Verdict, string>> = {
   pass: 'ok  ',
   fail: 'FAIL',
+  crash: 'CRSH',
   warn: 'warn',
   chosen: 'info',
   skip: 'skip',
@@ -12,10 +13,6 @@ const MARK: Readonly<Record<Verdict, string>> = {
   surprise: 'SURP',
   broken: 'BRKN',
 }
-
-/** What a report lists one by one. */
-export const isFinding = ({ verdict }: { readonly verdict: Verdict }): boolean =>
-  verdict === 'fail' || verdict === 'warn' || verdict === 'known' || verdict === 'surprise' || verdict === 'broken'
 
 /** One line of live progress. */
 export const progressLine = ({ requirement, verdict, reason, elapsedMs }: Result, done: string): string => {
@@ -29,7 +26,13 @@ export const textReport = (document: ReportDocument): string => {
   const { results, server, version } = document
   const findings = results
     .filter(isFinding)
-    .map(({ id, level, verdict, reason }) => `${MARK[verdict]} ${id.padEnd(7)} [${level}] ${reason}`)
+    .flatMap(({ id, level, verdict, reason, rpc, requirement, source, sends, calls }) => [
+      `${MARK[verdict]} ${id.padEnd(7)} [${level}] ${reason}`,
+      `     ${rpc}: ${requirement}`,
+      `     rests on ${source}`,
+      `     sent: ${sends}`,
+      ...lastCallOf(calls),
+    ])
   const clients = [...clientFindings(results)].flatMap(([client, found]) => [
     client,
     ...found.map(({ id, reading }) => `  ${id} ${reading.fact} is ${reading.value}: ${reading.consequence}`),
@@ -41,10 +44,19 @@ export const textReport = (document: ReportDocument): string => {
     '',
     ...table(results, ({ level }) => level),
     '',
+    ...crashLines(document).map((line) => `CRSH ${line}`),
     ...(findings.length === 0 ? ['No findings.'] : findings),
     '',
     ...(clients.length === 0 ? [] : ['What clients would make of it:', ...clients, '']),
   ].join('\n')
+}
+
+/** The call that came last is mostly the one that the finding is about; `--explain` shows all. */
+const lastCallOf = (calls: Row['calls']): string[] => {
+  const last = calls.at(-1)
+  if (last === undefined) return []
+  const [first, answer] = [last.messages[0] ?? '', last.messages.findLast((message) => message.startsWith('<')) ?? '']
+  return [`     last call: ${last.method} ${[first, answer, `= ${last.end}`].filter(Boolean).join(' ').slice(0, 400)}`]
 }
 
 type Row = ReportDocument['results'][number]

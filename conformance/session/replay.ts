@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Candidate } from '../candidate.js'
 import type { CallSettings, Outcome } from '../client.js'
-import type { TranscriptLine } from '../exam.js'
+import type { Exam } from '../exam.js'
 import { Divergence } from '../finding.js'
 import type { Any, Method } from '../methods.js'
 import * as methods from '../methods.js'
@@ -20,11 +20,10 @@ const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetad
 
 /** Longer than any action of a session takes. */
 const CALL_MS = 30_000
-const TRANSCRIPT_LINES = 40
 
 /** One run of a session against a server. */
 export class Replay {
-  readonly transcript: TranscriptLine[] = []
+  readonly #exam: Exam
   readonly #session: Session
   readonly #candidate: Candidate
   readonly #content: Content
@@ -34,7 +33,9 @@ export class Replay {
   #isStopped = false
 
   /** `exact` names paths at which nothing is tolerated, whatever the client. */
-  constructor(session: Session, candidate: Candidate, exact: readonly string[] = []) {
+  constructor(session: Session, exam: Exam, exact: readonly string[] = []) {
+    const { candidate } = exam
+    this.#exam = exam
     this.#session = session
     this.#exact = exact
     this.#candidate = candidate
@@ -100,7 +101,7 @@ export class Replay {
     const method: Method<Any, Any> = { service, name }
     const settings = { ...this.#settings(call), ...(maxResponses === undefined ? {} : { maxResponses }) }
     const outcome = await this.#candidate.client.call(method, requests as Any[], settings)
-    this.#record(call, requests[0], outcome)
+    this.#exam.note({ service: `${call.id} ${service}`, name }, outcome)
     return outcome
   }
 
@@ -229,7 +230,7 @@ export class Replay {
     // What was written leaves with the next turn of the loop; a reset would overtake it.
     await setImmediate()
     conversation.cancel()
-    this.#record(call, '(broken off)', await conversation.outcome)
+    this.#exam.note({ service: `${call.id} ${methods.write.service}`, name: 'Write' }, await conversation.outcome)
   }
 
   async #queryWriteStatus(call: SessionCall): Promise<void> {
@@ -243,15 +244,5 @@ export class Replay {
     const { committedSize = 0, complete = false } = outcome.responses[0] ?? {}
     if (complete) this.#uploads.skip(uploadId)
     this.#uploads.learnCommitted(uploadId, code === 'OK' ? Number(committedSize) : 0)
-  }
-
-  #record(call: SessionCall, sent: unknown, outcome: Outcome<unknown>): void {
-    if (this.transcript.length >= TRANSCRIPT_LINES) return
-    const last = outcome.responses.at(-1)
-    this.transcript.push({
-      method: `${call.id} ${call.method}`,
-      sent: show(sent),
-      came: `${codeName(outcome.code)} ${outcome.message} ${last === undefined ? '' : show(last)}`.trim(),
-    })
   }
 }

@@ -120,7 +120,7 @@ t.test('what a client on grpc-js said is written, and can be replayed', async (t
   t.ok(sources.some((source) => 'message' in source && source.message === 'Command'))
   t.match(Object.values(session.expected), [{ text: SALTED.toString().toUpperCase() }], 'and what was read')
 
-  await t.resolves(new Replay(session, await open(t, upstream)).run())
+  await t.resolves(new Replay(session, new Exam(await open(t, upstream))).run())
 })
 
 const bazel = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
@@ -140,7 +140,7 @@ t.test('what Bazel said is written, and can be replayed', { skip: needsBazel }, 
     t.ok(called(session, name).length > 0, name)
   }
   t.match(called(session, 'GetCapabilities')[0]?.metadata, { actionId: 'capabilities' })
-  await t.resolves(new Replay(session, await open(t, upstream)).run())
+  await t.resolves(new Replay(session, new Exam(await open(t, upstream))).run())
 })
 
 t.test('the program writes when it is told to stop', async (t) => {

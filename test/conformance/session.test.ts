@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Candidate } from '../../conformance/candidate.js'
 import { openCandidate } from '../../conformance/candidate.js'
+import { Exam } from '../../conformance/exam.js'
 import { mutations } from '../../conformance/mutate/mutations.js'
 import { MutatingProxy } from '../../conformance/mutate/proxy.js'
+import { runChecks } from '../../conformance/runner.js'
 import { Replay } from '../../conformance/session/replay.js'
 import { readSession, readSessions } from '../../conformance/session/session.js'
-import { sessionResults, sessions } from '../../conformance/session/session-checks.js'
+import { checkOf, sessions } from '../../conformance/session/session-checks.js'
 import { untolerated } from '../../conformance/session/tolerance.js'
 import { startServer } from '../clients/server.js'
 
@@ -38,7 +40,7 @@ const replayAll = async (candidate: Candidate, names?: readonly string[]): Promi
   const outcomes: Record<string, string> = {}
   const chosen = readSessions().filter(({ id }) => names?.includes(id.slice('SES-'.length)) ?? isHere(id))
   for (const session of chosen) {
-    outcomes[session.id] = await new Replay(session, candidate, ['metadata.stage']).run().then(
+    outcomes[session.id] = await new Replay(session, new Exam(candidate), ['metadata.stage']).run().then(
       () => '',
       (error) => `${error.name}: ${error.message}`,
     )
@@ -59,9 +61,11 @@ t.test('a server that has what a session brings passes too, and so does another 
 t.test('sessions beside each other', async (t) => {
   const candidate = await open(t, upstream)
   const told: string[] = []
-  const results = await sessionResults(candidate, {
+  const chosen = sessions.filter(({ id }) => id !== 'SES-siso' && isHere(id)).map(checkOf)
+  const results = await runChecks(chosen, candidate, {
+    concurrency: 4,
     missing: (need) => (need === 'compressor:zstd' ? 'not announced' : undefined),
-    isSelected: (id) => id !== 'SES-siso' && isHere(id),
+    isAlive: () => Promise.resolve(true),
     onResult: ({ requirement }) => told.push(requirement.id),
   })
   t.same([...told].sort(), results.map(({ requirement }) => requirement.id).sort())
