@@ -1,6 +1,26 @@
 import type { Candidate } from './candidate.js'
 import type { TranscriptLine } from './exam.js'
-import type { Result, RunSettings, Sitting } from './runner.js'
+import type { Result, Verdict } from './result.js'
+
+export interface OutageSettings {
+  /** Asked after a check that got no answer. */
+  isAlive(): Promise<boolean>
+  /** Waits for a server that went away, or brings it back; false when it stays away, and the run is over. */
+  comeBack?(): Promise<boolean>
+  onCrash?(crash: Crash): void
+}
+
+/** One check being taken. */
+export interface Sitting {
+  readonly check: { readonly id: string }
+  /** The server kept silent, or was gone. */
+  readonly gotNoAnswer: boolean
+  /** The connection broke under it, or there was none. */
+  readonly lostConnection: boolean
+  readonly lastCalls: readonly TranscriptLine[]
+  judge(): Promise<Result>
+  result(verdict: Verdict, reason: string): Result
+}
 
 /** The server went away in mid-run. */
 export interface Crash {
@@ -17,13 +37,13 @@ const GONE = 'the server stopped answering in mid-run'
 /** Takes checks as long as the server is there, and finds out under which of them it goes away. */
 export class Outages {
   readonly #candidate: Candidate
-  readonly #settings: RunSettings
+  readonly #settings: OutageSettings
   readonly #underWay = new Set<Promise<unknown>>()
   /** Those that got no answer while the server was away. */
   #suspects: Suspect[] = []
   #outage: Promise<void> | undefined
 
-  constructor(candidate: Candidate, settings: RunSettings) {
+  constructor(candidate: Candidate, settings: OutageSettings) {
     this.#candidate = candidate
     this.#settings = settings
   }

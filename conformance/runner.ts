@@ -1,43 +1,19 @@
 import type { Candidate, Need } from './candidate.js'
 import type { Check, Level, Requirement } from './check.js'
-import { Exam, type Observed, type TranscriptLine } from './exam.js'
+import { Exam, type TranscriptLine } from './exam.js'
 import { Divergence, NotApplicable } from './finding.js'
-import { type Crash, Outages } from './outages.js'
-import { type Reading, readingsOf } from './profiles.js'
+import { type OutageSettings, Outages } from './outages.js'
+import { readingsOf } from './profiles.js'
 import { requirements } from './requirements.js'
+import type { Result, Verdict } from './result.js'
 
-/**
- * `chosen` is the verdict on a `may`: whatever the server did is its right, and is recorded. `crash` is that of the row under
- * which the server went away, whatever the row's level. `broken` is a slip of the suite's own, which says nothing about the
- * server. `known` diverges as the expectations say; `surprise` is listed there and holds all the same.
- */
-export type Verdict = 'pass' | 'fail' | 'crash' | 'warn' | 'chosen' | 'skip' | 'known' | 'surprise' | 'broken'
+export type { Result, Verdict }
 
-export interface Result {
-  readonly requirement: Requirement
-  readonly sends: string
-  readonly verdict: Verdict
-  /** Why it failed, warned or was skipped; what the server chose. */
-  readonly reason: string
-  /** The method that the server does not implement, when that is all there is to say. */
-  readonly unimplemented?: string | undefined
-  readonly observations: Readonly<Record<string, Observed>>
-  /** What clients make of the observations. */
-  readonly readings: readonly Reading[]
-  readonly transcript: readonly TranscriptLine[]
-  readonly elapsedMs: number
-}
-
-export interface RunSettings {
+export interface RunSettings extends OutageSettings {
   readonly concurrency: number
   /** What the candidate offers; a check that needs more is skipped with the reason. */
   missing(need: Need): string | undefined
-  /** Asked after a check that got no answer. */
-  isAlive(): Promise<boolean>
-  /** Waits for a server that went away, or brings it back; false when it stays away, and the run is over. */
-  comeBack?(): Promise<boolean>
   onResult(result: Result): void
-  onCrash?(crash: Crash): void
 }
 
 const DEADLINE_MS = 30_000

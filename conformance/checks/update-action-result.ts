@@ -1,4 +1,4 @@
-import { found, get, storedAction, storedResult, update } from '../action-cache.js'
+import { type ActionResultInput, comparable, found, get, storedAction, storedResult, update } from '../action-cache.js'
 import type { Need } from '../candidate.js'
 import type { Check } from '../check.js'
 import { EMPTY_DIGEST } from '../exam.js'
@@ -14,10 +14,16 @@ export const updateActionResultChecks: readonly Check[] = [
     run: async (exam) => {
       const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(90))
       const actionDigest = await storedAction(exam)
-      const result = { outputFiles: [{ path: 'f', digest }], executionMetadata: { worker: 'w' } }
+      const result: ActionResultInput = {
+        outputFiles: [{ path: 'f', digest, isExecutable: true }],
+        outputSymlinks: [{ path: 'l', target: 'f' }],
+        stdoutDigest: digest,
+        stderrDigest: digest,
+        executionMetadata: { worker: 'w' },
+      }
       const answer = found(exam, await update(exam, actionDigest, result))
-      exam.expectEqual(answer.outputFiles[0]?.digest?.hash, digest.hash, 'the hash of the output in the answer')
-      found(exam, await get(exam, actionDigest))
+      exam.expectEqual(comparable(answer), comparable(result), 'the result in the answer')
+      exam.expectEqual(comparable(found(exam, await get(exam, actionDigest))), comparable(result), 'the stored result')
     },
   },
   {

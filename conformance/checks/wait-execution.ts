@@ -26,6 +26,17 @@ const expectName = (exam: Exam, { outcome }: Execution, name: string): void =>
     'the names of the Operations',
   )
 
+/** The end of an operation is one fact, whoever tells it: done, its metadata, and what it came to, with its times. */
+const expectSame = (exam: Exam, told: Execution, execution: Execution): void => {
+  const of = ({ last, response }: Execution): object => ({
+    done: last?.done,
+    stage: last === undefined ? -1 : stageOf(last),
+    metadata: last?.metadata?.typeUrl,
+    result: response?.result ?? null,
+  })
+  exam.expectEqual(of(told), of(execution), 'the last Operation')
+}
+
 const waitChecks: readonly Check[] = [
   {
     id: 'WAI-01',
@@ -60,6 +71,7 @@ const waitChecks: readonly Check[] = [
       const { execution } = await run(exam, { script: 'echo kept' })
       const waited = await wait(exam, execution.name)
       exam.observed('finished operations stay', waited.outcome.code === 0)
+      if (waited.outcome.code === 0) expectSame(exam, waited, execution)
       exam.expectEqual(await outputText(exam, resultOf(exam, waited), 'stdout'), 'kept\n', 'stdout')
     },
   },
