@@ -6,7 +6,9 @@ import { tooLarge, unpacked } from './encoding.js'
 export const PREFIX_BYTES = 5
 
 /** What a message may take before the process as a whole has to have room for it. */
-const FREE_BYTES = 64 * 1024
+const FREE_BYTES = 128 * 1024
+/** Messages that are put together before they are asked for; bytes behind them stay as they came. */
+const MAX_READY = 4
 
 const NOTHING = Buffer.alloc(0)
 
@@ -25,9 +27,18 @@ export interface MessageLimits {
   readonly budget: Budget
 }
 
+interface Ready {
+  readonly bytes: Buffer
+  readonly isCompressed: boolean
+  /** What it took of the client's window. */
+  readonly owedBytes: number
+  /** What it took of the budget. */
+  readonly takenBytes: number
+}
+
 /**
- * Finds the messages in the body of a request. Until one is asked for, what comes is held back and counts against the
- * client's window. A message is put together as its bytes come, whatever length it announced.
+ * Finds the messages in the body of a request. A message is put together as its bytes come, whatever length it announced;
+ * until it is asked for, they count against the client's window.
  */
 export class Messages {
   readonly #sink: MessageSink
@@ -37,6 +48,8 @@ export class Messages {
   #isBusy = false
   #isEnded = false
   #isOver = false
+  #ready: Ready[] = []
+  /** What came behind the messages that are ready. */
   #held: Buffer[] = []
   readonly #prefix = Buffer.allocUnsafe(PREFIX_BYTES)
   #prefixBytes = 0
@@ -45,6 +58,9 @@ export class Messages {
   #bytes: Buffer = NOTHING
   #filledBytes = 0
   #takenBytes = 0
+  #owedBytes = 0
+  /** Of the budget: for the message that the handler got last, and holds until it asks for the next or has answered. */
+  #passedBytes = 0
 
   constructor(sink: MessageSink, encoding: string | undefined, limits: MessageLimits) {
     this.#sink = sink
@@ -67,11 +83,11 @@ export class Messages {
     }
     this.#isBusy = true
     let at = 0
-    if (this.#held.length === 0) while (this.#isWanted && at < bytes.length) at = this.#take(bytes, at, false)
+    if (this.#held.length === 0) while (this.#hasRoom && at < bytes.length) at = this.#step(bytes, at, false)
     this.#isBusy = false
-    if (this.#isOver) at = bytes.length
-    else if (at < bytes.length) this.#held.push(Buffer.from(bytes.subarray(at)))
-    if (at > 0) this.#sink.consumed(at)
+    if (at === bytes.length) return
+    if (this.#isOver) this.#sink.consumed(bytes.length - at)
+    else this.#held.push(Buffer.from(bytes.subarray(at)))
   }
 
   end(): void {
@@ -84,29 +100,69 @@ export class Messages {
     if (this.#isOver) return
     this.#isOver = true
     this.#isWanted = false
-    const held = this.#held
+    let owedBytes = this.#owedBytes
+    for (const ready of this.#ready) {
+      owedBytes += ready.owedBytes
+      this.#takenBytes += ready.takenBytes
+    }
+    for (const { length } of this.#held) owedBytes += length
+    this.#ready = []
     this.#held = []
     this.#bytes = NOTHING
+    this.#limits.budget.release(this.#takenBytes)
+    this.#takenBytes = 0
     this.#release()
-    for (const { length } of held) this.#sink.consumed(length)
+    if (owedBytes > 0) this.#sink.consumed(owedBytes)
+  }
+
+  get #hasRoom(): boolean {
+    return !this.#isOver && (this.#isWanted || this.#ready.length < MAX_READY)
   }
 
   #goOn(): void {
     this.#isBusy = true
-    while (this.#isWanted && this.#held.length > 0) {
-      const chunk = this.#held[0] as Buffer
-      const at = this.#take(chunk, 0, true)
-      // Closed meanwhile, it has given back the whole of what was held.
-      if (this.#isOver) break
-      if (at === chunk.length) this.#held.shift()
-      else this.#held[0] = chunk.subarray(at)
-      this.#sink.consumed(at)
+    this.#deliver()
+    while (this.#hasRoom && this.#held.length > 0) {
+      const chunk = this.#held.shift() as Buffer
+      const at = this.#step(chunk, 0, true)
+      if (at < chunk.length) this.#putBack(chunk.subarray(at))
     }
     this.#isBusy = false
     if (!this.#isWanted || !this.#isEnded) return
     this.#isWanted = false
     if (this.#prefixBytes > 0) this.#fail(new StatusError('INTERNAL', 'the request ended within a message'))
     else this.#sink.halfClosed()
+  }
+
+  #putBack(rest: Buffer): void {
+    if (this.#isOver) this.#sink.consumed(rest.length)
+    else this.#held.unshift(rest)
+  }
+
+  /** Takes what belongs to the next message, and passes on what is asked for. */
+  #step(bytes: Buffer, at: number, isOwn: boolean): number {
+    const next = this.#take(bytes, at, isOwn)
+    if (this.#isOver) {
+      this.#sink.consumed(next - at)
+      return next
+    }
+    this.#owedBytes += next - at
+    if (this.#prefixBytes === PREFIX_BYTES && this.#filledBytes === this.#length) this.#complete()
+    this.#deliver()
+    return next
+  }
+
+  /** Gives the message that is asked for, if it is ready; else lets the client send on. */
+  #deliver(): void {
+    while (this.#isWanted) {
+      const ready = this.#ready.shift()
+      const owedBytes = ready?.owedBytes ?? this.#owedBytes
+      if (ready === undefined) this.#owedBytes = 0
+      if (owedBytes > 0) this.#sink.consumed(owedBytes)
+      if (ready === undefined) return
+      this.#isWanted = false
+      this.#pass(ready)
+    }
   }
 
   /** Takes what belongs to the next message from `at` on; answers where the rest begins. `isOwn` bytes stay as they are. */
@@ -118,7 +174,6 @@ export class Messages {
     else if (this.#makeRoom(this.#filledBytes + wanted)) bytes.copy(this.#bytes, this.#filledBytes, next, next + wanted)
     else return next
     this.#filledBytes += wanted
-    if (this.#filledBytes === this.#length) this.#complete()
     return next + wanted
   }
 
@@ -152,18 +207,23 @@ export class Messages {
   }
 
   #complete(): void {
-    const message = this.#bytes
     const isCompressed = this.#prefix[0] !== 0
+    this.#ready.push({ bytes: this.#bytes, isCompressed, owedBytes: this.#owedBytes, takenBytes: this.#takenBytes })
+    this.#owedBytes = 0
+    this.#takenBytes = 0
     this.#bytes = NOTHING
     this.#prefixBytes = 0
     this.#filledBytes = 0
-    this.#isWanted = false
+  }
+
+  #pass({ bytes, isCompressed, takenBytes }: Ready): void {
+    this.#passedBytes = takenBytes
     if (!isCompressed) {
-      this.#sink.message(message)
+      this.#sink.message(bytes)
       return
     }
-    unpacked(message, this.#encoding, this.#limits.maxMessageBytes).then(
-      (bytes) => this.#isOver || this.#sink.message(bytes),
+    unpacked(bytes, this.#encoding, this.#limits.maxMessageBytes).then(
+      (plain) => this.#isOver || this.#sink.message(plain),
       (error: unknown) => this.#isOver || this.#fail(StatusError.from(error)),
     )
   }
@@ -174,7 +234,7 @@ export class Messages {
   }
 
   #release(): void {
-    this.#limits.budget.release(this.#takenBytes)
-    this.#takenBytes = 0
+    this.#limits.budget.release(this.#passedBytes)
+    this.#passedBytes = 0
   }
 }
