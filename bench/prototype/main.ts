@@ -6,7 +6,7 @@ import type { Request } from '../load/request.js'
 import { cpuMicrosOf } from '../server/usage.js'
 import { median } from '../statistics.js'
 
-// What a leaner transport could bring: the same bare handlers on grpc-js and on node:http2 alone, one round of each after
+// What the transport costs: the same bare handlers on our own, on grpc-js and on node:http2 alone, one round of each after
 // the other. `npx tsx bench/prototype/main.ts` prints a table; it is not a part of `npm run bench`.
 
 const ROUNDS = 5
@@ -86,7 +86,8 @@ const measured = async ({ pid, address }: Started, subject: Subject) => {
 }
 
 const servers = [
-  await start('grpc-js', ['bench/server/bare.ts']),
+  await start('remexec', ['bench/server/bare.ts']),
+  await start('grpc-js', ['bench/prototype/grpc-js.ts']),
   await start('http2 core', ['bench/prototype/server.ts', 'core']),
   await start('http2 compat', ['bench/prototype/server.ts', 'compat']),
 ]

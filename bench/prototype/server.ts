@@ -2,7 +2,7 @@ import http2, { type Http2ServerRequest, type Http2ServerResponse, type ServerHt
 import type { Readable, Writable } from 'node:stream'
 import { serviceDefinition } from '../../src/proto/service-definition.js'
 
-// The bare handlers of bench/bare-server.ts on node:http2 alone, with gRPC's framing written here: what a transport
+// The bare handlers of bench/server/bare.ts on node:http2 alone, with gRPC's framing written here: what a transport
 // without grpc-js could bring. A prototype that measures: no deadlines, compression, metadata or errors, and not a
 // part of the server. `core` answers stream events of a session, `compat` requests in the manner of node:http.
 

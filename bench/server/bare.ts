@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto'
+import type { RpcCall, Service, Unary } from '../../src/base/rpc.js'
+import { StatusError } from '../../src/base/status-error.js'
+import { codec } from '../../src/proto/codec.js'
+import { listen } from '../../src/server/listener.js'
+import { send } from '../../src/service/send.js'
+
+// Bare handlers on remexec's own transport: they decode the request, answer something of the same shape, and keep nothing.
+// The header `x-bench-shape` says which shape, where a server that keeps nothing could not know.
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const chunk = Buffer.alloc(64 << 10, 7)
+
+interface Digest {
+  readonly hash: string
+  readonly sizeBytes: number
+}
+
+const digestOf = (byte: number, sizeBytes: number): Digest => ({ hash: byte.toString(16).padStart(64, '0'), sizeBytes })
+const shapeOf = ({ metadata }: RpcCall): string => String(metadata.get('x-bench-shape') ?? '')
+
+const cas: Readonly<Record<string, Unary>> = {
+  FindMissingBlobs: async ({ blobDigests }: { blobDigests: Digest[] }, call) => {
+    const shape = shapeOf(call)
+    if (shape === 'absent') return { missingBlobDigests: blobDigests }
+    return { missingBlobDigests: shape === 'half' ? blobDigests.filter((_, index) => index % 2 === 1) : [] }
+  },
+  BatchUpdateBlobs: async ({ requests }: { requests: { digest: Digest }[] }) => ({
+    responses: requests.map(({ digest }) => ({ digest, status: {} })),
+  }),
+  BatchReadBlobs: async ({ digests }: { digests: Digest[] }) => ({
+    responses: digests.map((digest) => ({ digest, data: chunk.subarray(0, digest.sizeBytes), status: {} })),
+  }),
+}
+
+const actionCache: Readonly<Record<string, Unary>> = {
+  GetActionResult: async (request: { inlineStdout: boolean; inlineOutputFiles: string[] }, call) => {
+    if (shapeOf(call) === 'absent') throw new StatusError('NOT_FOUND', 'no result for this action')
+    const contents = request.inlineOutputFiles.length > 0 ? { contents: chunk.subarray(0, 1000) } : {}
+    return {
+      outputFiles: [{ path: 'out/a', digest: digestOf(1, 1000), ...contents }],
+      stdoutDigest: digestOf(2, 1000),
+      ...(request.inlineStdout ? { stdoutRaw: chunk.subarray(0, 1000) } : {}),
+      executionMetadata: { worker: 'bench' },
+    }
+  },
+  UpdateActionResult: async ({ actionResult }: { actionResult: object }) => actionResult,
+}
+
+const capabilities: Readonly<Record<string, Unary>> = {
+  GetCapabilities: async () => ({
+    cacheCapabilities: {
+      digestFunctions: [1, 9],
+      supportedCompressors: [1],
+      supportedBatchUpdateCompressors: [1],
+      actionCacheUpdateCapabilities: { updateEnabled: true },
+      maxBatchTotalSizeBytes: 4 << 20,
+    },
+    lowApiVersion: { major: 2 },
+    highApiVersion: { major: 2, minor: 3 },
+  }),
+}
+
+const executeMetadata = codec(`${REAPI}.ExecuteOperationMetadata`)
+const executeResponse = codec(`${REAPI}.ExecuteResponse`)
+const TYPE_URL = `type.googleapis.com/${REAPI}`
+
+const execution: Service = {
+  name: `${REAPI}.Execution`,
+  serverStreaming: {
+    /** The stages that remexec tells of too: EXECUTING where nothing is cached, and COMPLETED. */
+    Execute: async ({ actionDigest }: { actionDigest: Digest }, call, responses) => {
+      const cachedResult = shapeOf(call) === 'cached'
+      const name = `operations/${randomUUID()}`
+      const tell = (stage: 3 | 4, rest: object = {}): Promise<void> => {
+        const value = executeMetadata.encode({ stage, actionDigest, digestFunction: 1 })
+        return send(responses, { name, metadata: { typeUrl: `${TYPE_URL}.ExecuteOperationMetadata`, value }, ...rest })
+      }
+      if (!cachedResult) await tell(3)
+      const outputFiles = cachedResult ? [{ path: 'out/a', digest: digestOf(1, 1000) }] : []
+      const result = { outputFiles, executionMetadata: { worker: 'bench' } }
+      const value = executeResponse.encode({ cachedResult, result })
+      await tell(4, { done: true, response: { typeUrl: `${TYPE_URL}.ExecuteResponse`, value } })
+    },
+  },
+}
+
+const byteStream: Service = {
+  name: 'google.bytestream.ByteStream',
+  serverStreaming: {
+    Read: async ({ resourceName }: { resourceName: string }, _, responses) => {
+      for (let left = Number(resourceName.split('/').at(-1)); left > 0; left -= chunk.length) {
+        await send(responses, { data: chunk.subarray(0, left) })
+      }
+    },
+  },
+  clientStreaming: {
+    Write: async (requests) => {
+      let committedSize = 0
+      for await (const { data } of requests) committedSize += data.length
+      return { committedSize }
+    },
+  },
+}
+
+const listener = await listen({
+  address: '127.0.0.1:0',
+  services: [
+    { name: `${REAPI}.ContentAddressableStorage`, unary: cas },
+    { name: `${REAPI}.ActionCache`, unary: actionCache },
+    { name: `${REAPI}.Capabilities`, unary: capabilities },
+    execution,
+    byteStream,
+  ],
+})
+process.stderr.write(`serving grpc://${listener.address}\n`)
+process.once('SIGTERM', () => void listener.close(0).then(() => process.exit(0)))
