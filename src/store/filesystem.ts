@@ -12,6 +12,7 @@ import { inlineCharge, segmentBytesFor } from './filesystem/records/room.js'
 import { Checkpoints } from './filesystem/recover/checkpoints.js'
 import { recover } from './filesystem/recover/recover.js'
 import { Shelf } from './filesystem/shelf.js'
+import { Shortages } from './filesystem/upkeep/shortages.js'
 import { Upkeep } from './filesystem/upkeep/upkeep.js'
 import { BlobIndex } from './index/blob-index.js'
 import type { BuildContext, StoreKind } from './kind.js'
@@ -75,6 +76,7 @@ const start = async (
     smallBytes: options.small_blob_size,
     syncs: isSynced ? new FolderSyncs() : undefined,
     upkeep,
+    shortages: new Shortages(path, { clock, log }),
   })
   shelf.evict()
   upkeep.start()

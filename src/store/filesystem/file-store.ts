@@ -22,6 +22,7 @@ import type { OpenFile } from './files/open-file.js'
 import { placeFile } from './files/place-file.js'
 import type { WriteSlots } from './files/write-slots.js'
 import { ATTEMPTS_MAX, type Located, notFound, type Shelf } from './shelf.js'
+import type { Shortages } from './upkeep/shortages.js'
 import type { Upkeep, UpkeepReport } from './upkeep/upkeep.js'
 
 /** Up to here a part of a file is read while it is opened: open, read, close, and no stream that holds a descriptor. */
@@ -39,6 +40,7 @@ export interface FilesystemStoreParts {
   /** Set where a finished write has to survive a power loss. */
   readonly syncs: FolderSyncs | undefined
   readonly upkeep: Upkeep
+  readonly shortages: Shortages
 }
 
 /** What the store holds and has come upon, for who watches it. */
@@ -104,8 +106,13 @@ export class FilesystemStore extends BaseStore {
       throw cancellation(signal)
     }
     const form = await blob.take()
-    if (form.kind === 'bytes') await this.#putBytes(digest, form.bytes, signal)
-    else await join([...streamsOf(form), this.#sink(digest)], signal)
+    try {
+      if (form.kind === 'bytes') await this.#putBytes(digest, form.bytes, signal)
+      else await join([...streamsOf(form), this.#sink(digest)], signal)
+    } catch (error) {
+      this.#parts.shortages.met(digest, error)
+      throw error
+    }
   }
 
   /** Small blobs are handed over together: what is written at a time is then all of them. */

@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { internalCall } from '../../../src/base/call.js'
+import { ManualClock } from '../../../src/base/clock.js'
+import { textLog } from '../../../src/base/log.js'
 import { Code, isStatus } from '../../../src/base/status-error.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { openFilesystem } from './open.js'
@@ -53,6 +57,46 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
   const report = JSON.parse((await run('sh', args)).stdout)
   t.match(report.failure, new RegExp(`^${Code.RESOURCE_EXHAUSTED} `), report.failure)
   t.match(report, { isPresent: false, temp: [], files: [] })
+})
+
+t.test('a disk that stays full is told in the log, once in a while and not for each blob', async (t) => {
+  const mounted = await smallDisk(t)
+  if (mounted === undefined) {
+    t.pass('a small disk', { skip: 'cannot mount one here' })
+    return
+  }
+  const clock = new ManualClock()
+  const lines: string[] = []
+  const log = textLog('info', (line) => lines.push(line.trim()))
+  const told = (): string[] => lines.splice(0).filter((line) => line.includes('could not keep a blob'))
+  for (const small_blob_size of [0, 16 * 1024 * 1024]) {
+    const files = await openFilesystem(mounted, { small_blob_size, clock, log })
+    const fill = async (): Promise<void> => {
+      const blobs = Array.from({ length: 20 }, (_, number) => bytesOf(1_500_000, `blob ${number}`))
+      for (const bytes of blobs) await rejects(t, put(files.store, digestOf(bytes), bytes), 'RESOURCE_EXHAUSTED')
+    }
+    await fill()
+    const first = told()
+    t.equal(first.length, 1)
+    t.match(
+      first[0],
+      / warn +the store could not keep a blob store=TEST blob=[0-9a-f]+-1500000 reason="[^"]*the disk is full \(ENOSPC\)/,
+    )
+    clock.advance(60_000)
+    t.match(told(), [/the store could not keep a blob: more of these were not written count=19/])
+    await fill()
+    t.equal(told().length, 1)
+    const gone = new AbortController()
+    gone.abort()
+    await rejects(
+      t,
+      files.store.put(digestOf(bytesOf(10)), Blob.ofBytes(bytesOf(10)), internalCall({ signal: gone.signal })),
+      'CANCELLED',
+    )
+    clock.advance(60_000)
+    t.equal(told().length, 1, 'what was cancelled is no fault of the disk')
+    await files.close()
+  }
 })
 
 t.test('a disk that records have filled is RESOURCE_EXHAUSTED, and what was written before is kept', async (t) => {

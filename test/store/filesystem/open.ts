@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../../../src/base/clock.js'
-import { silentLog } from '../../../src/base/log.js'
+import { type Log, silentLog } from '../../../src/base/log.js'
 import { Resources } from '../../../src/base/resources.js'
 import type { EvictionPolicy, FilesystemOptions } from '../../../src/config/config.js'
 import { filesystem } from '../../../src/store/filesystem.js'
@@ -19,11 +19,12 @@ export interface OpenFilesystem {
 export interface FilesystemParts extends Partial<Omit<FilesystemOptions, 'eviction_policy'>> {
   readonly policy?: Partial<EvictionPolicy>
   readonly clock?: Clock
+  readonly log?: Log
 }
 
 /** A filesystem store in `{folder}/content` and `{folder}/temp`. */
 export const openFilesystem = async (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> => {
-  const { policy, clock = systemClock, ...options } = parts
+  const { policy, clock = systemClock, log = silentLog, ...options } = parts
   const resources = new Resources(silentLog)
   const all: FilesystemOptions = {
     content_path: join(folder, 'content'),
@@ -41,7 +42,7 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   const unavailable = (): never => {
     throw new Error('a filesystem store has no store below it')
   }
-  const context = { path: 'TEST', child: unavailable, named: unavailable, resources, clock, log: silentLog }
+  const context = { path: 'TEST', child: unavailable, named: unavailable, resources, clock, log }
   const store = await filesystem.build(all, context)
   if (store.files === undefined) throw new Error('a filesystem store has files')
   return {

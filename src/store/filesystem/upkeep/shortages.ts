@@ -1,0 +1,30 @@
+import type { Clock } from '../../../base/clock.js'
+import { errnoOf, inWords } from '../../../base/errno.js'
+import type { Log } from '../../../base/log.js'
+import { SparingLog } from '../../../base/sparing-log.js'
+import { isStatus } from '../../../base/status-error.js'
+import type { Digest } from '../../../reapi/digest.js'
+
+const RATION = { lines: 1, periodMs: 60_000 }
+
+/**
+ * Tells operators what a store lacks to keep what it is given: room on the disk, quota, descriptors. Clients are refused with
+ * RESOURCE_EXHAUSTED then, which the log has no line for otherwise: most of such refusals are the clients' own affair.
+ */
+export class Shortages {
+  readonly #store: string
+  readonly #log: SparingLog
+
+  /** `store` is the name of the store in the configuration. */
+  constructor(store: string, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+    this.#store = store
+    this.#log = new SparingLog(log, clock, RATION)
+  }
+
+  /** A blob could not be kept, for whatever reason. */
+  met(digest: Digest, error: unknown): void {
+    if (!isStatus(error, 'RESOURCE_EXHAUSTED') || errnoOf(error.cause) === undefined) return
+    const fields = { store: this.#store, blob: digest.key, reason: inWords(error.cause) }
+    this.#log.warn('the store could not keep a blob', fields)
+  }
+}
