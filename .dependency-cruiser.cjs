@@ -7,8 +7,8 @@ const mayImport = {
   stream: ['base', 'reapi'],
   store: ['stream', 'reapi', 'proto', 'base', 'config'],
   scheduler: ['reapi', 'proto', 'base', 'config'],
-  worker: ['store/store', 'stream', 'reapi', 'proto', 'base', 'config'],
-  service: ['store/store', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
+  worker: ['store/store', 'store/content', 'stream', 'reapi', 'proto', 'base', 'config'],
+  service: ['store/store', 'store/content', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
   server: ['base', 'proto'],
   health: ['base'],
 }

@@ -25,8 +25,9 @@ import type { ExecutionInstance, ExecutionOptions } from './service/execution/in
 import { executionService } from './service/execution/service.js'
 import type { CasInstance } from './service/instance.js'
 import { operationsService } from './service/operations/service.js'
-import type { DirectoryTrees } from './service/trees/directory-trees.js'
 import { workerApiService } from './service/worker-api/service.js'
+import { withCompleteness } from './store/completeness-checking.js'
+import type { DirectoryTrees } from './store/content/directory-trees.js'
 import type { Store } from './store/store.js'
 import { zstdFailure } from './stream/compression/libzstd.js'
 
@@ -100,10 +101,7 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   return [
     ...where(capabilities, capabilitiesService(capabilities)),
     ...where(cas, casService(casOptions)),
-    ...where(
-      ac,
-      actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES, trees: parts.trees.ofActions }),
-    ),
+    ...where(ac, actionCacheService({ instances: ac, maxResponseBytes: MAX_RESPONSE_BYTES })),
     ...where(byteStream, byteStreamService({ instances: byteStream, uploads: parts.uploads })),
     ...where(execution, executionService(executionOptions), operationsService(executionOptions)),
     ...workerApi(server.services, parts),
@@ -124,7 +122,7 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const cas = mapValues(services.cas, ({ cas_store }, instance) => casInstance(cas_store, instance))
   const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
     const { cas: outputs } = entryFor(cas, instance) ?? {}
-    return { ac: parts.ac(ac_store), cas: outputs, digestFunctions, isReadOnly: read_only }
+    return { ac: actionCache(ac_store, outputs, parts), cas: outputs, digestFunctions, isReadOnly: read_only }
   })
   const byteStream = mapValues(services.bytestream, (options, instance): ByteStreamInstance => {
     const { max_bytes_per_stream: maxReadChunkBytes, persist_stream_on_disconnect_timeout_s: parkedForS } = options
@@ -153,13 +151,17 @@ const executionInstance = (
   const { writeResults, maxTimeoutMs } = parts.workersOf(scheduler)
   return {
     cas: parts.cas(cas_store),
-    ac: parts.ac(ac_store),
+    ac: actionCache(ac_store, parts.cas(cas_store), parts),
     scheduler: parts.scheduler(scheduler),
     digestFunctions,
     maxTimeoutMs,
     writesResults: !writeResults,
   }
 }
+
+/** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
+const actionCache = (name: string, cas: Store | undefined, { ac, trees }: Parts): Store =>
+  withCompleteness(ac(name), cas, trees.ofActions)
 
 const cacheCapabilities = (ac: AcInstance | undefined, served: readonly Compressor[]): CacheCapabilities => ({
   compressors: served,

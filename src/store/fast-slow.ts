@@ -10,7 +10,15 @@ import { isWhole, type Range } from '../stream/path.js'
 import { Copies, notCached, unlessAborted } from './fast-slow/copies.js'
 import { PopulatedFiles } from './fast-slow/populated-files.js'
 import type { StoreKind } from './kind.js'
-import { BaseStore, type BlobEntry, type BlobFiles, type Outcomes, type Store, type StoreProperties } from './store.js'
+import {
+  BaseStore,
+  type BlobEntry,
+  type BlobFiles,
+  type Outcomes,
+  PLAIN,
+  type Store,
+  type StoreProperties,
+} from './store.js'
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in
@@ -40,7 +48,8 @@ class FastSlowStore extends BaseStore {
     this.#copies = new Copies({ fast, slow })
     this.files = fast.files && new PopulatedFiles(fast.files, (digest, call) => this.#populate(digest, call))
     const { encodings } = (slow.properties.keepsNothing ? fast : slow).properties
-    this.properties = { keepsNothing: fast.properties.keepsNothing && slow.properties.keepsNothing, encodings }
+    const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
+    this.properties = { ...PLAIN, keepsNothing, encodings }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

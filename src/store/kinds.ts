@@ -1,4 +1,5 @@
 import type { StoreOptions } from '../config/config.js'
+import { completenessChecking } from './completeness-checking.js'
 import { compression } from './compression.js'
 import { fastSlow } from './fast-slow.js'
 import { filesystem } from './filesystem.js'
@@ -17,6 +18,7 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   filesystem,
   fast_slow: fastSlow,
   compression,
+  completeness_checking: completenessChecking,
   verify,
   ref_store: refStore,
   noop,

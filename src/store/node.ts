@@ -5,7 +5,7 @@ import type { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
-import type { Store } from './store.js'
+import type { BlobEntry, Outcomes, Store } from './store.js'
 
 /**
  * A store at its place in the configuration. The builder wraps every store of every kind in one, so that what goes for all
@@ -35,6 +35,11 @@ export class StoreNode extends ForwardingStore {
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     return this.backend.put(digest, blob, call).catch(this.#fail)
+  }
+
+  /** What became of each is told in the answer. */
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    return this.backend.putAll(entries, call).catch(this.#fail)
   }
 
   override remove(digest: Digest, call: Call): Promise<void> {

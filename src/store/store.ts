@@ -54,9 +54,11 @@ export interface StoreProperties {
   readonly keepsNothing: boolean
   /** What blobs may come and go in without being encoded for it. */
   readonly encodings: readonly CompressorName[]
+  /** It has action results only while all they refer to is in a CAS. */
+  readonly checksCompleteness: boolean
 }
 
-export const PLAIN: StoreProperties = { keepsNothing: false, encodings: [] }
+export const PLAIN: StoreProperties = { keepsNothing: false, encodings: [], checksCompleteness: false }
 
 export interface BlobEntry {
   readonly digest: Digest

@@ -41,12 +41,6 @@ export class Verify extends Transform {
   }
 }
 
-/** As the stage, for a whole blob in memory: rejects when the bytes are not those of `digest`. */
-export const verifyBytes = async (digest: Digest, bytes: Uint8Array, options: VerifyOptions): Promise<void> => {
-  const error = faultOf(digest, bytes, options)
-  if (error !== undefined) throw await repaired(error, options.repair)
-}
-
 /** What is wrong with a whole blob in memory, `undefined` when nothing is. */
 export const faultOf = (
   digest: Digest,

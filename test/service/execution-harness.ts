@@ -15,10 +15,12 @@ import { actionCacheService } from '../../src/service/action-cache/service.js'
 import type { ExecutionInstance } from '../../src/service/execution/instance.js'
 import { executionService } from '../../src/service/execution/service.js'
 import { operationsService } from '../../src/service/operations/service.js'
-import { DirectoryTrees } from '../../src/service/trees/directory-trees.js'
 import { workerApiService } from '../../src/service/worker-api/service.js'
 import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
+import { asActionCache } from '../../src/store/action-cache.js'
 import { asCas } from '../../src/store/cas.js'
+import { withCompleteness } from '../../src/store/completeness-checking.js'
+import { DirectoryTrees } from '../../src/store/content/directory-trees.js'
 import type { Store } from '../../src/store/store.js'
 import { defaultSettings } from '../scheduler/settings.js'
 import { TestClient } from '../server/client.js'
@@ -197,15 +199,16 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
   const settings = { ...defaultSettings, ...options.settings }
   const host = new SchedulerHost({ name: 'main', settings, clock, log, newId })
   const instances = new Map<string, ExecutionInstance>()
+  const trees = new DirectoryTrees()
   const digestFunctions = [SHA256, BLAKE3]
   for (const name of options.instances ?? ['']) {
     const [cas, ac] = [asCas(await memoryStore(clock)), await memoryStore(clock)]
     const base = { cas, ac, scheduler: host, digestFunctions, maxTimeoutMs: 3_600_000, writesResults: true }
-    instances.set(name, { ...base, ...options.instance })
+    const instance = { ...base, ...options.instance }
+    instances.set(name, { ...instance, ac: withCompleteness(asActionCache(instance.ac), instance.cas, trees) })
   }
   const first = instances.get(options.instances?.[0] ?? '')
   if (first === undefined) throw new Error('no instance')
-  const trees = new DirectoryTrees()
   const execution = {
     instances,
     served: new Map<string, unknown>([...instances, ['cache', {}]]),
@@ -222,7 +225,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
       executionService(execution),
       operationsService(execution),
       workerApiService({ scheduler: host, clock }),
-      actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB, trees }),
+      actionCacheService({ instances: ac, maxResponseBytes: 4 * MIB }),
     ],
     log,
   })

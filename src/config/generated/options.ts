@@ -7,6 +7,7 @@ export interface StoreOptions {
   readonly fast_slow: FastSlowOptions
   readonly compression: CompressionOptions
   readonly verify: VerifyOptions
+  readonly completeness_checking: CompletenessCheckingOptions
   readonly ref_store: RefStoreOptions
   readonly noop: NoopOptions
 }
@@ -208,6 +209,20 @@ export interface VerifyOptions {
    * Check the hash.
    */
   readonly verify_hash: boolean
+}
+
+/**
+ * An action cache that has a result only while every output of it is still in the CAS. The ActionCache service does so with the CAS of its instance for an action cache that is not one of these itself: configure it where stores of other instances or a worker read the same entries.
+ */
+export interface CompletenessCheckingOptions {
+  /**
+   * The action cache itself.
+   */
+  readonly backend: StoreConfig
+  /**
+   * The CAS that must hold the outputs, as a rule a `ref_store`.
+   */
+  readonly cas_store: StoreConfig
 }
 
 /**

@@ -1414,7 +1414,7 @@ return errors === 0;
 }
 validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/completeness_checking.json","title":"completeness_checking","description":"An action cache that answers only when every output of the result is still in the CAS.","type":"object","properties":{"backend":{"description":"The action cache itself.","$ref":"https://remexec.invalid/schema/store.json"},"cas_store":{"description":"The CAS that must hold the outputs.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["backend","cas_store"],"x-available":false};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/completeness_checking.json","title":"completeness_checking","description":"An action cache that has a result only while every output of it is still in the CAS. The ActionCache service does so with the CAS of its instance for an action cache that is not one of these itself: configure it where stores of other instances or a worker read the same entries.","type":"object","properties":{"backend":{"description":"The action cache itself.","$ref":"https://remexec.invalid/schema/store.json"},"cas_store":{"description":"The CAS that must hold the outputs, as a rule a `ref_store`.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["backend","cas_store"]};
 
 function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/completeness_checking.json" */;

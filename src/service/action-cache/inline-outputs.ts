@@ -2,8 +2,8 @@ import type { Call } from '../../base/call.js'
 import type { ActionResult } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import { readBlob } from '../../store/content/read-blob.js'
 import type { Store } from '../../store/store.js'
-import { readBlob } from '../blob.js'
 
 /** What a client would like to have in the result itself (hints of GetActionResult and Execute). */
 export interface InlineHints {

@@ -1,10 +1,9 @@
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Store } from '../../store/store.js'
 import type { Instances } from '../instance.js'
-import type { DirectoryTrees } from '../trees/directory-trees.js'
 
 export interface AcInstance {
-  /** Keeps encoded ActionResults under action digests. */
+  /** Keeps encoded ActionResults under action digests, and has those whose outputs are all in `cas`. */
   readonly ac: Store
   /** The CAS (`asCas`) that results refer to; undefined where the instance has none: then nobody can check them. */
   readonly cas: Store | undefined
@@ -17,6 +16,4 @@ export interface ActionCacheOptions {
   readonly instances: Instances<AcInstance>
   /** No result is larger than this, inlined outputs included. */
   readonly maxResponseBytes: number
-  /** Of all the results that are asked for, and of all that execution looks for. */
-  readonly trees: DirectoryTrees
 }

@@ -5,7 +5,7 @@ import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { uploaded } from '../blob.js'
+import { uploaded } from '../uploaded.js'
 
 /** How an upload ended well: by its own bytes, or because another upload of the same blob was first. */
 export type Outcome = 'committed' | 'elsewhere'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js'
+import type { DirectoryTrees } from '../../store/content/directory-trees.js'
 import type { CasInstance, Instances } from '../instance.js'
-import type { DirectoryTrees } from '../trees/directory-trees.js'
 
 export interface CasOptions {
   readonly instances: Instances<CasInstance>

@@ -3,9 +3,9 @@ import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { Scheduler } from '../../scheduler/scheduler.js'
+import type { DirectoryTrees } from '../../store/content/directory-trees.js'
 import type { Store } from '../../store/store.js'
 import { type Instances, instanceOf, servedInstance } from '../instance.js'
-import type { DirectoryTrees } from '../trees/directory-trees.js'
 import { instanceOfOperation, unknownOperation } from './operation-name.js'
 
 /** What execution needs to know of an instance. */

@@ -39,7 +39,7 @@ export const cachedResult = async (
   { ac, cas, digestFunctions }: ExecutionInstance,
   action: Digest,
   rpc: RpcCall,
-  { maxResponseBytes, trees }: Pick<ExecutionOptions, 'maxResponseBytes' | 'trees'>,
+  { maxResponseBytes }: Pick<ExecutionOptions, 'maxResponseBytes'>,
 ): Promise<ActionResult | undefined> => {
   const call = backgroundCall(rpc)
   const instances = new Map([[call.instanceName, { ac, cas, digestFunctions, isReadOnly: true }]])
@@ -52,7 +52,7 @@ export const cachedResult = async (
     digestFunction: action.function.value,
   }
   try {
-    const lookup = getActionResult({ instances, maxResponseBytes, trees })
+    const lookup = getActionResult({ instances, maxResponseBytes })
     return await lookup(request, { ...call, peer: rpc.peer, metadata: rpc.metadata })
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) {

@@ -1,4 +1,5 @@
-import { type PendingCheck, Verify, type VerifyOptions, verifyBytes } from '../verify.js'
+import type { StatusError } from '../../base/status-error.js'
+import { faultOf, type PendingCheck, repaired, Verify, type VerifyOptions } from '../verify.js'
 import { VerifyDecoded } from '../verify-decoded.js'
 import type { BlobStage, Encoding } from './stage.js'
 
@@ -6,13 +7,18 @@ import type { BlobStage, Encoding } from './stage.js'
 export const isFull = ({ checksSize = true, checksHash = true }: VerifyOptions): boolean => checksSize && checksHash
 
 /** A check as a stage, for a blob that passes in that encoding. */
-export const checkStage = ({ digest, ...options }: PendingCheck, encoding: Encoding): BlobStage => {
-  if (encoding !== 'IDENTITY') return { stream: () => new VerifyDecoded(digest, encoding, options) }
+export const checkStage = (check: PendingCheck, encoding: Encoding): BlobStage => {
+  const { digest } = check
+  if (encoding !== 'IDENTITY') return { stream: () => new VerifyDecoded(digest, encoding, check) }
   return {
-    stream: () => new Verify(digest, options),
-    bytes: async (bytes) => {
-      await verifyBytes(digest, bytes, options)
-      return bytes
+    stream: () => new Verify(digest, check),
+    bytes: (bytes) => {
+      const error = faultOf(digest, bytes, check)
+      return error === undefined ? bytes : rejectRepaired(error, check)
     },
   }
+}
+
+const rejectRepaired = async (error: StatusError, { repair }: PendingCheck): Promise<never> => {
+  throw await repaired(error, repair)
 }

@@ -1,19 +1,14 @@
 import type { Call } from '../../base/call.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
-import { type Codec, codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
 import type { Directory } from '../../reapi/directory.js'
-import { getBytes, missingOf, type Store } from '../../store/store.js'
+import { readAction, readCommand } from '../../store/content/action.js'
+import { missingOf, type Store } from '../../store/store.js'
 import { type InputTree, readInputTree } from '../input/tree.js'
-
-const actionCodec = codec('build.bazel.remote.execution.v2.Action')
-const commandCodec = codec('build.bazel.remote.execution.v2.Command')
-
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 /** What an attempt runs, read from the CAS. */
 export interface ActionSource {
@@ -44,12 +39,12 @@ export const readActionSource = async (
   known: KnownSources,
   call: Call,
 ): Promise<ActionSource> => {
-  const action = await readMessage(digest, actionCodec, store, call)
+  const action = await orAbsent(readAction(store, digest, call))
   if (action === undefined) throw missingBlobs([digest])
   const commandDigest = Digest.parse(action.commandDigest, digest.function, 'Action.command_digest')
   const rootDigest = Digest.parse(action.inputRootDigest, digest.function, 'Action.input_root_digest')
   const [command, tree] = await Promise.all([
-    known.commands.get(commandDigest.key) ?? readMessage(commandDigest, commandCodec, store, call),
+    known.commands.get(commandDigest.key) ?? orAbsent(readCommand(store, commandDigest, call)),
     readInputTree(rootDigest, store, known.directories, call),
   ])
   if (command === undefined) {
@@ -61,15 +56,10 @@ export const readActionSource = async (
   return { action, command, tree }
 }
 
-const readMessage = async <In, Out>(
-  digest: Digest,
-  of: Codec<In, Out>,
-  store: Store,
-  call: Call,
-): Promise<Out | undefined> => {
-  if (digest.isEmpty) return of.decode(Buffer.alloc(0))
+/** Undefined when it is absent. */
+const orAbsent = async <T>(read: Promise<T>): Promise<T | undefined> => {
   try {
-    return of.decode(await getBytes(store, digest, MAX_MESSAGE_BYTES, call))
+    return await read
   } catch (error) {
     if (isStatus(error, 'NOT_FOUND')) return undefined
     throw error

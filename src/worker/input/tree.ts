@@ -1,10 +1,11 @@
-import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { LruCache } from '../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type Directory, EMPTY_DIRECTORY, type FileEntry, parseDirectory } from '../../reapi/directory.js'
+import { walk } from '../../store/content/walk.js'
 import { getBytes, type Store } from '../../store/store.js'
+import { cancellation } from '../../stream/join.js'
 import { isLongerThan, NAME_MAX_BYTES, PATH_MAX_BYTES } from '../disk/limits.js'
 
 export interface InputFile {
@@ -46,44 +47,32 @@ export const readInputTree = async (
   call: Call,
 ): Promise<InputTree> => {
   const missing: Digest[] = []
-  const directories = await fetchDirectories(root, missing, async (digest, path) => {
-    const directory = known.get(digest.key) ?? (await fetchDirectory(digest, path, store, call))
-    if (directory === undefined) return undefined
-    rejectTooLong(directory, path)
-    known.set(digest.key, directory, digest.sizeBytes)
-    return directory
+  const directories = new Map<string, Directory>()
+  /** One of the places where each occurs, for messages. */
+  const paths = new Map([[root.key, '']])
+  const pathOf = ({ key }: Digest): string => paths.get(key) ?? ''
+  const found = walk<Directory>(root, {
+    fetch: async (digest) => known.get(digest.key) ?? fetchDirectory(digest, pathOf(digest), store, call),
+    childrenOf: (directory, digest) => {
+      rejectTooLong(directory, pathOf(digest))
+      for (const child of directory.directories) paths.set(child.digest.key, below(pathOf(digest), child.name))
+      return directory.directories.map((child) => child.digest)
+    },
+    lanes: PARALLEL_FETCHES,
+    maxBytes: MAX_DIRECTORY_BYTES,
   })
+  for await (const { digest, directory } of found) {
+    if (call.signal.aborted) throw cancellation(call.signal)
+    directories.set(digest.key, directory ?? EMPTY_DIRECTORY)
+    if (directory === undefined) missing.push(digest)
+    else known.set(digest.key, directory, digest.sizeBytes)
+  }
   return { ...layOut(root, directories), missing }
 }
 
 interface Found {
   readonly digest: Digest
-  /** One of the places where it occurs, for messages. */
   readonly path: string
-}
-
-/** Every Directory of the tree by key, level by level, each fetched once however often it occurs. */
-const fetchDirectories = async (
-  root: Digest,
-  missing: Digest[],
-  fetch: (digest: Digest, path: string) => Promise<Directory | undefined>,
-): Promise<ReadonlyMap<string, Directory>> => {
-  const known = new Map<string, Directory>()
-  let level: Found[] = [{ digest: root, path: '' }]
-  while (level.length > 0) {
-    const fetched = await boundedMap(level, PARALLEL_FETCHES, ({ digest, path }) => fetch(digest, path))
-    const next = new Map<string, Found>()
-    for (const [index, { digest, path }] of level.entries()) {
-      const directory = fetched[index]
-      if (directory === undefined) missing.push(digest)
-      known.set(digest.key, directory ?? EMPTY_DIRECTORY)
-      for (const child of directory?.directories ?? []) {
-        next.set(child.digest.key, { digest: child.digest, path: below(path, child.name) })
-      }
-    }
-    level = [...next].filter(([key]) => !known.has(key)).map(([, found]) => found)
-  }
-  return known
 }
 
 const fetchDirectory = async (

@@ -1,11 +1,9 @@
-import type { Call } from '../base/call.js'
-import { StatusError } from '../base/status-error.js'
-import type { Compressor } from '../reapi/compressor.js'
-import type { Digest } from '../reapi/digest.js'
-import type { Store } from '../store/store.js'
-import { Blob } from '../stream/blob/blob.js'
-import type { Encoding } from '../stream/blob/stage.js'
-import { type Range, type ReadPath, WHOLE } from '../stream/path.js'
+import type { Call } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import { type Range, WHOLE } from '../../stream/path.js'
+import type { Store } from '../store.js'
 
 /** A whole blob of a CAS, for blobs whose size the caller has bounded. NOT_FOUND when it is absent. */
 export const readBlob = async (cas: Store, digest: Digest, call: Call): Promise<Buffer> =>
@@ -22,15 +20,6 @@ export const allBytes = async (blob: Blob, digest: Digest, { offset, limit }: Ra
 /** A backend that ends early without saying so: never success (a client takes fewer bytes for the end of the blob). */
 export const shortened = (digest: Digest, foundBytes: number): StatusError =>
   new StatusError('DATA_LOSS', `blob ${digest.key} ended after ${foundBytes} bytes, expected ${digest.sizeBytes}`)
-
-/** A blob as a client sends it, compressed or not: its message, or the stream of them. */
-export const uploaded = (sent: Buffer | ReadPath, digest: Digest, compressor: Compressor | undefined): Blob => {
-  const encoding: Encoding = compressor?.name ?? 'IDENTITY'
-  const { sizeBytes } = digest
-  if (Buffer.isBuffer(sent)) return Blob.ofBytes(sent, { encoding }).as('IDENTITY', sizeBytes)
-  const facts = encoding === 'IDENTITY' ? { encoding, sizeBytes } : { encoding }
-  return Blob.ofPath(sent, facts).as('IDENTITY', sizeBytes)
-}
 
 /** How many blobs of one request are read or written at a time. */
 export const BLOB_LANES = 16

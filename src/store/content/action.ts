@@ -1,10 +1,10 @@
-import type { Call } from '../base/call.js'
-import { StatusError } from '../base/status-error.js'
-import { type Codec, codec } from '../proto/codec.js'
-import type { Action, Command } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../reapi/digest.js'
-import type { Store } from '../store/store.js'
-import { readBlob } from './blob.js'
+import type { Call } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import { type Codec, codec } from '../../proto/codec.js'
+import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Store } from '../store.js'
+import { readBlob } from './read-blob.js'
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 const commandCodec = codec('build.bazel.remote.execution.v2.Command')

@@ -4,9 +4,9 @@ import { codec } from '../../proto/codec.js'
 import { submessagesOf } from '../../proto/submessages.js'
 import { directoryFiles, type ReferencedBlobs } from '../../reapi/action-result.js'
 import type { Digest } from '../../reapi/digest.js'
-import { missingOf, type Store } from '../../store/store.js'
-import { readBlob } from '../blob.js'
-import type { DirectoryTrees } from '../trees/directory-trees.js'
+import type { DirectoryTrees } from '../content/directory-trees.js'
+import { readBlob } from '../content/read-blob.js'
+import { missingOf, type Store } from '../store.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 

@@ -1,14 +1,14 @@
-import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import { Pace } from '../../base/pace.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import type { Directory } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
-import type { Store } from '../../store/store.js'
 import { cancellation } from '../../stream/join.js'
-import { BLOB_LANES, readBlob } from '../blob.js'
+import type { Store } from '../store.js'
+import { BLOB_LANES, readBlob } from './read-blob.js'
 import { Turns } from './turns.js'
+import { walk } from './walk.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
 
@@ -39,7 +39,6 @@ export interface TreeLimits {
 const LIMITS: TreeLimits = { atATime: 8, mayWait: 1_000, maxDirectories: 500_000 }
 
 const SLICE_MS = 5
-const MAX_BATCH = 64
 
 /** Looks into directory trees, in turns, so that their number is no way to exhaust the process or to hold its event loop. */
 export class DirectoryTrees {
@@ -83,35 +82,38 @@ export class DirectoryTrees {
     call: Call,
     { maxDirectoryBytes, onMissing }: WalkOptions,
   ): AsyncGenerator<WalkedDirectory> {
-    const seen = new Set([root.key])
-    const waiting = [root]
-    let head = 0
-    while (head < waiting.length) {
-      const batch = nextBatch(waiting, head, maxDirectoryBytes)
-      const found = await boundedMap(batch, BLOB_LANES, (digest) =>
-        read(cas, digest, call, { maxDirectoryBytes, root }),
-      )
-      for (const [index, digest] of batch.entries()) {
-        await this.step(call)
-        const bytes = found[index]
-        if (bytes === undefined) {
-          onMissing(digest)
-          continue
-        }
-        const message = decode(bytes, digest)
-        for (const child of childrenOf(message, digest)) {
-          if (seen.has(child.key)) continue
-          seen.add(child.key)
-          waiting.push(child)
-        }
-        if (seen.size > this.#maxDirectories) throw tooLarge(root, this.#maxDirectories)
-        yield { digest, bytes, message }
-      }
-      head += batch.length
-      if (head > waiting.length / 2) {
-        waiting.splice(0, head)
-        head = 0
-      }
+    const directories = walk<ReadDirectory>(root, {
+      fetch: (digest) => read(cas, digest, call, { maxDirectoryBytes, root }),
+      childrenOf: (directory, digest) => childrenOf(directory.decode(), digest),
+      lanes: BLOB_LANES,
+      maxBytes: maxDirectoryBytes,
+    })
+    for await (const { digest, directory, seenCount } of directories) {
+      await this.step(call)
+      if (seenCount > this.#maxDirectories) throw tooLarge(root, this.#maxDirectories)
+      if (directory === undefined) onMissing(digest)
+      else yield { digest, bytes: directory.bytes, message: directory.decode() }
+    }
+  }
+}
+
+/** A directory that is decoded when it is its turn, not while it waits. */
+class ReadDirectory {
+  readonly bytes: Buffer
+  readonly #digest: Digest
+  #message: Directory | undefined
+
+  constructor(bytes: Buffer, digest: Digest) {
+    this.bytes = bytes
+    this.#digest = digest
+  }
+
+  decode(): Directory {
+    try {
+      this.#message ??= directoryCodec.decode(this.bytes)
+      return this.#message
+    } catch (thrown) {
+      throw StatusError.from(thrown).withPrefix(`directory ${this.#digest.key}`)
     }
   }
 }
@@ -122,39 +124,20 @@ const tooLarge = (root: Digest, maxDirectories: number): StatusError =>
     `the tree below ${root.key} has more than ${maxDirectories} different directories, expected at most that`,
   )
 
-/** As many as may be in memory together. */
-const nextBatch = (waiting: readonly Digest[], head: number, maxBytes: number): Digest[] => {
-  const candidates = waiting.slice(head, head + MAX_BATCH)
-  let sizeBytes = 0
-  const end = candidates.findIndex((digest, index) => {
-    sizeBytes += digest.sizeBytes
-    return index > 0 && sizeBytes > maxBytes
-  })
-  return end < 0 ? candidates : candidates.slice(0, end)
-}
-
 const read = async (
   cas: Store,
   digest: Digest,
   call: Call,
   { maxDirectoryBytes, root }: { readonly maxDirectoryBytes: number; readonly root: Digest },
-): Promise<Buffer | undefined> => {
+): Promise<ReadDirectory | undefined> => {
   if (digest.sizeBytes > maxDirectoryBytes) {
     const expected = `expected at most ${maxDirectoryBytes} bytes`
     throw new StatusError('RESOURCE_EXHAUSTED', `directory ${digest.key} is too large, ${expected}`)
   }
   try {
-    return await readBlob(cas, digest, call)
+    return new ReadDirectory(await readBlob(cas, digest, call), digest)
   } catch (thrown) {
     if (digest !== root && isStatus(thrown, 'NOT_FOUND')) return undefined
-    throw StatusError.from(thrown).withPrefix(`directory ${digest.key}`)
-  }
-}
-
-const decode = (bytes: Buffer, digest: Digest): Directory => {
-  try {
-    return directoryCodec.decode(bytes)
-  } catch (thrown) {
     throw StatusError.from(thrown).withPrefix(`directory ${digest.key}`)
   }
 }

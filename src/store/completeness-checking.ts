@@ -1,0 +1,121 @@
+import { boundedMap } from '../base/bounded-map.js'
+import type { Call } from '../base/call.js'
+import type { HealthStatus } from '../base/health.js'
+import { LruCache } from '../base/lru-cache.js'
+import { isStatus, StatusError } from '../base/status-error.js'
+import type { CompletenessCheckingOptions } from '../config/config.js'
+import { codec } from '../proto/codec.js'
+import { type ReferencedBlobs, referencedBlobs } from '../reapi/action-result.js'
+import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
+import { Blob } from '../stream/blob/blob.js'
+import { placeOf, type Range, WHOLE } from '../stream/path.js'
+import { asCas } from './cas.js'
+import { firstMissing } from './completeness-checking/first-missing.js'
+import { DirectoryTrees } from './content/directory-trees.js'
+import { ForwardingStore } from './forwarding.js'
+import type { StoreKind } from './kind.js'
+import type { Store, StoreProperties } from './store.js'
+
+const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+
+/** Results are read whole. Those that are larger are not worth what looking into them takes, nor does a message hold them. */
+const MAX_RESULT_BYTES = 64 * 1024 * 1024
+
+/** What is referred to by results that were asked for lately, by their length; what is kept of them is some times that. */
+const KNOWN_BYTES = 2 * 1024 * 1024
+const OVERHEAD_BYTES = 400
+
+const LANES = 16
+
+interface KnownResult {
+  readonly bytes: Buffer
+  readonly referenced: ReferencedBlobs
+}
+
+/**
+ * An action cache that has a result only while every blob it refers to is in a CAS; of anything less it says NOT_FOUND, so
+ * that the client builds again. A hit counts as a use of each of these blobs (REAPI, GetActionResult). An entry that is
+ * no ActionResult is dropped: nobody can use it, and as long as it is there nobody gets to replace it by asking.
+ */
+class CompletenessCheckingStore extends ForwardingStore {
+  readonly #cas: Store | undefined
+  readonly #trees: DirectoryTrees
+  readonly #known = new LruCache<KnownResult>(KNOWN_BYTES)
+
+  constructor(backend: Store, cas: Store | undefined, trees: DirectoryTrees) {
+    super(backend)
+    this.#cas = cas
+    this.#trees = trees
+  }
+
+  override get properties(): StoreProperties {
+    return { ...this.backend.properties, checksCompleteness: true }
+  }
+
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const indexes = Array.from({ length: digests.count }, (_, index) => index)
+    const found = await boundedMap(indexes, LANES, (index) => this.#has(digests.at(index).asActionKey(), call))
+    return digests.select(indexes.filter((index) => found[index] !== true))
+  }
+
+  override async get(action: Digest, range: Range, call: Call): Promise<Blob> {
+    const blob = await this.backend.get(action, WHOLE, call)
+    const bytes = await blob.bytes({ maxBytes: MAX_RESULT_BYTES, signal: call.signal })
+    const referenced = await this.#referencedBy(bytes, action, call)
+    await this.#checkOutputs(referenced, call)
+    const { offset, end } = placeOf(range, bytes.length, action.key)
+    return Blob.ofBytes(end - offset === bytes.length ? bytes : bytes.subarray(offset, end), { offset })
+  }
+
+  override async health(call: Call): Promise<HealthStatus> {
+    return { ...(await this.backend.health(call)), structName: CompletenessCheckingStore.name }
+  }
+
+  async #checkOutputs(referenced: ReferencedBlobs, call: Call): Promise<void> {
+    if (this.#cas === undefined) return
+    const missing = await firstMissing(referenced, { cas: this.#cas, trees: this.#trees, call })
+    if (missing !== undefined) throw new StatusError('NOT_FOUND', `output ${missing.key} is no longer in the CAS`)
+  }
+
+  async #has(action: Digest, call: Call): Promise<boolean> {
+    try {
+      ;(await this.get(action, WHOLE, call)).discard()
+      return true
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) return false
+      throw error
+    }
+  }
+
+  /** A store that keeps entries in memory gives the very same buffer until the entry changes. */
+  async #referencedBy(bytes: Buffer, action: Digest, call: Call): Promise<ReferencedBlobs> {
+    const before = this.#known.get(action.key)
+    if (before?.bytes === bytes) return before.referenced
+    try {
+      const referenced = referencedBlobs(resultCodec.decode(bytes), action.function)
+      this.#known.set(action.key, { bytes, referenced }, bytes.length + OVERHEAD_BYTES)
+      return referenced
+    } catch (error) {
+      if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
+      call.log.warn('dropped an action cache entry that is no ActionResult', { action: action.key, error })
+      await this.remove(action, call)
+      throw new StatusError('NOT_FOUND', 'the entry was damaged')
+    }
+  }
+}
+
+/**
+ * An action cache that checks its results against `cas`, a CAS view (`asCas`), unless it does so already. Where there is no
+ * CAS nobody can tell, and only what is no result at all is left out.
+ */
+export const withCompleteness = (actionCache: Store, cas: Store | undefined, trees: DirectoryTrees): Store =>
+  actionCache.properties.checksCompleteness ? actionCache : new CompletenessCheckingStore(actionCache, cas, trees)
+
+export const completenessChecking: StoreKind<CompletenessCheckingOptions> = {
+  build: async ({ backend, cas_store }, context) => {
+    const actionCache = await context.child(backend, 'backend')
+    const cas = asCas(await context.child(cas_store, 'cas_store'))
+    return new CompletenessCheckingStore(actionCache, cas, new DirectoryTrees())
+  },
+}
