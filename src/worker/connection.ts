@@ -43,8 +43,6 @@ const REFUSALS: ReadonlyMap<number, string> = new Map([
   ],
   [Code.FAILED_PRECONDITION, 'the worker and the scheduler have to be of the same release'],
   [Code.UNIMPLEMENTED, 'nothing serves the worker API there: worker_api_endpoint.uri may be wrong'],
-  [Code.UNAUTHENTICATED, 'the scheduler wants credentials'],
-  [Code.PERMISSION_DENIED, 'the scheduler wants other credentials'],
 ])
 
 const PROTOCOL_VERSION = 1

@@ -100,8 +100,12 @@ export class Attempt {
     const { actionDigest, onProgress } = this.#request
     const { store, maxUploadTimeoutMs, results, workerName } = this.#context
     const { execution, exit } = finished
-    const [stdout, stderr] = await execution.printed(actionDigest.function)
     const { outputs, failure } = await this.#outputs(finished)
+    const [stdout, stderr] = await execution.printed(actionDigest.function).catch((error: unknown) => {
+      // One that removed those of everybody has failed for good, and is not to do it again.
+      if (failure === undefined) throw error
+      return []
+    })
     const blobs: OutputBlob[] = [...(outputs?.blobs ?? [])]
     if (stdout !== undefined) blobs.push(stdout)
     if (stderr !== undefined) blobs.push(stderr)

@@ -78,9 +78,14 @@ export class Execution {
   static async begin(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest): Promise<Execution> {
     const directory = await processes.workDirectory.create()
     const execution = new Execution(settings, processes, request, directory)
-    mkdirSync(execution.root)
-    if (!writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
-    return execution
+    try {
+      mkdirSync(execution.root)
+      if (!writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
+      return execution
+    } catch (error) {
+      execution.end()
+      throw error
+    }
   }
 
   /** Makes what has to exist before the run. INVALID_ARGUMENT when the working directory is not among the inputs. */
@@ -126,15 +131,15 @@ export class Execution {
     return this.#opened(this.#directory, ROOT)
   }
 
-  /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
+  /** What was printed, as blobs; `undefined` for a stream that stayed empty. INTERNAL when somebody removed the files. */
   async printed(digestFunction: DigestFunction): Promise<readonly (OutputBlob | undefined)[]> {
     if (this.#printed === undefined || this.#printed.areFree) return []
     const at = this.#opened(this.#printed.files.directory)
-    if (at === undefined) return []
     return Promise.all(
       ['stdout', 'stderr'].map(async (name) => {
-        const isEmpty = statsOf(`${at}/${name}`)?.size === 0
-        return isEmpty ? undefined : hashFile(`${at}/${name}`, digestFunction, new SmallFileBudget())
+        const stats = at === undefined ? undefined : statsOf(`${at}/${name}`)
+        if (stats?.isFile() !== true) throw new StatusError('INTERNAL', `the ${name} of the command was removed`)
+        return stats.size === 0 ? undefined : hashFile(`${at}/${name}`, digestFunction, new SmallFileBudget())
       }),
     )
   }
@@ -145,7 +150,7 @@ export class Execution {
     if (root !== undefined || requestedOutputs(command).length === 0) {
       return collectOutputs(command, root ?? this.root, digestFunction)
     }
-    throw new StatusError('FAILED_PRECONDITION', 'the command removed or replaced the directory it ran in')
+    throw new StatusError('FAILED_PRECONDITION', 'the directory the command ran in was removed or replaced')
   }
 
   /** Frees everything. */

@@ -3,8 +3,9 @@ import { statsOf } from './inside-root.js'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants
 const IS_LINUX = process.platform === 'linux'
-/** Linux' own, which Node does not name: opens what may not be read, to say where it is and nothing else. */
+/** Linux' own, which Node does not name: opens what may not be read too, to say where it is and nothing else. */
 const O_PATH = 0o10000000
+const FLAGS = (IS_LINUX ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW
 
 /**
  * A directory held open: the same one whatever happens to its name, as long as paths begin with `at`. Names are looked up
@@ -26,15 +27,12 @@ export class OpenDirectory {
 
   /** Throws ENOTDIR or ELOOP when the last name of the path is no directory; that name is not followed. */
   static open(path: string): OpenDirectory {
-    return new OpenDirectory(path, openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+    return new OpenDirectory(path, openSync(path, FLAGS))
   }
 
   /** A directory in this one. Throws as `open` does. */
-  child(name: string): OpenDirectory {
-    return new OpenDirectory(
-      `${this.path}/${name}`,
-      openSync(`${this.at}/${name}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
-    )
+  child(name: string | Buffer): OpenDirectory {
+    return new OpenDirectory(`${this.path}/${name}`, openSync(this.below(name), FLAGS))
   }
 
   /** The path of an entry for calls of this process. Names need not be UTF-8. */
@@ -52,20 +50,6 @@ export class OpenDirectory {
   /** Gives this process all rights in it. */
   unlock(): void {
     chmodSync(this.at, 0o700)
-  }
-
-  /** Gives this process all rights in a directory of it, even one that may not be read. Throws as `open` does. */
-  unlockChild(name: string | Buffer): void {
-    if (!IS_LINUX) {
-      chmodSync(this.below(name), 0o700)
-      return
-    }
-    const file = openSync(this.below(name), O_PATH | O_DIRECTORY | O_NOFOLLOW)
-    try {
-      chmodSync(`/proc/self/fd/${file}`, 0o700)
-    } finally {
-      closeSync(file)
-    }
   }
 
   close(): void {

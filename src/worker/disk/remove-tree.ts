@@ -82,7 +82,9 @@ class Removal {
       () => {
         from.unlock()
         // Its entry for the directory above changes with the move.
-        from.unlockChild(name)
+        const child = from.child(name)
+        child.unlock()
+        child.close()
       },
     )
     this.#waiting.push(moved)
@@ -106,26 +108,20 @@ class Removal {
   /** Undefined when it was no directory: then it is gone. */
   async #open(name: string): Promise<OpenDirectory | undefined> {
     const { folder } = this.#aside
-    let opened: OpenDirectory | undefined
     try {
-      await permitted(
-        async () => {
-          opened = folder.child(name)
-        },
-        () => folder.unlockChild(name),
-      )
+      return folder.child(name)
     } catch (error) {
       if (!['ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) throw error
       await unlinking.call(folder.below(name))
+      return undefined
     }
-    return opened
   }
 
   async #emptyAndRemove(directory: OpenDirectory, name: string): Promise<void> {
     const { folder, isOver } = this.#aside
     const before = this.obstacles.length
     for (let round = 1; ; round++) {
-      for (const entry of readdirSync(directory.at, { withFileTypes: true, encoding: 'buffer' })) {
+      for (const entry of await listed(directory)) {
         if (isOver()) return
         await this.#take(directory, entry.name, entry.isDirectory())
       }
@@ -147,13 +143,19 @@ class Removal {
   }
 }
 
+const listed = (directory: OpenDirectory) =>
+  permitted(
+    async () => readdirSync(directory.at, { withFileTypes: true, encoding: 'buffer' }),
+    () => directory.unlock(),
+  )
+
 /** Once more after `unlock` when the modes forbid it. */
-const permitted = async (act: () => Promise<void>, unlock: () => void): Promise<void> => {
+const permitted = async <T>(act: () => Promise<T>, unlock: () => void): Promise<T> => {
   try {
-    await act()
+    return await act()
   } catch (error) {
     if (errnoOf(error) !== 'EACCES') throw error
     unlock()
-    await act()
+    return await act()
   }
 }

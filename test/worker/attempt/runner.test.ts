@@ -402,7 +402,7 @@ t.test('an action that puts a symlink in place of its directory has nothing read
   for (const above of ['.', '..']) {
     const script = `chmod u+w .. ../..; W=$(realpath ${above}); cd /; rm -rf "$W"; ln -s ${victim} "$W"; echo said`
     const { status, result } = await run({ ...sh(script), outputPaths: ['out'] })
-    t.match(status, { code: 9, message: 'the command removed or replaced the directory it ran in' })
+    t.match(status, { code: 9, message: 'the directory the command ran in was removed or replaced' })
     t.same(result?.outputFiles ?? [], [])
     t.ok(result?.stdoutDigest)
   }
@@ -421,4 +421,10 @@ t.test("the directory above the input root is in nobody's way", async (t) => {
   const { run, text } = await setUp(t)
   const { result } = await run(sh('stat -c %a .. ../..; ls -A ..'))
   t.equal(text(result?.stdoutDigest as never), '555\n311\nroot\n')
+})
+
+t.test('what a command printed is not lost without a word when its files are removed', async (t) => {
+  const { start, action } = await setUp(t)
+  const script = 'F=$(readlink /proc/$$/fd/1); echo lost; rm $F'
+  t.match((await start(action(sh(script)))).workerError, { code: 13, message: 'the stdout of the command was removed' })
 })

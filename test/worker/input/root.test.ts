@@ -348,7 +348,11 @@ t.test('CMD-15 writes through a link are noticed, everything else is not', async
   const changed = await changedInputs(links, root, sinceMs, store.cas, call)
   const nameOf = ({ key }: Digest) => names.find((name) => blobs.get(name)?.key === key)
   t.same(changed.map(nameOf).sort(), ['appended', 'backdated', 'broken', 'rewritten'])
-  t.equal(lstatSync(join(again, 'touched')).mtimeMs, Math.round(mtimeMs), 'the time is put right for everybody')
+  t.equal(
+    Math.round(lstatSync(join(again, 'touched')).mtimeMs),
+    Math.round(mtimeMs),
+    'the time is put right for everybody',
+  )
   t.equal(lstatSync(join(again, 'chmodded')).mode & 0o777, 0o444, 'the mode is put right for everybody')
   t.equal(readFileSync(join(again, 'replaced'), 'utf8'), 'replaced!')
 })
