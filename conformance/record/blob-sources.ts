@@ -1,5 +1,5 @@
 import { codec } from '../proto/codec.js'
-import { bytesForm, digestText, toJson } from '../session/json-form.js'
+import { bytesForm, digestText, type Json, toJson } from '../session/json-form.js'
 import type { BlobSource } from '../session/session.js'
 import type { DecodedCall } from './decoded-call.js'
 import type { Harvest } from './harvest.js'
@@ -58,7 +58,10 @@ export class BlobSources {
 
   #sourceOf(digest: string, bytes: Buffer, files: Map<string, Buffer>): BlobSource {
     const role = this.#roles.get(digest)
-    if (role !== undefined) return { message: role, value: toJson(codecs[role].decode(bytes)) }
+    if (role !== undefined) {
+      const value = toJson(codecs[role].decode(bytes))
+      return { message: role, value: role === 'Command' ? withPlainPath(value) : value }
+    }
     const repeated = repeatOf(bytes)
     if (repeated !== undefined) return repeated
     const form = bytesForm(bytes)
@@ -104,6 +107,17 @@ export class BlobSources {
       return undefined
     }
   }
+}
+
+/** Where programs are is the recording machine's own; a replay names the folders that every worker has. */
+const PLAIN_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+const withPlainPath = (command: Json): Json => {
+  const { environmentVariables = [], ...rest } = command as { readonly [field: string]: Json }
+  const variables = (environmentVariables as readonly { readonly [field: string]: Json }[]).map((variable) =>
+    variable['name'] === 'PATH' ? { ...variable, value: PLAIN_PATH } : variable,
+  )
+  return variables.length === 0 ? command : { ...rest, environmentVariables: variables }
 }
 
 /** One line, or one character, again and again. */

@@ -123,6 +123,27 @@ t.test('what a client on grpc-js said is written, and can be replayed', async (t
   await t.resolves(new Replay(session, new Exam(await open(t, upstream))).run())
 })
 
+t.test('an action that cannot be salted is told, and no PATH of this machine is kept', async (t) => {
+  const out = join(t.testdir(), 'session')
+  const recorder = await recording(t, out)
+  const exam = new Exam(await open(t, recorder.address))
+  const bare = exam.digest(exam.random(40))
+  t.equal((await exam.call(methods.getActionResult, { instanceName: '', actionDigest: bare })).code, 5)
+  const inputs = { f: file(SALTED) }
+  await execute(
+    exam,
+    (await uploadAction(exam, { script: 'true', inputs, environment: { PATH: '/home/me/bin:/bin' } })).actionDigest,
+  )
+  await recorder.finish()
+  t.equal(recorder.notes.length, 1)
+  t.match(recorder.notes[0], new RegExp(`^the action ${bare.hash}/40 cannot be salted: .* was never uploaded`))
+  const commands = Object.values(readSession(out).blobs).filter(
+    (source) => 'message' in source && source.message === 'Command',
+  )
+  t.match(JSON.stringify(commands), /"PATH","value":"\/usr\/local\/bin:\/usr\/bin:\/bin"/)
+  t.notMatch(JSON.stringify(commands), /home/)
+})
+
 const bazel = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
 const needsBazel = (await bazelRelease(bazel)) === undefined ? `needs ${bazel}, or one in REMEXEC_TEST_BAZEL_4` : false
 
