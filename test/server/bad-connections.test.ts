@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Service } from '../../src/base/rpc.js'
-import { listen } from '../../src/server/listener.js'
+import { listen, type TransportName } from '../../src/server/listener.js'
 import { TestClient } from './client.js'
 
 const CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities'
@@ -73,43 +73,46 @@ const ends = { FIN: 'end', RST: 'resetAndDestroy' } as const
 
 const descriptors = (): number => readdirSync('/proc/self/fd').length
 
-t.test(
-  'a connection that breaks HTTP/2 leaves no descriptor behind, whatever the frame and whatever its end',
-  async (t) => {
-    const service: Service = { name: CAPABILITIES, unary: { GetCapabilities: async () => ({}) } }
-    const listener = await listen({ address: '127.0.0.1:0', services: [service] })
-    const client = new TestClient(listener.address)
-    t.teardown(async () => {
-      client.close()
-      await listener.close(0)
-    })
-    const ask = () => client.unary(`${CAPABILITIES}/GetCapabilities`, {}).response
-    await ask()
-    const port = Number(listener.address.split(':').at(-1))
+const leavesNothing = async (t: Test, transport: TransportName): Promise<void> => {
+  const service: Service = { name: CAPABILITIES, unary: { GetCapabilities: async () => ({}) } }
+  const listener = await listen({ address: '127.0.0.1:0', services: [service], transport })
+  const client = new TestClient(listener.address)
+  t.teardown(async () => {
+    client.close()
+    await listener.close(0)
+  })
+  const ask = () => client.unary(`${CAPABILITIES}/GetCapabilities`, {}).response
+  await ask()
+  const port = Number(listener.address.split(':').at(-1))
 
-    /** Resolves once the server has answered the frame and the connection is closed on this side. */
-    const breakOne = async (bytes: Buffer, end: 'end' | 'resetAndDestroy', isLate: boolean): Promise<void> => {
-      const socket = connect(port, '127.0.0.1').on('error', () => {})
-      await once(socket, 'connect')
-      socket.write(isLate ? greeting : Buffer.concat([greeting, bytes]))
-      await once(socket, 'data')
-      if (isLate) {
-        socket.write(bytes)
-        await Promise.race([once(socket, 'data'), once(socket, 'close')])
-      }
-      socket[end]()
-      socket.destroy()
+  /** Resolves once the server has answered the frame and the connection is closed on this side. */
+  const breakOne = async (bytes: Buffer, end: 'end' | 'resetAndDestroy', isLate: boolean): Promise<void> => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    await once(socket, 'connect')
+    socket.write(isLate ? greeting : Buffer.concat([greeting, bytes]))
+    await once(socket, 'data')
+    if (isLate) {
+      socket.write(bytes)
+      await Promise.race([once(socket, 'data'), once(socket, 'close')])
     }
+    socket[end]()
+    socket.destroy()
+  }
 
-    for (const [title, bytes] of Object.entries(bad)) {
-      for (const [name, end] of Object.entries(ends)) {
-        const before = descriptors()
-        for (let count = 0; count < EACH; count++) await breakOne(bytes, end, count % 2 === 1)
-        const untilMs = Date.now() + PATIENCE_MS
-        while (descriptors() > before && Date.now() < untilMs) await setTimeout(20)
-        t.equal(Math.max(0, descriptors() - before), 0, `${title}, then ${name}`)
-      }
+  for (const [title, bytes] of Object.entries(bad)) {
+    for (const [name, end] of Object.entries(ends)) {
+      const before = descriptors()
+      for (let count = 0; count < EACH; count++) await breakOne(bytes, end, count % 2 === 1)
+      const untilMs = Date.now() + PATIENCE_MS
+      while (descriptors() > before && Date.now() < untilMs) await setTimeout(20)
+      t.equal(Math.max(0, descriptors() - before), 0, `${title}, then ${name}`)
     }
-    t.ok(await ask(), 'and others are served')
-  },
-)
+  }
+  t.ok(await ask(), 'and others are served')
+}
+
+for (const transport of ['remexec', 'grpc-js'] as const) {
+  t.test(`a connection that breaks HTTP/2 leaves no descriptor behind, whatever its end: ${transport}`, (t) =>
+    leavesNothing(t, transport),
+  )
+}

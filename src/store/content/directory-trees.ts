@@ -1,6 +1,6 @@
 import type { Call } from '../../base/call.js'
-import { Pace } from '../../base/pace.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { TimeSlices } from '../../base/time-slices.js'
 import { codec } from '../../proto/codec.js'
 import type { Directory } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
@@ -44,7 +44,7 @@ const SLICE_MS = 5
 export class DirectoryTrees {
   readonly #maxDirectories: number
   readonly #turns: Turns
-  readonly #pace = new Pace(SLICE_MS)
+  readonly #slices = new TimeSlices(SLICE_MS)
 
   constructor(limits: Partial<TreeLimits> = {}) {
     const { maxDirectories, ...turns } = { ...LIMITS, ...limits }
@@ -64,7 +64,7 @@ export class DirectoryTrees {
 
   /** To be awaited between parts of work on a tree: lets others have the event loop, and ends with the call. */
   async step(call: Call): Promise<void> {
-    await this.#pace.step()
+    await this.#slices.step()
     if (call.signal.aborted) throw cancellation(call.signal)
   }
 

@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 
 /**
  * Keeps long work off the event loop's back: work that calls `step` between its parts lets the loop turn once it has held
- * it for `sliceMs`, all that share a pace together.
+ * it for `sliceMs`, all that share the slices together.
  */
-export class Pace {
+export class TimeSlices {
   readonly #sliceMs: number
   #sinceMs = 0
   #turn: Promise<void> | undefined
