@@ -3,7 +3,7 @@ import type { Clock } from './base/clock.js'
 import { startFailure } from './base/errno.js'
 import type { Log } from './base/log.js'
 import { Resources } from './base/resources.js'
-import type { Config, PlacedWorker, ServerConfig } from './config/config.js'
+import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
 import { healthPage } from './health/page.js'
@@ -153,7 +153,7 @@ const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_tim
 
 /** A worker of this process connects to the worker API as any other would, wherever that was bound. */
 const startWorker = async (
-  { options, server }: PlacedWorker,
+  { options, server }: AttachedWorker,
   parts: Parts,
   listeners: ReadonlyMap<string, Listener>,
   health: HealthRegistry,

@@ -1,3 +1,4 @@
+import { LATE, within } from './deadline.js'
 import type { Log } from './log.js'
 
 export type Stop = () => Promise<void> | void
@@ -21,22 +22,11 @@ export class Resources {
   async close(): Promise<void> {
     for (let part = this.#stops.pop(); part !== undefined; part = this.#stops.pop()) {
       try {
-        await withDeadline(part.stop(), this.#deadlineMs)
+        const stopped = await within(this.#deadlineMs, Promise.resolve(part.stop()))
+        if (stopped === LATE) throw new Error(`not stopped after ${this.#deadlineMs} ms`)
       } catch (error) {
         this.#log.error('could not stop cleanly', { part: part.name, error })
       }
     }
-  }
-}
-
-const withDeadline = async (work: Promise<void> | void, deadlineMs: number): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not stopped after ${deadlineMs} ms`)), deadlineMs)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -25,7 +25,7 @@ export interface Config {
   /** By name, in the order of the file; stores the configuration did not name but needs come last. */
   readonly stores: ReadonlyMap<string, StoreConfig>
   readonly schedulers: ReadonlyMap<string, SchedulerConfig>
-  readonly workers: readonly PlacedWorker[]
+  readonly workers: readonly AttachedWorker[]
   /** Names are unique. A worker API listener that no server of the file provides is the last one. */
   readonly servers: readonly ServerConfig[]
   readonly warnings: readonly Problem[]
@@ -35,7 +35,7 @@ export interface Config {
  * A worker and where it connects. `server` is the name of the server of this process that serves its worker API: connect
  * to the address that server was bound to. Without it the scheduler is elsewhere, at `options.worker_api_endpoint.uri`.
  */
-export type PlacedWorker = WorkerConfig & { readonly server?: string }
+export type AttachedWorker = WorkerConfig & { readonly server?: string }
 
 export interface ServerConfig {
   readonly name: string

@@ -1,3 +1,4 @@
+import { LATE, within } from '../base/deadline.js'
 import type { HealthProbe, HealthStatus } from '../base/health.js'
 import { type Log, silentLog } from '../base/log.js'
 
@@ -56,19 +57,14 @@ export const isHealthy = (reports: readonly HealthReport[]): boolean =>
 const ask = async (probe: HealthProbe, timeoutMs: number): Promise<HealthReport> => {
   const { namespace, component, structName } = probe
   const patience = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), timeoutMs)
-  })
   try {
-    const answer = await Promise.race([check(probe, patience.signal), late])
+    const answer = await within(timeoutMs, check(probe, patience.signal))
     return {
       namespace,
       component,
-      status: answer === 'late' ? { Timeout: { struct_name: structName } } : shape(answer),
+      status: answer === LATE ? { Timeout: { struct_name: structName } } : shape(answer),
     }
   } finally {
-    clearTimeout(timer)
     patience.abort()
   }
 }

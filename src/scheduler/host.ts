@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js'
+import { within } from '../base/deadline.js'
 import type { HealthProbe, HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
@@ -121,12 +122,10 @@ export class SchedulerHost implements Scheduler {
   /** Resolves when no worker runs an action any more and every outcome is settled, or after `limitMs`. */
   async idle(limitMs: number): Promise<void> {
     if (this.#isIdle) return
-    let timer: NodeJS.Timeout | undefined
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, limitMs)
+    const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve
     })
-    clearTimeout(timer)
+    await within(limitMs, idle)
   }
 
   /** Ends every watch and connection with UNAVAILABLE. What ran is lost with this process. */

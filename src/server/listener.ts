@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../base/clock.js'
+import { within } from '../base/deadline.js'
 import { advice, inWords } from '../base/errno.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
@@ -146,13 +147,4 @@ const parse = (address: string): { host: string; port: number } => {
     throw new StatusError('INVALID_ARGUMENT', `cannot listen on ${JSON.stringify(address)}, expected host:port`)
   }
   return { host: bracketed ?? plain ?? '', port: Number(port) }
-}
-
-const within = async (ms: number, work: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  await Promise.race([work, late])
-  clearTimeout(timer)
 }

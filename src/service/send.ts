@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
+import { LATE, within } from '../base/deadline.js'
 import { StatusError } from '../base/status-error.js'
 
 /** Writes one response and waits until the client has room for the next. Rejects with CANCELLED when it went away. */
@@ -16,16 +17,8 @@ export const sendSoon = async (
   response: object,
   { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number },
 ): Promise<void> => {
-  let stop = (): void => {}
-  const late = new Promise<never>((_, reject) => {
-    const text = `the client has not read the last response for ${patienceMs / 1000} s`
-    stop = clock.every(patienceMs, () => reject(new StatusError('ABORTED', text)))
-  })
-  try {
-    await Promise.race([send(responses, response), late])
-  } finally {
-    stop()
-  }
+  if ((await within(patienceMs, send(responses, response), clock)) !== LATE) return
+  throw new StatusError('ABORTED', `the client has not read the last response for ${patienceMs / 1000} s`)
 }
 
 /** Calls back once `responses` has room again, or with CANCELLED when nobody reads them any more. */

@@ -2,7 +2,7 @@ import type { Call } from '../base/call.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
 import { Blob } from '../stream/blob/blob.js'
-import { placeOf, type Range } from '../stream/path.js'
+import { extentOf, type Range } from '../stream/path.js'
 import { CasFiles } from './cas-files.js'
 import { ForwardingStore } from './forwarding.js'
 import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Store } from './store.js'
@@ -31,7 +31,7 @@ class Cas extends ForwardingStore {
 
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     if (!digest.isEmpty) return this.backend.get(digest, range, call)
-    placeOf(range, 0, digest.key)
+    extentOf(range, 0, digest.key)
     return Blob.ofBytes(NO_BYTES).knownAs(digest)
   }
 

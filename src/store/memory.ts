@@ -7,7 +7,7 @@ import type { DigestBatch } from '../reapi/digest-batch.js'
 import { Blob } from '../stream/blob/blob.js'
 import { streamsOf } from '../stream/blob/form.js'
 import { cancellation, join } from '../stream/join.js'
-import { placeOf, type Range } from '../stream/path.js'
+import { extentOf, type Range } from '../stream/path.js'
 import { ABSENT, BlobIndex } from './index/blob-index.js'
 import type { StoreKind } from './kind.js'
 import { MemorySink, MemorySource, own, tooLargeToKeep } from './memory-stages.js'
@@ -36,7 +36,7 @@ class MemoryStore extends BaseStore {
     const slot = this.#index.use(digest)
     const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
     if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
-    const { offset, end } = placeOf(range, this.#index.storedBytesOf(slot), digest.key)
+    const { offset, end } = extentOf(range, this.#index.storedBytesOf(slot), digest.key)
     const [only] = pieces
     if (pieces.length === 1 && only !== undefined) return Blob.ofBytes(partOf(only, offset, end), { offset })
     return Blob.ofPath([new MemorySource(pieces, offset, end)], { sizeBytes: end - offset, offset })

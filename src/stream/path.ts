@@ -33,7 +33,7 @@ export const isWhole = ({ offset, limit }: Range, sizeBytes: number): boolean =>
   (offset === 0 || -offset >= sizeBytes) && limit >= sizeBytes
 
 /** Where a range begins and ends in a blob of that size; OUT_OF_RANGE behind its last byte. `key` names the blob. */
-export const placeOf = (
+export const extentOf = (
   range: Range,
   sizeBytes: number,
   key: string,

@@ -1,5 +1,6 @@
 import { split } from 'shlex'
 import type { Clock } from '../base/clock.js'
+import { within } from '../base/deadline.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
@@ -161,13 +162,4 @@ const addressOf = (uri: string): string => {
   if (address !== undefined && ['grpc', 'http'].includes(scheme))
     return address.startsWith(':') ? `127.0.0.1${address}` : address
   throw new StatusError('INVALID_ARGUMENT', `worker_api_endpoint.uri ${JSON.stringify(uri)}: expected grpc://host:port`)
-}
-
-const within = async (limitMs: number, work: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs)
-  })
-  await Promise.race([work, limit])
-  clearTimeout(timer)
 }

@@ -1,6 +1,7 @@
 import { entryFor } from '../../base/catch-all.js'
 import type {
   AcServiceOptions,
+  AttachedWorker,
   BytestreamServiceOptions,
   CapabilitiesServiceOptions,
   CasServiceOptions,
@@ -10,7 +11,6 @@ import type {
   HealthServiceOptions,
   ListenerConfig,
   ListenerOptions,
-  PlacedWorker,
   SchedulerConfig,
   ServerConfig,
   ServicesConfig,
@@ -52,7 +52,7 @@ interface WrittenServices {
 
 export interface CompletedDocument {
   readonly stores: ReadonlyMap<string, StoreConfig>
-  readonly workers: readonly PlacedWorker[]
+  readonly workers: readonly AttachedWorker[]
   readonly servers: readonly ServerConfig[]
 }
 

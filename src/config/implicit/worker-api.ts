@@ -1,4 +1,4 @@
-import type { ListenerConfig, PlacedWorker, ServerConfig, WorkerConfig } from '../config.js'
+import type { AttachedWorker, ListenerConfig, ServerConfig, WorkerConfig } from '../config.js'
 import type { Findings } from '../findings.js'
 import type { Path } from '../read/path.js'
 import type { Origins } from '../schema/origins.js'
@@ -16,7 +16,7 @@ export const placeWorkers = (
   schedulers: ReadonlySet<string>,
   origins: Origins,
   findings: Findings,
-): { readonly workers: readonly PlacedWorker[]; readonly servers: readonly ServerConfig[] } => {
+): { readonly workers: readonly AttachedWorker[]; readonly servers: readonly ServerConfig[] } => {
   const placement = new Placement(servers, schedulers, findings)
   const placed = [...workers].map(([key, { kind, options }]) => {
     const endpoint = options.worker_api_endpoint

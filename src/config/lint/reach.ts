@@ -1,4 +1,4 @@
-import type { Config, PlacedWorker } from '../config.js'
+import type { AttachedWorker, Config } from '../config.js'
 import { type LintContext, withNested } from './context.js'
 
 /** A worker whose store shares nothing with the store clients upload to never finds an input. */
@@ -6,7 +6,7 @@ export const lintReach = (context: LintContext): void => {
   for (const worker of context.config.workers) lintWorkerReach(worker, context)
 }
 
-const lintWorkerReach = (worker: PlacedWorker, { config, findings, originOf }: LintContext): void => {
+const lintWorkerReach = (worker: AttachedWorker, { config, findings, originOf }: LintContext): void => {
   const scheduler = config.servers.find(({ name }) => name === worker.server)?.services.worker_api?.scheduler
   const own = worker.options.cas_fast_slow_store
   const reached = reachableFrom(own, config.stores)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { entryFor } from '../../base/catch-all.js'
-import type { LocalWorkerOptions, PlacedWorker, SimpleSchedulerOptions, StoreConfig } from '../config.js'
+import type { AttachedWorker, LocalWorkerOptions, SimpleSchedulerOptions, StoreConfig } from '../config.js'
 import { type LintContext, storeBehind, withNested } from './context.js'
 import { isWithin } from './stores.js'
 
@@ -69,7 +69,7 @@ const lintUploads = (options: LocalWorkerOptions, { config, findings, originOf, 
 /** Actions run there with the rights of the server, so nothing else may live there. */
 const lintWorkDirectory = (
   options: LocalWorkerOptions,
-  others: readonly PlacedWorker[],
+  others: readonly AttachedWorker[],
   context: LintContext,
 ): void => {
   const directory = resolve(options.work_directory)
@@ -96,12 +96,12 @@ const lintWorkDirectory = (
   )
 }
 
-const schedulerOf = ({ server }: PlacedWorker, { config }: LintContext): SimpleSchedulerOptions | undefined => {
+const schedulerOf = ({ server }: AttachedWorker, { config }: LintContext): SimpleSchedulerOptions | undefined => {
   const name = config.servers.find((one) => one.name === server)?.services.worker_api?.scheduler
   return name === undefined ? undefined : config.schedulers.get(name)?.options
 }
 
-const lintProperties = (worker: PlacedWorker, context: LintContext): void => {
+const lintProperties = (worker: AttachedWorker, context: LintContext): void => {
   const supported = schedulerOf(worker, context)?.supported_platform_properties
   if (supported === undefined) return
   const path = [...context.originOf(worker.options), 'platform_properties']

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Call } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
+import { within } from '../../base/deadline.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
@@ -122,24 +123,12 @@ const committed = async <T>(messages: WriteMessages, commit: Promise<T>, clock: 
     hasEnded = true
   })
   const result = await Promise.race([commit, ended.then(() => commit)])
-  if (!hasEnded) await orAfter(clock, HALF_CLOSE_MS, ended)
+  if (!hasEnded) await within(HALF_CLOSE_MS, ended, clock)
   return result
 }
 
 // A client that half-closes only after the answer must get one: it waits this long in vain for the end of the stream.
 const HALF_CLOSE_MS = 250
-
-const orAfter = async (clock: Clock, delayMs: number, work: Promise<void>): Promise<void> => {
-  let stop = (): void => {}
-  const late = new Promise<void>((resolve) => {
-    stop = clock.every(delayMs, resolve)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    stop()
-  }
-}
 
 /** Half-closed without finish_write: nothing is committed, but another Write may go on from here. */
 class Unfinished extends StatusError {

@@ -1,7 +1,5 @@
+import { errnoOf } from '../../base/errno.js'
 import { type CodeName, StatusError } from '../../base/status-error.js'
-
-export const errnoOf = (thrown: unknown): string =>
-  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : ''
 
 /** What an errno means to whoever called; the others are our fault and INTERNAL. */
 const codes: Readonly<Record<string, [code: CodeName, meaning: string]>> = {
@@ -22,6 +20,7 @@ const codes: Readonly<Record<string, [code: CodeName, meaning: string]>> = {
 export const fileError = (thrown: unknown, attempted: string): StatusError => {
   if (thrown instanceof StatusError) return thrown
   const errno = errnoOf(thrown)
-  const [code, meaning] = codes[errno] ?? ['INTERNAL', errno === '' ? 'internal error' : `the system says ${errno}`]
+  const unknown = errno === undefined ? 'internal error' : `the system says ${errno}`
+  const [code, meaning] = codes[errno ?? ''] ?? ['INTERNAL', unknown]
   return new StatusError(code, `could not ${attempted}: ${meaning}`, { cause: thrown })
 }

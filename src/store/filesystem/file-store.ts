@@ -2,6 +2,7 @@ import { open, stat, unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
+import { errnoOf } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -10,9 +11,9 @@ import { Blob } from '../../stream/blob/blob.js'
 import { readFile, streamsOf } from '../../stream/blob/form.js'
 import { deliver } from '../../stream/collect.js'
 import { cancellation, join } from '../../stream/join.js'
-import { isWhole, placeOf, type Range } from '../../stream/path.js'
+import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
-import { errnoOf, fileError } from './file-error.js'
+import { fileError } from './file-error.js'
 import { checkFile } from './files/check-file.js'
 import { FileSink, tooLargeToKeep } from './files/file-sink.js'
 import { FilePart } from './files/file-source.js'
@@ -84,7 +85,7 @@ export class FilesystemStore extends BaseStore {
   async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const located = this.#shelf.locate(digest)
-      const { offset, end } = placeOf(range, located.storedBytes, digest.key)
+      const { offset, end } = extentOf(range, located.storedBytes, digest.key)
       if (located.isInline) {
         const bytes = await this.#shelf.readInline(located).catch((error: unknown) => {
           throw fileError(error, `read blob ${digest.key}`)
@@ -176,7 +177,7 @@ export class FilesystemStore extends BaseStore {
   async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
     const shelf = this.#shelf
     const { digest, storedBytes } = located
-    const { offset, end } = placeOf(range, storedBytes, digest.key)
+    const { offset, end } = extentOf(range, storedBytes, digest.key)
     const sizeBytes = end - offset
     const stats = file.stat()
     const part = new FilePart({

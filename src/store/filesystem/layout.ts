@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
-import { errnoOf } from './file-error.js'
 
 /** What the name of a file says. */
 export interface BlobName {

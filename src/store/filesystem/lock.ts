@@ -2,8 +2,8 @@ import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
-import { errnoOf } from './file-error.js'
 
 const ATTEMPTS_MAX = 5
 /** Longer than another process needs to mistake our fresh socket for the stale one it saw before. */
@@ -59,7 +59,7 @@ const answers = (path: string): Promise<boolean> =>
       resolve(true)
     })
     socket.once('error', (error) => {
-      if (['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error))) resolve(false)
+      if (['ECONNREFUSED', 'ENOENT'].includes(errnoOf(error) ?? '')) resolve(false)
       else reject(error)
     })
   })

@@ -1,11 +1,12 @@
 import { constants, statSync } from 'node:fs'
 import { access, chmod, copyFile, link, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import type { Call } from '../../../base/call.js'
+import { errnoOf } from '../../../base/errno.js'
 import { SingleFlight } from '../../../base/single-flight.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { BlobFiles, BlobLease } from '../../store.js'
-import { errnoOf, fileError } from '../file-error.js'
+import { fileError } from '../file-error.js'
 import { ATTEMPTS_MAX, type Located, notFound, type Shelf } from '../shelf.js'
 import { checkFile } from './check-file.js'
 import { FILE_MODE } from './open-file.js'
@@ -159,7 +160,7 @@ const linkOrCopy = async (source: string, destination: string): Promise<boolean>
     return true
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return gone(source, error)
-    if (!CANNOT_LINK.has(errnoOf(error))) throw error
+    if (!CANNOT_LINK.has(errnoOf(error) ?? '')) throw error
   }
   try {
     await copyFile(source, destination, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)

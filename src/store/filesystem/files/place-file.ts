@@ -1,6 +1,6 @@
 import { mkdir, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { errnoOf } from '../file-error.js'
+import { errnoOf } from '../../../base/errno.js'
 import type { FolderSyncs } from './folder-syncs.js'
 
 /**

@@ -1,6 +1,6 @@
 import { unlink } from 'node:fs/promises'
+import { errnoOf } from '../../../base/errno.js'
 import type { Log } from '../../../base/log.js'
-import { errnoOf } from '../file-error.js'
 
 /**
  * Deletes files the index has forgotten. Who creates a file of that name again waits for the deletion first: it could
@@ -48,4 +48,4 @@ export class Unlinker {
 }
 
 /** Whether an error says that there is no such file: not even its folder, or what lies in the folder's place is none. */
-export const isGone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errnoOf(error))
+export const isGone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')

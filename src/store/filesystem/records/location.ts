@@ -13,10 +13,10 @@ export const SEGMENTS_MAX = 1 << (32 - UNIT_BITS)
 export const SEGMENT_BYTES_MAX = UNIT_BYTES << UNIT_BITS
 
 export const locationOf = (segmentNumber: number, offset: number): number =>
-  (placeOf(segmentNumber) << UNIT_BITS) | (offset / UNIT_BYTES)
+  (extentOf(segmentNumber) << UNIT_BITS) | (offset / UNIT_BYTES)
 
 /** Of the segments there are at a time no two have the same place. */
-export const placeOf = (segmentNumber: number): number => segmentNumber % SEGMENTS_MAX
+export const extentOf = (segmentNumber: number): number => segmentNumber % SEGMENTS_MAX
 
 export const placeIn = (location: number): number => location >>> UNIT_BITS
 

@@ -4,7 +4,7 @@ import { StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { cancellation } from '../../../stream/join.js'
 import { syncFolder } from '../files/folder-syncs.js'
-import { locationOf, offsetIn, placeIn, placeOf, SEGMENT_BYTES_MAX, SEGMENTS_MAX } from './location.js'
+import { extentOf, locationOf, offsetIn, placeIn, SEGMENT_BYTES_MAX, SEGMENTS_MAX } from './location.js'
 import { type Content, contentOf, encodeRecord, headBytesOf, type RecordHead, recordBytes } from './record.js'
 import { Segment, segmentNumber } from './segment.js'
 
@@ -48,7 +48,7 @@ export interface LogPosition {
  */
 export class RecordLog {
   readonly #options: RecordLogOptions
-  /** By `placeOf` their numbers. */
+  /** By `extentOf` their numbers. */
   readonly #segments: (Segment | undefined)[] = []
   readonly #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES)
   #active: Segment | undefined
@@ -72,7 +72,7 @@ export class RecordLog {
       records.#nextNumber = number + 1
       const segment = await Segment.open(folder, number)
       if (segment === undefined) log.warn('a file of records is damaged: its blobs are lost', { folder, number })
-      else records.#segments[placeOf(number)] = segment
+      else records.#segments[extentOf(number)] = segment
     }
     return records
   }
@@ -147,7 +147,7 @@ export class RecordLog {
 
   /** Deletes a segment in which nothing is needed. */
   async retire(segment: Segment): Promise<void> {
-    this.#segments[placeOf(segment.number)] = undefined
+    this.#segments[extentOf(segment.number)] = undefined
     await segment.retire()
   }
 
@@ -239,7 +239,7 @@ export class RecordLog {
 
   async #create(): Promise<Segment> {
     let number = this.#nextNumber
-    while (this.#segments[placeOf(number)] !== undefined) {
+    while (this.#segments[extentOf(number)] !== undefined) {
       if (++number === this.#nextNumber + SEGMENTS_MAX) {
         const text = `the store has ${SEGMENTS_MAX} files of records, which is the most there can be`
         throw new StatusError('RESOURCE_EXHAUSTED', text)
@@ -247,7 +247,7 @@ export class RecordLog {
     }
     const segment = await Segment.create(this.#options.folder, number)
     await syncFolder(this.#options.folder)
-    this.#segments[placeOf(number)] = segment
+    this.#segments[extentOf(number)] = segment
     this.#nextNumber = number + 1
     return segment
   }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { errnoOf } from '../file-error.js'
+import { errnoOf } from '../../../base/errno.js'
 
 /** Identifies the run of the machine; all zero where the system does not tell. */
 export const bootWords = async (): Promise<readonly number[]> => {

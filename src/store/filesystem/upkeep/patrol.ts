@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.js'
+import { errnoOf } from '../../../base/errno.js'
 import type { Log } from '../../../base/log.js'
 import { Digest } from '../../../reapi/digest.js'
 import { ABSENT } from '../../index/blob-index.js'
-import { errnoOf, fileError } from '../file-error.js'
+import { fileError } from '../file-error.js'
 import type { BlobName } from '../layout.js'
 import type { Shelf } from '../shelf.js'
 
