@@ -109,7 +109,7 @@ export class FilesystemStore extends BaseStore {
     const form = await blob.take()
     try {
       if (form.kind === 'bytes') await this.#putBytes(digest, form.bytes, signal)
-      else await join([...streamsOf(form), this.#sink(digest)], signal)
+      else await this.#sunk(digest, (sink) => join([...streamsOf(form), sink], signal))
     } catch (error) {
       this.#parts.shortages.met(digest, error)
       throw error
@@ -212,7 +212,17 @@ export class FilesystemStore extends BaseStore {
   async #putBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
     if (!this.#shelf.index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
     if (bytes.length <= this.#parts.smallBytes) await this.#commitSmall(digest, bytes, signal)
-    else await deliver(bytes, [this.#sink(digest)], signal)
+    else await this.#sunk(digest, (sink) => deliver(bytes, [sink], signal))
+  }
+
+  /** Runs a transfer into a sink. An abort that comes while the blob is committed comes too late: it is there. */
+  async #sunk(digest: Digest, transfer: (sink: FileSink) => Promise<void>): Promise<void> {
+    const sink = this.#sink(digest)
+    try {
+      await transfer(sink)
+    } catch (error) {
+      if (!sink.isCommitted) throw error
+    }
   }
 
   #sink(digest: Digest): FileSink {

@@ -45,6 +45,11 @@ export class FileSink extends Writable {
     this.#parts = parts
   }
 
+  /** Once it has closed: whether the blob is there, which is so also when it was destroyed while it committed. */
+  get isCommitted(): boolean {
+    return this.#isCommitted
+  }
+
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: Done): void {
     this.#append([chunk], callback)
   }
