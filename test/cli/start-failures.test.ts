@@ -110,7 +110,7 @@ t.test('/etc/passwd as a work_directory is refused without touching it', async (
   writeFileSync(`${data}/config.json5`, config)
   const server = serve(t, `${data}/config.json5`, data)
   t.equal((await server.ended).code, 1)
-  t.match(server.said(), /worker worker_0: .*\/etc\/passwd: a file is in its place \(EEXIST\); /)
+  t.match(server.said(), /worker worker_0: .*\/etc\/passwd" cannot be used: a file is in its place \(EEXIST\); /)
   t.notMatch(server.said(), /internal error|Error:|^ +at /m)
 })
 

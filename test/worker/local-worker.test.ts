@@ -468,7 +468,7 @@ t.test('a work directory that cannot be one stops the start and says why', async
   writeFileSync(join(place, 'file'), 'precious')
   await t.rejects(setUp(t, { work_directory: join(place, 'file') }), {
     code: 9,
-    message: /work_directory ".*\/file" cannot be used: .* \(EEXIST\); expected a directory this user may write to/,
+    message: /work_directory ".*\/file" cannot be used: .* \(EEXIST\); move that file away/,
   })
 })
 

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, realpathSync } from 'node:fs'
-import { inWords } from '../../base/errno.js'
+import { advice, inWords } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
@@ -49,8 +49,8 @@ export class WorkDirectory {
       work.#removeRemains()
       return work
     } catch (cause) {
-      const message = `work_directory ${JSON.stringify(path)} cannot be used: ${inWords(cause)}`
-      throw new StatusError('FAILED_PRECONDITION', `${message}; expected a directory this user may write to`, { cause })
+      const message = `work_directory ${JSON.stringify(path)} cannot be used: ${inWords(cause)}${advice(cause)}`
+      throw new StatusError('FAILED_PRECONDITION', message, { cause })
     }
   }
 

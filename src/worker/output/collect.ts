@@ -96,7 +96,8 @@ class Collector implements CollectedOutputs {
 
   async add(output: RequestedOutput): Promise<void> {
     const { path, rootPath, kind } = output
-    const place = rootPath === '' ? this.#root : `${this.#root}/${rootPath}`
+    // The root can be named by a link of /proc: only behind a slash is it the directory.
+    const place = `${this.#root}/${rootPath === '' ? '.' : rootPath}`
     const stats = statsOf(place)
     if (stats === undefined) return
     this.#rejectOutside(rootPath)

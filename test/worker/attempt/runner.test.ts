@@ -181,6 +181,12 @@ t.test('CMD-09 a result of exit code 0 is cached although a declared output is m
   t.match(resultCodec.decode(actionCache.bytesOf(digest)), { exitCode: 0, outputFiles: [{ path: 'made' }] })
 })
 
+t.test('CMD-11 the output path "" is the whole working directory, not a link to it', async (t) => {
+  const { run } = await setUp(t)
+  const { result } = await run({ ...sh('echo > made'), outputPaths: [''] })
+  t.match(result, { outputDirectories: [{ path: '' }], outputSymlinks: [] })
+})
+
 t.test('EXE-25 a program that is not there is a result', async (t) => {
   const { run, text } = await setUp(t)
   const { result, status } = await run({ arguments: ['nosuch'] })
