@@ -109,7 +109,7 @@ export class FilesystemStore extends BaseStore {
     const form = await blob.take()
     try {
       if (form.kind === 'bytes') await this.#putBytes(digest, form.bytes, signal)
-      else await this.#sunk(digest, (sink) => join([...streamsOf(form), sink], signal))
+      else await this.#putThrough(digest, signal, (sink) => join([...streamsOf(form), sink], signal))
     } catch (error) {
       this.#parts.shortages.met(digest, error)
       throw error
@@ -212,38 +212,31 @@ export class FilesystemStore extends BaseStore {
   async #putBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
     if (!this.#shelf.index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
     if (bytes.length <= this.#parts.smallBytes) await this.#commitSmall(digest, bytes, signal)
-    else await this.#sunk(digest, (sink) => deliver(bytes, [sink], signal))
+    else await this.#putThrough(digest, signal, (sink) => deliver(bytes, [sink], signal))
   }
 
-  /** Runs a transfer into a sink. An abort that comes while the blob is committed comes too late: it is there. */
-  async #sunk(digest: Digest, transfer: (sink: FileSink) => Promise<void>): Promise<void> {
-    const sink = this.#sink(digest)
-    try {
-      await transfer(sink)
-    } catch (error) {
-      if (!sink.isCommitted) throw error
-    }
-  }
-
-  #sink(digest: Digest): FileSink {
+  async #putThrough(digest: Digest, signal: AbortSignal, fill: (sink: FileSink) => Promise<void>): Promise<void> {
     const shelf = this.#shelf
     const { slots, smallBytes, syncs } = this.#parts
-    return new FileSink({
+    const sink = new FileSink({
       key: digest.key,
       slots,
       smallBytes,
       nextTempPath: () => shelf.layout.nextTempPath(),
       isSynced: syncs !== undefined,
       fits: (storedBytes) => shelf.index.fits(storedBytes),
-      commitSmall: (bytes) => this.#commitSmall(digest, bytes),
-      commit: async (tempPath, file) => {
+    })
+    await fill(sink)
+    await sink.commit({
+      bytes: (bytes) => this.#commitSmall(digest, bytes, signal),
+      file: async (tempPath, file) => {
         if (this.#isClosed) throw closedStore(digest)
         await shelf.commitFile(digest, file, (path) => placeFile(path, tempPath, syncs))
       },
     })
   }
 
-  async #commitSmall(digest: Digest, bytes: Buffer, signal?: AbortSignal): Promise<void> {
+  async #commitSmall(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw closedStore(digest)
     try {
       await this.#shelf.commitBytes(digest, bytes, signal)

@@ -17,16 +17,19 @@ export interface FileSinkParts {
   /** Whether the bytes have to be on the disk before the file is committed. */
   readonly isSynced: boolean
   fits(storedBytes: number): boolean
-  /** Keeps a blob that turned out to be small. */
-  commitSmall(bytes: Buffer): Promise<void>
+}
+
+/** Where what a sink took goes. Resolved means committed. */
+export interface Keeper {
+  bytes(bytes: Buffer): Promise<void>
   /** Moves the finished and closed file to where it belongs and makes it visible. */
-  commit(tempPath: string, file: FinishedFile): Promise<void>
+  file(tempPath: string, file: FinishedFile): Promise<void>
 }
 
 /**
- * Takes a blob whose length nobody knows beforehand: a small one is held and committed as bytes, a larger one is written to a
- * temporary file, which is committed: open, write, close, rename. It has a slot while something is being written and no
- * longer: an upload whose client has gone quiet holds up nobody.
+ * Takes a blob whose length nobody knows beforehand: a small one is held, a larger one is written to a temporary file. Once
+ * it has finished, `commit` keeps it: outside of the stream, so that who gives up a transfer at its end is told what became
+ * of it. It has a slot while something is being written and no longer: an upload whose client has gone quiet holds up nobody.
  */
 export class FileSink extends Writable {
   readonly #parts: FileSinkParts
@@ -35,7 +38,8 @@ export class FileSink extends Writable {
   #file: OpenFile | undefined
   #storedBytes = 0
   #checksum = 0
-  #isCommitted = false
+  #mtimeMs = 0
+  #isFinished = false
   #isPending = false
   #whenSettled: (() => void) | undefined
   #waiter: ((error: StatusError | null) => void) | undefined
@@ -43,11 +47,6 @@ export class FileSink extends Writable {
   constructor(parts: FileSinkParts) {
     super({ highWaterMark: STAGE_BYTES })
     this.#parts = parts
-  }
-
-  /** Once it has closed: whether the blob is there, which is so also when it was destroyed while it committed. */
-  get isCommitted(): boolean {
-    return this.#isCommitted
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: Done): void {
@@ -61,18 +60,36 @@ export class FileSink extends Writable {
     )
   }
 
-  override _final(callback: Done): void {
-    const file = this.#file
-    if (file === undefined) {
-      this.#commit(() => this.#parts.commitSmall(Buffer.concat(this.#held)), callback)
+  /** Of a sink that has finished; rejected, it leaves nothing. */
+  async commit(keeper: Keeper): Promise<void> {
+    if (this.#file === undefined) {
+      await keeper.bytes(Buffer.concat(this.#held))
       return
     }
-    this.#inSlot(callback, (done) => {
-      const { mtimeMs } = file.stat()
-      const finished = { storedBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs }
-      const commit = (): void => this.#commit(() => this.#parts.commit(this.#tempPath, finished), done)
-      const close = (): void => file.close((error) => (error === null ? commit() : done(this.#failure(error))))
-      if (this.#parts.isSynced) file.sync((error) => (error === null ? close() : done(this.#failure(error))))
+    const file = { storedBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs: this.#mtimeMs }
+    try {
+      await keeper.file(this.#tempPath, file)
+    } catch (error) {
+      // It may have been moved already.
+      await new Promise<void>((resolve) => unlink(this.#tempPath, () => resolve()))
+      throw this.#failure(error)
+    }
+  }
+
+  override _final(callback: Done): void {
+    const file = this.#file
+    const finish: Done = (error) => {
+      this.#isFinished = error === null
+      callback(error === null ? null : this.#failure(error))
+    }
+    if (file === undefined) {
+      finish(null)
+      return
+    }
+    this.#inSlot(finish, (done) => {
+      this.#mtimeMs = file.stat().mtimeMs
+      const close = (): void => file.close(done)
+      if (this.#parts.isSynced) file.sync((error) => (error === null ? close() : done(error)))
       else close()
     })
   }
@@ -144,29 +161,15 @@ export class FileSink extends Writable {
     })
   }
 
-  #commit(run: () => Promise<void>, callback: Done): void {
-    this.#isPending = true
-    const settle = (error: Error | null): void => {
-      this.#isPending = false
-      this.#isCommitted = error === null
-      callback(error)
-      this.#whenSettled?.()
-    }
-    run().then(
-      () => settle(null),
-      (error: unknown) => settle(this.#failure(error)),
-    )
-  }
-
   #cleanUp(error: Error | null, callback: Done): void {
-    this.#held = []
-    if (this.#file === undefined) {
+    const isLeft = this.#isFinished && error === null
+    if (!isLeft) this.#held = []
+    if (this.#file === undefined || isLeft) {
       callback(error)
       return
     }
     this.#file.close((closeError) => {
-      if (this.#isCommitted) callback(error ?? closeError)
-      else unlink(this.#tempPath, (unlinkError) => callback(error ?? closeError ?? unlinkError))
+      unlink(this.#tempPath, (unlinkError) => callback(error ?? closeError ?? unlinkError))
     })
   }
 
