@@ -54,6 +54,11 @@ export interface Mutation {
   readonly caughtBy: readonly string[]
   /** How long its checks wait before they see it, when that is seconds: such mutations are examined first. */
   readonly waitsMs?: number
+  /**
+   * The methods it leaves unimplemented, as `Service.Method` without the package. That is one finding: one of the checks
+   * must tell it, and those that cannot be judged without the method are skipped in its name.
+   */
+  readonly leavesOut?: readonly string[]
   /** Made anew for each run, so that what a mutation has to remember is its own. */
   tamper(): Tampering | readonly Tampering[]
 }

@@ -206,6 +206,7 @@ export const capabilitiesMutations: readonly Mutation[] = [
     name: 'capabilities-split-not-served',
     breaks: 'SplitBlob, SpliceBlob and FastCDC are announced, and not implemented.',
     caughtBy: ['SPL-01', ...CUT_BY_CONTENT],
+    leavesOut: ['ContentAddressableStorage.SplitBlob', 'ContentAddressableStorage.SpliceBlob'],
     tamper: cache((announced) => {
       announced.splitBlobSupport = true
       announced.spliceBlobSupport = true

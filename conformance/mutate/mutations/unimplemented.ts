@@ -21,5 +21,6 @@ export const unimplementedMutations: readonly Mutation[] = claimed.map(([method,
   name: `unimplemented-${method.name.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()}`,
   breaks: `Capabilities claim what needs ${method.name}, and ${method.name} is not implemented.`,
   caughtBy,
+  leavesOut: [`${method.service.replace(/^.*\./, '')}.${method.name}`],
   tamper: () => instead(method, () => ended(UNIMPLEMENTED)),
 }))
