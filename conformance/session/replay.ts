@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import type { Candidate } from '../candidate.js'
 import type { CallSettings, Outcome } from '../client.js'
 import type { Exam } from '../exam.js'
@@ -6,7 +6,7 @@ import { Divergence } from '../finding.js'
 import type { Any, Method } from '../methods.js'
 import * as methods from '../methods.js'
 import { codec } from '../proto/codec.js'
-import { codeName } from '../proto/status-code.js'
+import { Code, codeName } from '../proto/status-code.js'
 import { show } from '../show.js'
 import { Answers, isRead, recordedResponses } from './answers.js'
 import { Comparison, fieldsOf } from './compare.js'
@@ -20,6 +20,8 @@ const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetad
 
 /** Longer than any action of a session takes. */
 const CALL_MS = 30_000
+/** How long a server may take to look at an upload that is about to break off. */
+const [ASKED_AT_MOST, ASKING_EVERY_MS] = [100, 20]
 
 /** One run of a session against a server. */
 export class Replay {
@@ -223,14 +225,32 @@ export class Replay {
     this.#uploads.stored.add(this.#content.digest(write.digest))
   }
 
-  /** Sends what had gone out and breaks the call off, as the recorder did. */
+  /** Sends what had gone out and breaks the call off once the server has it, as the recorder did. */
   async #brokenWrite(call: SessionCall): Promise<void> {
     const conversation = this.#candidate.client.open(methods.write, this.#settings(call))
-    for (const message of this.#uploads.messages(recordedWrite(call))) await conversation.send(message)
-    // What was written leaves with the next turn of the loop; a reset would overtake it.
-    await setImmediate()
+    let resourceName = ''
+    let sentBytes = 0
+    for (const message of this.#uploads.messages(recordedWrite(call))) {
+      resourceName ||= message.resourceName
+      sentBytes = message.writeOffset + message.data.length
+      await conversation.send(message)
+    }
+    await this.#arrived(call, resourceName, sentBytes)
     conversation.cancel()
     this.#exam.note({ service: `${call.id} ${methods.write.service}`, name: 'Write' }, await conversation.outcome)
+  }
+
+  /** A reset overtakes what waits for a window, or for the server to look at it: asks until the bytes are there, or in vain. */
+  async #arrived(call: SessionCall, resourceName: string, sentBytes: number): Promise<void> {
+    for (let asked = 0; asked < ASKED_AT_MOST; asked++) {
+      const { code, responses } = await this.#candidate.client.call(
+        methods.queryWriteStatus,
+        { resourceName },
+        this.#settings(call),
+      )
+      if (code === Code.UNIMPLEMENTED || Number(responses[0]?.committedSize ?? 0) >= sentBytes) return
+      await setTimeout(ASKING_EVERY_MS)
+    }
   }
 
   async #queryWriteStatus(call: SessionCall): Promise<void> {
