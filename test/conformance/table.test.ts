@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { checks } from '../../conformance/checks.js'
+import { readExpectations } from '../../conformance/expectations.js'
 import { profiles } from '../../conformance/profiles.js'
 import { readReports } from '../../conformance/report/document.js'
 import { serverTable } from '../../conformance/report/markdown.js'
 import { requirements } from '../../conformance/requirements.js'
+import { sessions } from '../../conformance/session/session-checks.js'
 import { unobservable } from '../../conformance/unobservable.js'
 
 t.test('every row of the table is checked once, or listed as out of reach', async (t) => {
@@ -57,4 +60,12 @@ t.test('the table of judged servers is that of the reports', async (t) => {
   const documents = readReports(folder)
   t.ok(documents.length >= 1)
   t.equal(readFileSync(new URL('README.md', folder), 'utf8'), serverTable(documents), 'npm run conformance:table')
+})
+
+t.test('the lists of known divergences beside the reports name rows that there are', async (t) => {
+  const folder = new URL('../../conformance/reports/', import.meta.url)
+  const lists = readdirSync(folder).filter((name) => name.endsWith('.expectations.json5'))
+  t.ok(lists.length >= 2)
+  const ids = sessions.map(({ id }) => id)
+  for (const name of lists) t.ok(readExpectations(fileURLToPath(new URL(name, folder)), ids).size > 0, name)
 })
