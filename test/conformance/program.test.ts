@@ -138,7 +138,7 @@ t.test('an instance that the server does not have', async (t) => {
 
 t.test('wrong usage is told in one reason', async (t) => {
   for (const [args, message] of [
-    [[], /usage: npm run conformance/],
+    [[], /^usage: remexec-conformance grpc:/],
     [[address, '--nonsense'], /--nonsense/],
     [[address, '--format', 'xml'], /--format xml: expected text, json, junit, markdown/],
     [[address, '--only', 'FBM'], /FBM: no check has this id/],
