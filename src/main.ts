@@ -13,10 +13,10 @@ import { simpleSettings } from './scheduler/settings.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
 import { type Parts, servicesOf, type WorkerFacts } from './services.js'
-import { asActionCache } from './store/action-cache.js'
 import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import { DirectoryTrees } from './store/content/directory-trees.js'
+import { asKeyed } from './store/keyed.js'
 import type { Store } from './store/store.js'
 import { zstdFailure } from './stream/compression/libzstd.js'
 import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
@@ -66,7 +66,7 @@ const start = async (
 
   const parts: Parts = {
     global: config.global,
-    ac: viewsOf(stores, asActionCache),
+    ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     scheduler: (name) => existing(schedulers, name),
     workersOf: (scheduler) => workerFacts(config, scheduler),

@@ -15,7 +15,7 @@ export class Digest {
   readonly function: DigestFunction
   readonly hash: string
   readonly sizeBytes: number
-  /** False of the key of an action result: what is kept under it is not what it is the digest of. */
+  /** False of a mere key: what is kept under it is something else, and may become something else again. */
   readonly describesContent: boolean
   #key: string | undefined
 
@@ -78,8 +78,8 @@ export class Digest {
     return this.sizeBytes === 0 && this.hash === emptyHash(this.function)
   }
 
-  /** An action's digest as the key under which an action cache keeps its result. */
-  asActionKey(): Digest {
+  /** As the key of what it is not the digest of: an action's result, or a blob in a form that a store gave it. */
+  asKey(): Digest {
     return this.describesContent ? new Digest(this.function, this.hash, this.sizeBytes, false) : this
   }
 

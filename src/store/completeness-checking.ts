@@ -55,7 +55,7 @@ class CompletenessCheckingStore extends ForwardingStore {
 
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const indexes = Array.from({ length: digests.count }, (_, index) => index)
-    const found = await boundedMap(indexes, LANES, (index) => this.#has(digests.at(index).asActionKey(), call))
+    const found = await boundedMap(indexes, LANES, (index) => this.#has(digests.at(index).asKey(), call))
     return digests.select(indexes.filter((index) => found[index] !== true))
   }
 

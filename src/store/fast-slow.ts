@@ -75,7 +75,7 @@ class FastSlowStore extends BaseStore {
     try {
       if (await this.#putSlow(digest, blob, call)) return
     } finally {
-      // A copy that began before brings the result that was there before.
+      // A copy that began before brings what was there before.
       if (!digest.describesContent) this.#copies.outdate(digest)
     }
     await this.#fast.remove(digest, call)
@@ -145,7 +145,7 @@ class FastSlowStore extends BaseStore {
     }
   }
 
-  /** Whether a read copies the blob to fast. Of an action result nobody knows the length beforehand. */
+  /** Whether a read copies the blob to fast. Of what is kept under a mere key nobody knows the length beforehand. */
   #isCopied({ describesContent, sizeBytes }: Digest, range: Range): boolean {
     if (!describesContent) return this.#fillsFast && isWhole(range, Number.POSITIVE_INFINITY)
     return this.#fillsFast && sizeBytes < this.#bypassBytes && isWhole(range, sizeBytes)

@@ -17,10 +17,10 @@ import { executionService } from '../../src/service/execution/service.js'
 import { operationsService } from '../../src/service/operations/service.js'
 import { workerApiService } from '../../src/service/worker-api/service.js'
 import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
-import { asActionCache } from '../../src/store/action-cache.js'
 import { asCas } from '../../src/store/cas.js'
 import { withCompleteness } from '../../src/store/completeness-checking.js'
 import { DirectoryTrees } from '../../src/store/content/directory-trees.js'
+import { asKeyed } from '../../src/store/keyed.js'
 import type { Store } from '../../src/store/store.js'
 import { defaultSettings } from '../scheduler/settings.js'
 import { TestClient } from '../server/client.js'
@@ -205,7 +205,7 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
     const [cas, ac] = [asCas(await memoryStore(clock)), await memoryStore(clock)]
     const base = { cas, ac, scheduler: host, digestFunctions, maxTimeoutMs: 3_600_000, writesResults: true }
     const instance = { ...base, ...options.instance }
-    instances.set(name, { ...instance, ac: withCompleteness(asActionCache(instance.ac), instance.cas, trees) })
+    instances.set(name, { ...instance, ac: withCompleteness(asKeyed(instance.ac), instance.cas, trees) })
   }
   const first = instances.get(options.instances?.[0] ?? '')
   if (first === undefined) throw new Error('no instance')

@@ -17,10 +17,10 @@ import { byteStreamService } from '../../src/service/bytestream/service.js'
 import { type UploadLimits, Uploads } from '../../src/service/bytestream/uploads.js'
 import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
 import { casService } from '../../src/service/cas/service.js'
-import { asActionCache } from '../../src/store/action-cache.js'
 import { asCas } from '../../src/store/cas.js'
 import { withCompleteness } from '../../src/store/completeness-checking.js'
 import { DirectoryTrees, type TreeLimits } from '../../src/store/content/directory-trees.js'
+import { asKeyed } from '../../src/store/keyed.js'
 import { memory } from '../../src/store/memory.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../src/store/store.js'
 import { TestClient } from '../server/client.js'
@@ -85,7 +85,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
       maxReadChunkBytes: 256 * 1024,
       parkedForMs,
     })
-    const complete = withCompleteness(asActionCache(ac), cas, new DirectoryTrees(options.trees))
+    const complete = withCompleteness(asKeyed(ac), cas, new DirectoryTrees(options.trees))
     acInstances.set(name, { ac: complete, cas, digestFunctions, isReadOnly })
     const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
     const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, maxBlobBytes, compressors: served }

@@ -3,10 +3,15 @@ import { systemClock } from '../../src/base/clock.js'
 import type { HealthProbe } from '../../src/base/health.js'
 import { silentLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
+import { StatusError } from '../../src/base/status-error.js'
 import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
+import type { Digest } from '../../src/reapi/digest.js'
 import { buildStores } from '../../src/store/builder.js'
+import { StoreNode } from '../../src/store/node.js'
+import { Blob } from '../../src/stream/blob/blob.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
 import { rejects, storeSuite } from './suite.js'
+import { Watched } from './watched.js'
 
 const policy: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
 const memory: StoreConfig = { kind: 'memory', options: { eviction_policy: policy } }
@@ -82,6 +87,32 @@ t.test('every store is watched under its place in the configuration', async (t) 
     t.equal(probe.component, probe.namespace.slice(1))
     t.match(await probe.check(call.signal), { state: 'Ok', structName: probe.structName })
   }
+})
+
+t.test('a store prints as blobs pass it, and a failure of its own names it once', async (t) => {
+  const { store } = await build({ CAS: verified(tiers(memory, compressed(memory))), AC: ref('CAS') })
+  const paths = ['CAS', 'AC'].map((name) => (store(name) as StoreNode).path)
+  t.same(paths, Array(2).fill('verify > fast_slow(fast: memory, slow: compression > memory)'))
+
+  const failing = (code: 'UNAVAILABLE' | 'NOT_FOUND') =>
+    new (class extends Watched {
+      override async get(): Promise<never> {
+        throw new StatusError(code, 'it is not here')
+      }
+      override async put(_digest: Digest, blob: Blob): Promise<never> {
+        blob.discard()
+        throw new StatusError(code, 'it cannot be kept')
+      }
+    })(store('CAS'))
+  const node = (code: 'UNAVAILABLE' | 'NOT_FOUND') => {
+    const inner = new StoreNode(failing(code), 'memory', 'CAS/slow', new Map())
+    return new StoreNode(inner, 'verify', 'CAS', new Map([['backend', inner.path]]))
+  }
+  const digest = digestOf(Buffer.from('x'))
+  await t.rejects(get(node('UNAVAILABLE'), digest), { message: 'store CAS/slow: it is not here' })
+  await t.rejects(get(node('NOT_FOUND'), digest), { message: 'it is not here' })
+  const blob = Blob.ofBytes(Buffer.from('x'))
+  await t.rejects(node('UNAVAILABLE').put(digest, blob, call), { message: 'store CAS/slow: it cannot be kept' })
 })
 
 t.test('what cannot be built is told by its place', async (t) => {

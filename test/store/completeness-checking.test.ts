@@ -1,9 +1,9 @@
 import t from 'tap'
 import { codec } from '../../src/proto/codec.js'
 import type { ActionResultInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import { asActionCache } from '../../src/store/action-cache.js'
 import { completenessChecking, withCompleteness } from '../../src/store/completeness-checking.js'
 import { DirectoryTrees } from '../../src/store/content/directory-trees.js'
+import { asKeyed } from '../../src/store/keyed.js'
 import { missingOf, putBytes, type Store } from '../../src/store/store.js'
 import { bytesOf, call, digestOf, get, isPresent } from './blobs.js'
 import { buildStore, given, memoryStore } from './build.js'
@@ -25,7 +25,7 @@ const setUp = async () => {
   return { cas, backend, store, keep }
 }
 
-const action = digestOf(Buffer.from('an action')).asActionKey()
+const action = digestOf(Buffer.from('an action')).asKey()
 const encode = (result: ActionResultInput): Buffer => resultCodec.encode(result)
 const putResult = (store: Store, result: ActionResultInput): Promise<void> =>
   putBytes(store, action, encode(result), call)
@@ -82,7 +82,7 @@ t.test('an action cache that checks already is not made to check twice', async (
   const { store, cas, backend } = await setUp()
   const trees = new DirectoryTrees()
   t.equal(withCompleteness(store, cas, trees), store)
-  const plain = asActionCache(backend)
+  const plain = asKeyed(backend)
   t.not(withCompleteness(plain, cas, trees), plain)
   t.same(store.properties, { keepsNothing: false, encodings: [], checksCompleteness: true })
   t.match(await store.health(call), { state: 'Ok', structName: 'CompletenessCheckingStore' })

@@ -17,6 +17,7 @@ import { collect } from '../../src/stream/collect.js'
 import { WHOLE } from '../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, isPresent, put, until } from './blobs.js'
 import { buildStore, given, memoryStore } from './build.js'
+import { zstdStore } from './compression/zstd-store.js'
 import { rejects, storeSuite } from './suite.js'
 import { Watched } from './watched.js'
 
@@ -137,7 +138,7 @@ t.test('the fast store refusing fails nothing', async (t) => {
 })
 
 t.test('a new result replaces the old one in both, whatever the fast store does', async (t) => {
-  const digest = digestOf(Buffer.from('an action')).asActionKey()
+  const digest = digestOf(Buffer.from('an action')).asKey()
   const [old, next] = [bytesOf(1_000_000, 'old'), bytesOf(1_000_000, 'next')]
   for (const when of ['write', 'commit'] as const) {
     const fast = new Watched(await memoryStore())
@@ -306,8 +307,8 @@ t.test('what slow has wrong does not get into fast, and no reader gets the whole
     await put(slow, digest, bytesOf(sizeBytes, 'wrong'))
     await rejects(t, get(store, digest), 'DATA_LOSS')
     t.notOk(await isPresent(fast, digest))
-    await put(slow, digest.asActionKey(), bytesOf(sizeBytes, 'a result'))
-    t.ok((await get(store, digest.asActionKey())).equals(bytesOf(sizeBytes, 'a result')), 'of a result nobody can tell')
+    await put(slow, digest.asKey(), bytesOf(sizeBytes, 'a result'))
+    t.ok((await get(store, digest.asKey())).equals(bytesOf(sizeBytes, 'a result')), 'of a result nobody can tell')
   }
 })
 
@@ -347,13 +348,30 @@ t.test('a call that is cancelled stops waiting, the copy goes on', async (t) => 
 
 t.test('an action digest says nothing about the length of its result', async (t) => {
   const { fast, slow, store } = await setUp({ bypass_dedup_threshold_bytes: 10 })
-  const action = digestOf(Buffer.from('an action of more than ten bytes')).asActionKey()
+  const action = digestOf(Buffer.from('an action of more than ten bytes')).asKey()
   const result = bytesOf(1000, 'a result')
   await put(slow, action, result)
   t.ok((await get(store, action, { offset: 0, limit: action.sizeBytes })).equals(result.subarray(0, action.sizeBytes)))
   t.notOk(await isPresent(fast, action), 'as many bytes as the action has are a part of the result')
   t.ok((await get(store, action)).equals(result))
   await until(() => isPresent(fast, action))
+})
+
+t.test('what a store above keeps in a form of its own is copied, however large', async (t) => {
+  for (const sizeBytes of [1000, 300_000, 3 * WINDOW_BYTES]) {
+    const [fast, memory] = [await memoryStore(), await memoryStore()]
+    const slow = new Watched(memory)
+    const bytes = bytesOf(sizeBytes)
+    const digest = digestOf(bytes)
+    await put(await zstdStore(memory), digest, bytes)
+    const store = await zstdStore(await tiers(fast, slow))
+    const found = await Promise.all(Array.from({ length: 3 }, () => get(store, digest)))
+    t.ok(found.every((blob) => blob.equals(bytes)))
+    await until(() => isPresent(fast, digest))
+    const before = slow.reads
+    t.ok((await get(store, digest)).equals(bytes))
+    t.equal(slow.reads, before, 'then fast has it')
+  }
 })
 
 t.test('noop behind verify is still nothing', async (t) => {

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
-import { asActionCache } from '../../src/store/action-cache.js'
 import { asCas } from '../../src/store/cas.js'
 import { compression } from '../../src/store/compression.js'
 import { fastSlow } from '../../src/store/fast-slow.js'
+import { asKeyed } from '../../src/store/keyed.js'
 import { noop } from '../../src/store/noop.js'
 import type { Store } from '../../src/store/store.js'
 import { verify } from '../../src/store/verify.js'
@@ -14,10 +14,10 @@ import { type OpenStore, storeSuite } from './suite.js'
 // What a wrapper forwards, it has to forward whatever it stands on: each wrapper over each backend, wrappers among them.
 
 const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
-const directions = { fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } as const
+const slowOptions = { slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } as const
 
-const tiers = (fast: Store, slow: Store): Promise<Store> =>
-  buildStore(fastSlow, { fast: given, slow: given, ...directions }, { children: { fast, slow } })
+const tiers = (fast: Store, slow: Store, fast_direction: 'both' | 'get' = 'both'): Promise<Store> =>
+  buildStore(fastSlow, { fast: given, slow: given, fast_direction, ...slowOptions }, { children: { fast, slow } })
 
 interface Wrapper {
   readonly wrap: (backend: Store) => Promise<Store> | Store
@@ -36,9 +36,10 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
   },
   zstd: { wrap: zstdStore },
   'memory in front of': { wrap: async (backend) => tiers(await memoryStore(), backend) },
+  'memory that only copies in front of': { wrap: async (backend) => tiers(await memoryStore(), backend, 'get') },
   'nothing behind': { wrap: async (backend) => tiers(backend, await buildStore(noop, {})) },
   CAS: { wrap: asCas, checksUploads: true },
-  AC: { wrap: asActionCache },
+  AC: { wrap: asKeyed },
 }
 
 /** Views of a store, which no store stands on: they are seen to forward by two. */

@@ -137,7 +137,7 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
 
   if (options.checksUploads === true) return
   withStore('keeps bytes that their digest does not describe, and replaces them', async (t, { store }) => {
-    const digest = digestOf(Buffer.from('an action')).asActionKey()
+    const digest = digestOf(Buffer.from('an action')).asKey()
     for (const sizeBytes of [300 * KIB, 0, 12]) {
       const bytes = bytesOf(sizeBytes, 'a result')
       await put(store, digest, bytes)
@@ -284,7 +284,7 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
   withStore('a reader under way finishes with the old bytes', async (t, { store }) => {
     const bytes = bytesOf(5 * MIB)
     const isCas = options.checksUploads === true
-    const digest = isCas ? digestOf(bytes) : digestOf(bytes).asActionKey()
+    const digest = isCas ? digestOf(bytes) : digestOf(bytes).asKey()
     const next = isCas ? bytes : bytesOf(5 * MIB, 'next')
     await put(store, digest, bytes)
     const gate = new Gate()
@@ -481,7 +481,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
     return
   }
   withStore('bytes replace what its digest does not describe, by either way', async (t, { store }) => {
-    const digest = digestOf(Buffer.from('an action')).asActionKey()
+    const digest = digestOf(Buffer.from('an action')).asKey()
     for (const [i, sizeBytes] of [3000, 12, 12, 0, 3000].entries()) {
       const bytes = bytesOf(sizeBytes, `result ${i}`)
       await putBytes(store, digest, bytes, call)

@@ -9,6 +9,7 @@ import { zstdFailure } from '../../stream/compression/libzstd.js'
 import { compressorsAt } from '../../stream/compression/zstd-context.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../forwarding.js'
+import { asKeyed } from '../keyed.js'
 import type { Store, StoreProperties } from '../store.js'
 import { type BlockFormat, lz4Blocks, zstdBlocks } from './blocks.js'
 import { type Header, MAX_BLOCK_BYTES, MIN_BLOCK_BYTES, storedBound } from './container.js'
@@ -37,7 +38,7 @@ export class CompressionStore extends ForwardingStore {
   readonly #pack: BlobStage
 
   constructor(backend: Store, parts: CompressionParts) {
-    super(backend)
+    super(asKeyed(backend))
     this.#parts = parts
     this.#pack = { stream: () => new Pack(parts.format) }
     const encodings = parts.format.header.algorithm === 'zstd' ? (['ZSTD'] as const) : []

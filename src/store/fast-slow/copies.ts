@@ -11,7 +11,7 @@ export const COPIES_MAX = 32
 export class Copies {
   readonly #tiers: CopyTiers
   readonly #underWay = new Map<string, Copy>()
-  /** Those who wait for one of the copies to be over, longest first. */
+  /** Those who wait for one of the copies to be over. */
   readonly #waiting = new Set<() => void>()
 
   constructor(tiers: CopyTiers) {

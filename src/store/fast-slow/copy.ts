@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream'
 import { type Call, internalCall } from '../../base/call.js'
-import { isStatus, StatusError } from '../../base/status-error.js'
+import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type BlobForm, streamsOf } from '../../stream/blob/form.js'
@@ -37,7 +37,7 @@ export class Copy {
   #bytes: Buffer | undefined
   #isOutdated = false
   #isCopied = false
-  #isTooLarge = false
+  #isShared = true
 
   constructor(digest: Digest, tiers: CopyTiers, call: Call) {
     this.#digest = digest
@@ -66,7 +66,7 @@ export class Copy {
 
   /** For one who waited for `opened`. Undefined when there is nothing to share, and slow has to be asked. */
   read(call: Call): Blob | undefined {
-    if (this.#isTooLarge) return undefined
+    if (!this.#isShared) return undefined
     if (this.#bytes !== undefined) return this.#known(Blob.ofBytes(this.#bytes))
     const openRest = (position: number, signal: AbortSignal): Promise<Blob> =>
       this.#openRest(position, internalCall({ ...call, signal }))
@@ -75,7 +75,7 @@ export class Copy {
 
   async #open(): Promise<BlobForm> {
     const blob = await this.#tiers.slow.get(this.#digest, WHOLE, this.#call)
-    const form = await (this.#digest.describesContent ? this.#openContent(blob) : this.#openResult(blob))
+    const form = await (this.#digest.describesContent ? this.#openContent(blob) : this.#openKeyed(blob))
     if (form.kind === 'bytes') this.#bytes = form.bytes
     return form
   }
@@ -87,21 +87,22 @@ export class Copy {
     return { kind: 'bytes', bytes: await checked.bytes({ maxBytes: SMALL_BYTES, signal: this.#call.signal }) }
   }
 
-  /** An action may get another result meanwhile: who reads a part of it could not go on with another copy of it. */
-  async #openResult(blob: Blob): Promise<BlobForm> {
-    try {
+  /**
+   * What is kept under a mere key may be replaced meanwhile: who has read a part of it could not go on elsewhere. So it is
+   * shared whole or not at all.
+   */
+  async #openKeyed(blob: Blob): Promise<BlobForm> {
+    const { sizeBytes } = blob
+    if (sizeBytes !== undefined && sizeBytes <= WINDOW_BYTES) {
       return { kind: 'bytes', bytes: await blob.bytes({ maxBytes: WINDOW_BYTES, signal: this.#call.signal }) }
-    } catch (error) {
-      if (!isStatus(error, 'RESOURCE_EXHAUSTED')) throw error
-      this.#isTooLarge = true
-      return { kind: 'bytes', bytes: NO_BYTES }
     }
+    this.#isShared = false
+    return blob.take()
   }
 
   async #run(opening: Promise<BlobForm>): Promise<StatusError | undefined> {
     try {
       const form = await opening
-      if (this.#isTooLarge) return new StatusError('RESOURCE_EXHAUSTED', 'a result is too large to be copied')
       const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, this.#known(this.#observed(form)), this.#call))
       this.#isCopied = failure === undefined && !this.#isOutdated
       if (failure !== undefined) this.#window.end(failure)
@@ -114,7 +115,8 @@ export class Copy {
 
   #observed(form: BlobForm): Blob {
     if (form.kind === 'bytes') return Blob.ofBytes(form.bytes)
-    return Blob.ofPath([...streamsOf(form), new Observed(this.#window)])
+    const path = streamsOf(form)
+    return Blob.ofPath(this.#isShared ? [...path, new Observed(this.#window)] : path)
   }
 
   #known(blob: Blob): Blob {
@@ -131,8 +133,6 @@ export class Copy {
     return slow.get(this.#digest, range, call)
   }
 }
-
-const NO_BYTES = Buffer.alloc(0)
 
 /** Shows what passes to the readers of a copy. */
 class Observed extends Transform {
