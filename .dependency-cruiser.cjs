@@ -33,7 +33,7 @@ const importedBy = {
   'fastest-levenshtein': ['config/'],
   ajv: ['config/'],
   koffi: ['worker/command/', 'stream/compression/'],
-  'lz4-napi': ['store/compression'],
+  'lz4-napi': ['store/compression/'],
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
 }
@@ -44,6 +44,25 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
   from: { path: '^src/', pathNot: rooms.map((room) => `^src/${room}`) },
   to: { path: `(^|/)node_modules/${name}(/|$)` },
 }))
+
+/** Rooms of src/store/ that any kind may use; each other one is the parts of the one kind that is named like it. */
+const sharedByKinds = ['kind', 'index', 'content']
+
+const storeRules = [
+  {
+    name: 'only-the-list-knows-the-kinds',
+    comment: 'a kind gets its backends from the builder; what two kinds need is in a room they share',
+    severity: 'error',
+    from: { path: '^src/store/', pathNot: '^src/store/kinds\\.ts$' },
+    to: { path: '^src/store/kind/' },
+  },
+  {
+    name: 'parts-belong-to-one-kind',
+    severity: 'error',
+    from: { path: '^src/store/(?:kind/)?([^/]+?)(?:\\.ts$|/)' },
+    to: { path: '^src/store/[^/]+/', pathNot: ['^src/store/$1/', `^src/store/(${sharedByKinds.join('|')})/`] },
+  },
+]
 
 const judgeDependencies = Object.keys(require('./conformance/package.json').dependencies)
 
@@ -80,6 +99,7 @@ module.exports = {
       },
     },
     ...roomRules,
+    ...storeRules,
     ...packageRules,
   ],
   options: {

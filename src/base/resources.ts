@@ -1,5 +1,5 @@
-import { LATE, within } from './deadline.js'
 import type { Log } from './log.js'
+import { LATE, within } from './work/deadline.js'
 
 export type Stop = () => Promise<void> | void
 

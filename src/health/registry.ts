@@ -1,6 +1,6 @@
-import { LATE, within } from '../base/deadline.js'
 import type { HealthProbe, HealthStatus } from '../base/health.js'
 import { type Log, silentLog } from '../base/log.js'
+import { LATE, within } from '../base/work/deadline.js'
 
 /** One element of the health report (interface specification 2.6). `status` has exactly one key. */
 export interface HealthReport {

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
-import { LATE, within } from '../base/deadline.js'
 import { StatusError } from '../base/status-error.js'
+import { LATE, within } from '../base/work/deadline.js'
 
 /** Writes one response and waits until the client has room for the next. Rejects with CANCELLED when it went away. */
 export const send = async (responses: Writable, response: object): Promise<void> => {

@@ -1,13 +1,13 @@
 import type { StoreOptions } from '../config/config.js'
-import { completenessChecking } from './completeness-checking.js'
-import { compression } from './compression.js'
-import { fastSlow } from './fast-slow.js'
-import { filesystem } from './filesystem.js'
+import { completenessChecking } from './kind/completeness-checking.js'
+import { compression } from './kind/compression.js'
+import { fastSlow } from './kind/fast-slow.js'
+import { filesystem } from './kind/filesystem.js'
+import { memory } from './kind/memory.js'
+import { noop } from './kind/noop.js'
+import { refStore } from './kind/ref-store.js'
+import { verify } from './kind/verify.js'
 import type { StoreKind } from './kind.js'
-import { memory } from './memory.js'
-import { noop } from './noop.js'
-import { refStore } from './ref-store.js'
-import { verify } from './verify.js'
 
 /**
  * Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. Kinds

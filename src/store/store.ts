@@ -1,7 +1,7 @@
-import { boundedMap } from '../base/bounded-map.js'
 import type { Call } from '../base/call.js'
 import type { HealthStatus } from '../base/health.js'
 import { StatusError } from '../base/status-error.js'
+import { boundedMap } from '../base/work/bounded-map.js'
 import type { CompressorName } from '../reapi/compressor.js'
 import type { Digest } from '../reapi/digest.js'
 import { DigestBatch } from '../reapi/digest-batch.js'

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { boundedMap } from '../../src/base/bounded-map.js'
 import { ManualClock } from '../../src/base/clock.js'
 import { textLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
-import { SingleFlight } from '../../src/base/single-flight.js'
 import { Code, codeName, isStatus, StatusError } from '../../src/base/status-error.js'
+import { boundedMap } from '../../src/base/work/bounded-map.js'
+import { SingleFlight } from '../../src/base/work/single-flight.js'
 
 t.test('StatusError', async (t) => {
   t.test('keeps code and details when told with more context', async (t) => {

@@ -18,10 +18,10 @@ import { type UploadLimits, Uploads } from '../../src/service/bytestream/uploads
 import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
 import { casService } from '../../src/service/cas/service.js'
 import { asCas } from '../../src/store/cas.js'
-import { withCompleteness } from '../../src/store/completeness-checking.js'
 import { DirectoryTrees, type TreeLimits } from '../../src/store/content/directory-trees.js'
 import { asKeyed } from '../../src/store/keyed.js'
-import { memory } from '../../src/store/memory.js'
+import { withCompleteness } from '../../src/store/kind/completeness-checking.js'
+import { memory } from '../../src/store/kind/memory.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../src/store/store.js'
 import { TestClient } from '../server/client.js'
 

@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
 import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
+import { memory } from '../../src/store/kind/memory.js'
 import type { StoreKind } from '../../src/store/kind.js'
-import { memory } from '../../src/store/memory.js'
 import type { Store } from '../../src/store/store.js'
 
 /** Stands in options for a store that `buildStore` was given built. */

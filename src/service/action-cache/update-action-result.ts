@@ -1,7 +1,7 @@
-import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, UpdateActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-result.js'

@@ -1,7 +1,7 @@
-import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { codeName, isStatus, StatusError } from '../../base/status-error.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
 import type {
   BatchReadBlobsRequest,
   BatchReadBlobsResponseInput,

@@ -1,6 +1,6 @@
 import type { Call } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import { TimeSlices } from '../../base/time-slices.js'
+import { TimeSlices } from '../../base/work/time-slices.js'
 import { codec } from '../../proto/codec.js'
 import type { Directory } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'

@@ -1,4 +1,4 @@
-import { boundedMap } from '../../base/bounded-map.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Digest } from '../../reapi/digest.js'
 
 export interface Walk<Directory> {

@@ -1,6 +1,6 @@
-import { boundedMap } from '../../base/bounded-map.js'
 import type { Call } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
 import { missingBlobs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
 import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/store.js'

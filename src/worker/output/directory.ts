@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
-import { boundedMap } from '../../base/bounded-map.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
 import type {
   DirectoryNodeInput,
   FileNodeInput,

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { boundedMap } from '../../base/bounded-map.js'
 import { type Call, internalCall } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
 import { missingOf, type Store } from '../../store/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { STAGE_BYTES } from '../../stream/path.js'

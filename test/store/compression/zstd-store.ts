@@ -1,6 +1,6 @@
 import type { Zstd } from '../../../src/config/config.js'
 import type { Digest } from '../../../src/reapi/digest.js'
-import { compression } from '../../../src/store/compression.js'
+import { compression } from '../../../src/store/kind/compression.js'
 import type { Store } from '../../../src/store/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import { WHOLE } from '../../../src/stream/path.js'

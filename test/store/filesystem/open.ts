@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../src/base/clock.js'
 import { type Log, silentLog } from '../../../src/base/log.js'
 import { Resources } from '../../../src/base/resources.js'
 import type { EvictionPolicy, FilesystemOptions } from '../../../src/config/config.js'
-import { filesystem } from '../../../src/store/filesystem.js'
+import { filesystem } from '../../../src/store/kind/filesystem.js'
 import type { BlobFiles, Store } from '../../../src/store/store.js'
 
 export interface OpenFilesystem {

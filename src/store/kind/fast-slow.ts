@@ -1,15 +1,15 @@
-import type { Call } from '../base/call.js'
-import type { HealthStatus } from '../base/health.js'
-import { isStatus, StatusError } from '../base/status-error.js'
-import type { FastSlowOptions } from '../config/config.js'
-import type { Digest } from '../reapi/digest.js'
-import type { DigestBatch } from '../reapi/digest-batch.js'
-import type { Blob } from '../stream/blob/blob.js'
-import { putBoth } from '../stream/blob/put-both.js'
-import { isWhole, type Range } from '../stream/path.js'
-import { Copies, notCached, unlessAborted } from './fast-slow/copies.js'
-import { PopulatedFiles } from './fast-slow/populated-files.js'
-import type { StoreKind } from './kind.js'
+import type { Call } from '../../base/call.js'
+import type { HealthStatus } from '../../base/health.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import type { FastSlowOptions } from '../../config/config.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import { putBoth } from '../../stream/blob/put-both.js'
+import { isWhole, type Range } from '../../stream/path.js'
+import { Copies, notCached, unlessAborted } from '../fast-slow/copies.js'
+import { PopulatedFiles } from '../fast-slow/populated-files.js'
+import type { StoreKind } from '../kind.js'
 import {
   BaseStore,
   type BlobEntry,
@@ -18,7 +18,7 @@ import {
   PLAIN,
   type Store,
   type StoreProperties,
-} from './store.js'
+} from '../store.js'
 
 /**
  * Two tiers: a quick store that may lose blobs in front of the one that counts. Uploads go to both, a read that misses in

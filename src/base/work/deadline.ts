@@ -1,4 +1,4 @@
-import type { Clock } from './clock.js'
+import type { Clock } from '../clock.js'
 
 /** Stands for what has not come in time. */
 export const LATE = Symbol('late')

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { asCas } from '../../src/store/cas.js'
-import { missingOf, putBytes, type Store } from '../../src/store/store.js'
-import { verify } from '../../src/store/verify.js'
-import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from './blobs.js'
-import { buildStore, given, memoryStore } from './build.js'
-import { rejects, storeSuite } from './suite.js'
+import { asCas } from '../../../src/store/cas.js'
+import { verify } from '../../../src/store/kind/verify.js'
+import { missingOf, putBytes, type Store } from '../../../src/store/store.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../blobs.js'
+import { buildStore, given, memoryStore } from '../build.js'
+import { rejects, storeSuite } from '../suite.js'
 
 const verified = (backend: Store, checks: { size?: boolean; hash?: boolean } = {}): Promise<Store> =>
   buildStore(

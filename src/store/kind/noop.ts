@@ -1,13 +1,13 @@
-import type { Call } from '../base/call.js'
-import type { HealthStatus } from '../base/health.js'
-import { StatusError } from '../base/status-error.js'
-import type { NoopOptions } from '../config/config.js'
-import type { Digest } from '../reapi/digest.js'
-import type { DigestBatch } from '../reapi/digest-batch.js'
-import type { Blob } from '../stream/blob/blob.js'
-import type { Range } from '../stream/path.js'
-import type { StoreKind } from './kind.js'
-import { BaseStore, PLAIN } from './store.js'
+import type { Call } from '../../base/call.js'
+import type { HealthStatus } from '../../base/health.js'
+import { StatusError } from '../../base/status-error.js'
+import type { NoopOptions } from '../../config/config.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { Range } from '../../stream/path.js'
+import type { StoreKind } from '../kind.js'
+import { BaseStore, PLAIN } from '../store.js'
 
 /** Takes every blob and keeps nothing. */
 class NoopStore extends BaseStore {

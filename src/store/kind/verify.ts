@@ -1,12 +1,12 @@
-import type { Call } from '../base/call.js'
-import type { HealthStatus } from '../base/health.js'
-import type { VerifyOptions } from '../config/config.js'
-import type { Digest } from '../reapi/digest.js'
-import type { Blob } from '../stream/blob/blob.js'
-import { isWhole, type Range } from '../stream/path.js'
-import { ForwardingStore } from './forwarding.js'
-import type { StoreKind } from './kind.js'
-import type { Store } from './store.js'
+import type { Call } from '../../base/call.js'
+import type { HealthStatus } from '../../base/health.js'
+import type { VerifyOptions } from '../../config/config.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import { isWhole, type Range } from '../../stream/path.js'
+import { ForwardingStore } from '../forwarding.js'
+import type { StoreKind } from '../kind.js'
+import type { Store } from '../store.js'
 
 /**
  * Checks blobs against their digest on both ways. What the backend returns wrong is removed there before the reader

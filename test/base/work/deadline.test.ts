@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ManualClock } from '../../src/base/clock.js'
-import { LATE, within } from '../../src/base/deadline.js'
+import { ManualClock } from '../../../src/base/clock.js'
+import { LATE, within } from '../../../src/base/work/deadline.js'
 
 t.test('what comes in time is the answer, what does not is LATE', async (t) => {
   const clock = new ManualClock()

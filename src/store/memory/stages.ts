@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
-import { StatusError } from '../base/status-error.js'
-import { STAGE_BYTES } from '../stream/path.js'
+import { StatusError } from '../../base/status-error.js'
+import { STAGE_BYTES } from '../../stream/path.js'
 
 /** Blobs are kept in pieces of at most this, so that a large one is neither one allocation nor ever moved. */
 const PIECE_BYTES = 256 * 1024

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { ManualClock } from '../../src/base/clock.js'
-import { noop } from '../../src/store/noop.js'
-import { getBytes, missingOf, putBytes } from '../../src/store/store.js'
-import { WHOLE } from '../../src/stream/path.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from './blobs.js'
-import { buildStore, memoryStore } from './build.js'
-import { rejects, storeSuite } from './suite.js'
+import { ManualClock } from '../../../src/base/clock.js'
+import { noop } from '../../../src/store/kind/noop.js'
+import { getBytes, missingOf, putBytes } from '../../../src/store/store.js'
+import { WHOLE } from '../../../src/stream/path.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { buildStore, memoryStore } from '../build.js'
+import { rejects, storeSuite } from '../suite.js'
 
 storeSuite(t, {
   name: 'memory',
