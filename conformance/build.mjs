@@ -13,7 +13,7 @@ const { status, error } = spawnSync(process.execPath, [tsc, '-p', at('tsconfig.j
 if (error) throw error
 if (status !== 0) process.exit(status ?? 1)
 for (const path of [
-  'conformance/requirements.tsv',
+  'conformance/requirements/requirements.tsv',
   'conformance/package.json',
   'protos/bundle.json',
   'fixtures/sessions',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { type Digest, digestOf } from '../exam.js'
-import * as methods from '../methods.js'
+import { type Digest, digestOf } from '../exam/exam.js'
 import { codec, type Output } from '../proto/codec.js'
+import * as methods from '../wire/methods.js'
 import { type Call, type Ending, onRequest, onResponse, type Tampering } from './mutation.js'
 
 // What mutations of executions share: the messages packed inside an Operation, and the blobs an action consists of.

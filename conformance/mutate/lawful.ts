@@ -9,7 +9,7 @@ import {
   updateActionResult,
   waitExecution,
   write,
-} from '../methods.js'
+} from '../wire/methods.js'
 import { onAction, onResult } from './execution.js'
 import { ended, instead, type Mutation, onEnding, onRequest, onResponse, recode } from './mutation.js'
 import { sizeIn } from './resource-name.js'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http2'
-import type { Any, Method } from '../methods.js'
+import type { Any, Method } from '../wire/methods.js'
 
 /** How a call ends: what stands in its trailers. */
 export interface Ending {

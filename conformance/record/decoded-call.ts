@@ -1,6 +1,6 @@
-import type { Any } from '../methods.js'
 import { codec } from '../proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../proto/service-definition.js'
+import type { Any } from '../wire/methods.js'
 import type { TapedCall } from './tape.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')

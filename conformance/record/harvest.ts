@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { decompress } from '../material/zstd.js'
 import { digestText } from '../session/json-form.js'
-import { decompress } from '../zstd.js'
 import type { DecodedCall } from './decoded-call.js'
 
 /** Blobs by `hash/size`, with who sent them. */

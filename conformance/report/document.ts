@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Level } from '../check.js'
-import type { Observed, TranscriptLine } from '../exam.js'
-import type { Crash } from '../outages.js'
-import type { Reading } from '../profiles.js'
-import type { Result, Verdict } from '../runner.js'
+import type { Observed, TranscriptLine } from '../exam/exam.js'
+import type { Level } from '../requirements/check.js'
+import type { Reading } from '../requirements/profiles.js'
+import type { Crash } from '../run/outages.js'
+import type { Result, Verdict } from '../run/runner.js'
 
 /** A run as it is kept: the json format, and the files below `conformance/reports/`. */
 export interface ReportDocument {

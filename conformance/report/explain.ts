@@ -1,5 +1,5 @@
-import { clientsOf } from '../profiles.js'
-import type { Result } from '../runner.js'
+import { clientsOf } from '../requirements/profiles.js'
+import type { Result } from '../run/runner.js'
 
 /** Everything about one check: the requirement, what was sent, what came, and what clients make of it. */
 export const explanation = (result: Result): string => {

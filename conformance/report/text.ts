@@ -1,5 +1,5 @@
 import { EOL } from 'node:os'
-import type { Result, Verdict } from '../runner.js'
+import type { Result, Verdict } from '../run/runner.js'
 import { clientFindings, costOf, counted, crashLines, isFinding, type ReportDocument, VERDICTS } from './document.js'
 
 const MARK: Readonly<Record<Verdict, string>> = {

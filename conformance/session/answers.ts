@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { decompress } from '../material/zstd.js'
 import { Code, codeName } from '../proto/status-code.js'
-import { decompress } from '../zstd.js'
 import { compareActionResult, statusCode } from './action-result.js'
 import { Comparison, fieldsOf } from './compare.js'
 import type { Content } from './content.js'

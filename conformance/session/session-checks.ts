@@ -1,5 +1,5 @@
-import { type ApiVersion, type Candidate, isAtMost, lowestVersion } from '../candidate.js'
-import type { Check, Requirement } from '../check.js'
+import { type ApiVersion, type Candidate, isAtMost, lowestVersion } from '../exam/candidate.js'
+import type { Check, Requirement } from '../requirements/check.js'
 import { Replay } from './replay.js'
 import { readSessions, type Session } from './session.js'
 

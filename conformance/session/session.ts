@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import JSON5 from 'json5'
-import type { Need } from '../candidate.js'
-import type { Level } from '../check.js'
+import type { Need } from '../exam/candidate.js'
+import type { Level } from '../requirements/check.js'
 import type { Json } from './json-form.js'
 
 /**

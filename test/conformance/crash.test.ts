@@ -122,9 +122,9 @@ t.test('a server that stays away ends the run, and only the row that was alone u
 })
 
 t.test('a method that is not there is one finding', async (t) => {
-  const { MutatingProxy } = await import('../../conformance/mutate/proxy.js')
+  const { MutatingProxy } = await import('../../conformance/mutate/proxy/proxy.js')
   const { instead, ended } = await import('../../conformance/mutate/mutation.js')
-  const { getTree } = await import('../../conformance/methods.js')
+  const { getTree } = await import('../../conformance/wire/methods.js')
   const tamper = () => instead(getTree, () => ended(12))
   const proxy = await MutatingProxy.listen(upstream, { name: 'no-tree', breaks: '', caughtBy: [], tamper })
   t.teardown(() => proxy.close())

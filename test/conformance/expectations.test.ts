@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { withExpectations } from '../../conformance/expectations.js'
-import { readingsOf } from '../../conformance/profiles.js'
 import { documentOf } from '../../conformance/report/document.js'
 import { junitReport } from '../../conformance/report/junit.js'
 import { serverTable } from '../../conformance/report/markdown.js'
 import { textReport } from '../../conformance/report/text.js'
-import { requirements } from '../../conformance/requirements.js'
-import type { Result, Verdict } from '../../conformance/runner.js'
+import { readingsOf } from '../../conformance/requirements/profiles.js'
+import { requirements } from '../../conformance/requirements/requirements.js'
+import { withExpectations } from '../../conformance/run/expectations.js'
+import type { Result, Verdict } from '../../conformance/run/runner.js'
 import { parseXml } from './xml.js'
 
 const result = (id: string, verdict: Verdict, reason = ''): Result => {

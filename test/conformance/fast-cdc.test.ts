@@ -1,6 +1,6 @@
 import { createCipheriv } from 'node:crypto'
 import t from 'tap'
-import { fastCdcLengths } from '../../conformance/fast-cdc.js'
+import { fastCdcLengths } from '../../conformance/material/fast-cdc.js'
 
 /** Pseudo-random bytes that are the same everywhere. */
 const bytes = createCipheriv('aes-256-ctr', Buffer.alloc(32), Buffer.alloc(16)).update(Buffer.alloc(3_000_001))

@@ -1,8 +1,8 @@
 import t from 'tap'
-import * as methods from '../../conformance/methods.js'
 import { instead } from '../../conformance/mutate/mutation.js'
-import { MutatingProxy } from '../../conformance/mutate/proxy.js'
+import { MutatingProxy } from '../../conformance/mutate/proxy/proxy.js'
 import type { ReportDocument } from '../../conformance/report/document.js'
+import * as methods from '../../conformance/wire/methods.js'
 import { conformance } from './program.js'
 import { startServer } from './server.js'
 

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { type ClientHttp2Stream, connect, constants, createServer, type ServerHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { read } from '../../conformance/methods.js'
 import { type Mutation, onEnding } from '../../conformance/mutate/mutation.js'
-import { MutatingProxy } from '../../conformance/mutate/proxy.js'
-import { frame } from '../../conformance/wire.js'
+import { MutatingProxy } from '../../conformance/mutate/proxy/proxy.js'
+import { frame } from '../../conformance/wire/bare-call.js'
+import { read } from '../../conformance/wire/methods.js'
 
 const PATH = '/google.bytestream.ByteStream/Read'
 const FIRST = frame(Buffer.alloc(0))

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { checks } from '../../conformance/checks.js'
-import { readExpectations } from '../../conformance/expectations.js'
-import { profiles } from '../../conformance/profiles.js'
+import { checks } from '../../conformance/checks/all.js'
 import { readReports } from '../../conformance/report/document.js'
 import { serverTable } from '../../conformance/report/markdown.js'
-import { requirements } from '../../conformance/requirements.js'
+import { profiles } from '../../conformance/requirements/profiles.js'
+import { requirements } from '../../conformance/requirements/requirements.js'
+import { unobservable } from '../../conformance/requirements/unobservable.js'
+import { readExpectations } from '../../conformance/run/expectations.js'
 import { sessions } from '../../conformance/session/session-checks.js'
-import { unobservable } from '../../conformance/unobservable.js'
 
 t.test('every row of the table is checked once, or listed as out of reach', async (t) => {
   const ids = checks.map(({ id }) => id)

@@ -1,3 +1,4 @@
+import type { Output } from '../../proto/codec.js'
 import {
   execute,
   getActionResult,
@@ -8,8 +9,7 @@ import {
   splitBlob,
   waitExecution,
   write,
-} from '../../methods.js'
-import type { Output } from '../../proto/codec.js'
+} from '../../wire/methods.js'
 import { blobOf, onAction, onFailure, onResult, onTree, storeBlob } from '../execution.js'
 import {
   answered,

@@ -1,5 +1,5 @@
-import type { Any } from '../../methods.js'
 import { codecByName } from '../../proto/codec.js'
+import type { Any } from '../../wire/methods.js'
 
 /** One field of a response: names from the message down, `[]` for the entries of a list, `@` for what an Any holds. */
 export type FieldPath = string

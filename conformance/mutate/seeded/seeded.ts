@@ -1,6 +1,6 @@
-import type { Any, Method } from '../../methods.js'
-import { definitionOf } from '../definition-of.js'
+import type { Any, Method } from '../../wire/methods.js'
 import type { Mutation } from '../mutation.js'
+import { definitionOf } from '../proxy/definition-of.js'
 import { CHANGES, type Change, change, type FieldPath } from './fields.js'
 
 /** Fields by the method, `package.Service/Method`, whose responses had them set. */

@@ -1,0 +1,165 @@
+import type { Need } from '../../exam/candidate.js'
+import { EMPTY_DIGEST } from '../../exam/exam.js'
+import { RANDOM_LINE, run } from '../../material/action.js'
+import {
+  type ActionResultInput,
+  comparable,
+  found,
+  get,
+  storedAction,
+  storedResult,
+  update,
+} from '../../material/action-cache.js'
+import { rawDirectory } from '../../material/input-tree.js'
+import { Code } from '../../proto/status-code.js'
+import type { Check } from '../../requirements/check.js'
+
+const needs: readonly Need[] = ['action-cache', 'cas']
+const writable: readonly Need[] = [...needs, 'action-cache-update']
+
+export const getActionResultChecks: readonly Check[] = [
+  {
+    id: 'ACG-01',
+    sends: 'The digest of an action that has no result; NOT_FOUND.',
+    needs,
+    run: async (exam) => {
+      exam.expectCode(await get(exam, exam.digest(exam.random(40))), 'NOT_FOUND')
+    },
+  },
+  {
+    id: 'ACG-02',
+    sends: 'The digest of an action whose result of every kind of output was stored; that result, field by field.',
+    needs: writable,
+    run: async (exam) => {
+      const tree = exam.message('build.bazel.remote.execution.v2.Tree', {
+        root: { symlinks: [{ name: exam.uuid(), target: 'x' }] },
+      })
+      const blobs = [exam.random(500), exam.random(60), exam.random(70), exam.random(80), tree]
+      const [run = EMPTY_DIGEST, plain = EMPTY_DIGEST, stdout = EMPTY_DIGEST, stderr = EMPTY_DIGEST, treeDigest] =
+        await exam.upload(...blobs)
+      const stored: ActionResultInput = {
+        outputFiles: [
+          { path: 'out/plain', digest: plain },
+          { path: 'out/run', digest: run, isExecutable: true },
+        ],
+        outputDirectories: [{ path: 'out/dir', treeDigest: treeDigest ?? null }],
+        outputSymlinks: [{ path: 'out/link', target: '../elsewhere' }],
+        stdoutDigest: stdout,
+        stderrDigest: stderr,
+        exitCode: 0,
+        executionMetadata: { worker: 'conformance' },
+      }
+      const actionDigest = await storedAction(exam)
+      exam.expectCode(await update(exam, actionDigest, stored), 'OK')
+      const result = found(exam, await get(exam, actionDigest))
+      exam.expectEqual(comparable(result), comparable(stored), 'the result')
+    },
+  },
+  {
+    id: 'ACG-12',
+    sends: 'An action with outputs of every kind, then GetActionResult; field by field what the execution returned.',
+    needs: [...needs, 'execution', 'bytestream'],
+    run: async (exam) => {
+      const script = `mkdir -p d/sub; ${RANDOM_LINE} > d/sub/f; ${RANDOM_LINE} > f; echo > x; chmod +x x; ln -s f link
+        ${RANDOM_LINE}; ${RANDOM_LINE} >&2`
+      const command = { outputPaths: ['d', 'f', 'link', 'x'] }
+      const { prepared, result } = await run(exam, { script, command, outputDirectories: ['d'] })
+      const outcome = await get(exam, prepared.actionDigest)
+      if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache what it ran')
+      exam.expectEqual(comparable(found(exam, outcome)), comparable(result), 'the cached result')
+    },
+  },
+  {
+    id: 'ACG-03',
+    sends: 'Results whose output file, stdout, Tree, or a file inside the Tree is absent; each is a miss.',
+    needs: writable,
+    run: async (exam) => {
+      const absent = exam.digest(exam.random(100))
+      const root = { files: [{ name: 'f', digest: absent }] }
+      const tree = exam.message('build.bazel.remote.execution.v2.Tree', { root })
+      await exam.upload(tree, rawDirectory(root))
+      const results = [
+        { outputFiles: [{ path: 'f', digest: absent }] },
+        { stdoutDigest: absent },
+        { stderrDigest: absent },
+        { outputDirectories: [{ path: 'd', treeDigest: absent }] },
+        { outputDirectories: [{ path: 'd', treeDigest: exam.digest(tree) }] },
+      ]
+      for (const result of results) {
+        const actionDigest = await storedAction(exam)
+        const stored = await update(exam, actionDigest, result)
+        if (exam.expectCode(stored, 'OK', 'FAILED_PRECONDITION', 'NOT_FOUND', 'INVALID_ARGUMENT') !== 'OK') continue
+        exam.expectCode(await get(exam, actionDigest), 'NOT_FOUND')
+      }
+    },
+  },
+  {
+    id: 'ACG-05',
+    sends: 'The hash of an action that has a result, with a size one larger; a miss.',
+    needs: writable,
+    run: async (exam) => {
+      const { actionDigest } = await storedResult(exam)
+      const wrong = { hash: actionDigest.hash, sizeBytes: actionDigest.sizeBytes + 1 }
+      exam.expectError(await get(exam, wrong))
+    },
+  },
+  {
+    id: 'ACG-06',
+    sends: 'A hash of 63 digits, and no action_digest at all; INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      exam.expectCode(await get(exam, { hash: 'a'.repeat(63), sizeBytes: 5 }), 'INVALID_ARGUMENT')
+      exam.expectCode(await get(exam, null), 'INVALID_ARGUMENT')
+    },
+  },
+  {
+    id: 'ACG-07',
+    sends: 'A result with stdout and a file in the CAS, asked for without hints; nothing is inlined.',
+    needs: writable,
+    run: async (exam) => {
+      const { actionDigest } = await storedResult(exam)
+      const result = found(exam, await get(exam, actionDigest))
+      exam.expectEqual(result.stdoutRaw.length, 0, 'the length of stdout_raw')
+      exam.expectEqual(result.outputFiles[0]?.contents.length, 0, 'the length of contents')
+    },
+  },
+  {
+    id: 'ACG-08',
+    sends: 'inline_stdout and inline_stderr; if stdout_raw is filled, its bytes and its digest are those stored.',
+    needs: writable,
+    run: async (exam) => {
+      const { actionDigest, stdout, stdoutDigest } = await storedResult(exam)
+      const result = found(exam, await get(exam, actionDigest, { inlineStdout: true, inlineStderr: true }))
+      const isFilled = result.stdoutRaw.length > 0
+      exam.observed('inlines stdout', isFilled)
+      exam.chose(isFilled ? 'inlines stdout' : 'does not inline stdout')
+      if (isFilled) exam.expectBytes(result.stdoutRaw, stdout, 'stdout_raw')
+      exam.expectEqual(result.stdoutDigest?.hash, stdoutDigest.hash, 'the hash of stdout')
+    },
+  },
+  {
+    id: 'ACG-09',
+    sends: 'inline_output_files with the path of an output and one that is none; if filled, the bytes are right.',
+    needs: writable,
+    run: async (exam) => {
+      const { actionDigest, content } = await storedResult(exam)
+      const result = found(exam, await get(exam, actionDigest, { inlineOutputFiles: ['out/file', 'no/such/file'] }))
+      exam.expectEqual(result.outputFiles.length, 1, 'the number of output files')
+      const contents = result.outputFiles[0]?.contents ?? Buffer.alloc(0)
+      exam.chose(contents.length > 0 ? 'inlines output files' : 'does not inline output files')
+      if (contents.length > 0) exam.expectBytes(contents, content, 'contents')
+    },
+  },
+  {
+    id: 'ACG-10',
+    isBulky: true,
+    sends: 'A hint to inline a file of 6 MiB, from a client that takes 4 MiB a message; OK, not inlined.',
+    needs: [...writable, 'bytestream'],
+    run: async (exam) => {
+      const { actionDigest } = await storedResult(exam, exam.random(6 << 20))
+      const client = exam.connect({ 'grpc.max_receive_message_length': 4 << 20 })
+      const outcome = await get(exam, actionDigest, { inlineOutputFiles: ['out/file'] }, { client })
+      exam.expectEqual(found(exam, outcome).outputFiles[0]?.contents.length, 0, 'the length of contents')
+    },
+  },
+]

@@ -1,0 +1,224 @@
+import type { Need } from '../../exam/candidate.js'
+import { EMPTY_DIGEST } from '../../exam/exam.js'
+import {
+  type ActionResultInput,
+  comparable,
+  found,
+  get,
+  storedAction,
+  storedResult,
+  update,
+} from '../../material/action-cache.js'
+import type { Check } from '../../requirements/check.js'
+import * as methods from '../../wire/methods.js'
+
+const writable: readonly Need[] = ['action-cache', 'cas', 'action-cache-update']
+
+export const updateActionResultChecks: readonly Check[] = [
+  {
+    id: 'ACU-01',
+    sends: 'A result for a fresh action; it is stored, and comes back in the answer.',
+    needs: writable,
+    run: async (exam) => {
+      const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(90))
+      const actionDigest = await storedAction(exam)
+      const result: ActionResultInput = {
+        outputFiles: [{ path: 'f', digest, isExecutable: true }],
+        outputSymlinks: [{ path: 'l', target: 'f' }],
+        stdoutDigest: digest,
+        stderrDigest: digest,
+        executionMetadata: { worker: 'w' },
+      }
+      const answer = found(exam, await update(exam, actionDigest, result))
+      exam.expectEqual(comparable(answer), comparable(result), 'the result in the answer')
+      exam.expectEqual(comparable(found(exam, await get(exam, actionDigest))), comparable(result), 'the stored result')
+    },
+  },
+  {
+    id: 'ACU-02',
+    sends: 'An update and, at its OK, a question on another connection; the result is there.',
+    needs: writable,
+    run: async (exam) => {
+      const client = exam.connect()
+      await client.waitForReady(5_000)
+      const { actionDigest, fileDigest } = await storedResult(exam)
+      const result = found(exam, await get(exam, actionDigest, {}, { client }))
+      exam.expectEqual(result.outputFiles[0]?.digest?.hash, fileDigest.hash, 'the hash of the output')
+    },
+  },
+  {
+    id: 'ACU-03',
+    sends: 'Two results for one action, one after the other; the second is returned.',
+    needs: writable,
+    run: async (exam) => {
+      const { actionDigest } = await storedResult(exam)
+      const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(80))
+      exam.expectCode(await update(exam, actionDigest, { outputFiles: [{ path: 'second', digest }] }), 'OK')
+      const result = found(exam, await get(exam, actionDigest))
+      exam.expectEqual(
+        result.outputFiles.map(({ path }) => path),
+        ['second'],
+        'the paths',
+      )
+    },
+  },
+  {
+    id: 'ACU-04',
+    sends: 'No action_result, and malformed digests of a file, a Tree and stdout inside one; refused.',
+    needs: writable,
+    run: async (exam) => {
+      const actionDigest = await storedAction(exam)
+      const refusals = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION'] as const
+      exam.expectCode(await update(exam, actionDigest, null), ...refusals)
+      const bad = { hash: 'xyz', sizeBytes: 3 }
+      const results = [
+        { outputFiles: [{ path: 'f', digest: bad }] },
+        { outputDirectories: [{ path: 'd', treeDigest: bad }] },
+        { stdoutDigest: bad },
+      ]
+      for (const result of results) exam.expectCode(await update(exam, actionDigest, result), ...refusals)
+    },
+  },
+  {
+    id: 'ACU-05',
+    sends: 'An update where updates are disabled; refused.',
+    needs: ['action-cache', 'read-only-instance'],
+    run: async (exam) => {
+      const instanceName = exam.candidate.readOnlyInstanceName ?? ''
+      const outcome = await exam.call(methods.updateActionResult, {
+        instanceName,
+        actionDigest: exam.digest(exam.random(50)),
+        actionResult: { stdoutRaw: Buffer.from('x') },
+      })
+      exam.chose(`refuses updates with ${exam.expectError(outcome)}`)
+    },
+  },
+  {
+    id: 'ACU-06',
+    sends: 'A result whose output is absent; refused, or accepted and then a miss.',
+    needs: writable,
+    run: async (exam) => {
+      const actionDigest = await storedAction(exam)
+      const outputFiles = [{ path: 'f', digest: exam.digest(exam.random(70)) }]
+      const stored = await update(exam, actionDigest, { outputFiles })
+      const code = exam.expectCode(stored, 'FAILED_PRECONDITION', 'NOT_FOUND', 'INVALID_ARGUMENT', 'OK')
+      const asked = exam.expectCode(await get(exam, actionDigest), 'NOT_FOUND', 'OK')
+      exam.chose(`answers ${code} to the update and ${asked} to the question`)
+    },
+  },
+  {
+    id: 'ACU-07',
+    sends: 'A result for the digest of a JSON text instead of an Action; accepted and returned.',
+    needs: writable,
+    run: async (exam) => {
+      const [actionDigest = EMPTY_DIGEST, digest = EMPTY_DIGEST] = await exam.upload(
+        Buffer.from(JSON.stringify({ task: exam.uuid() })),
+        exam.random(70),
+      )
+      const stored = await update(exam, actionDigest, { outputFiles: [{ path: 'f', digest }] })
+      exam.observed('takes an action that is no Action', stored.code === 0)
+      exam.expectCode(stored, 'OK')
+      found(exam, await get(exam, actionDigest))
+    },
+  },
+  {
+    id: 'ACU-09',
+    sends: 'A result with node properties, auxiliary metadata, and symlinks in all three lists; all come back.',
+    needs: writable,
+    run: async (exam) => {
+      const [digest = EMPTY_DIGEST] = await exam.upload(exam.random(75))
+      const actionDigest = await storedAction(exam)
+      const link = (path: string) => ({ path, target: '../elsewhere' })
+      const nodeProperties = { mtime: { seconds: 1_600_000_000, nanos: 5 }, unixMode: { value: 0o640 } }
+      await update(exam, actionDigest, {
+        outputFiles: [{ path: 'f', digest, nodeProperties }],
+        outputFileSymlinks: [link('a')],
+        outputDirectorySymlinks: [link('b')],
+        outputSymlinks: [link('a'), link('b')],
+        executionMetadata: {
+          worker: 'w',
+          queuedTimestamp: { seconds: 1_600_000_000, nanos: 0 },
+          auxiliaryMetadata: [{ typeUrl: 'type.googleapis.com/conformance.Any', value: Buffer.from('aux') }],
+        },
+      })
+      const result = found(exam, await get(exam, actionDigest))
+      const kept = result.outputFiles[0]?.nodeProperties
+      exam.observed('keeps node properties', kept?.mtime?.seconds === 1_600_000_000 && kept.unixMode?.value === 0o640)
+      exam.expectEqual(kept?.mtime?.nanos, 5, 'the nanoseconds of mtime')
+      exam.expectEqual(kept?.unixMode?.value, 0o640, 'unix_mode')
+      exam.expectEqual(result.outputSymlinks.length, 2, 'the number of output_symlinks')
+      const legacy = [result.outputFileSymlinks[0]?.path, result.outputDirectorySymlinks[0]?.path]
+      exam.expectEqual(legacy, ['a', 'b'], 'the paths of the legacy lists')
+      const metadata = exam.present(result.executionMetadata, 'execution_metadata')
+      exam.expectEqual(metadata.worker, 'w', 'worker')
+      exam.expectEqual(metadata.auxiliaryMetadata[0]?.value.toString(), 'aux', 'the auxiliary metadata')
+    },
+  },
+  {
+    id: 'ACU-10',
+    sends: 'A result with stdout_raw and no digest; usable again, raw or by digest.',
+    needs: [...writable, 'bytestream'],
+    run: async (exam) => {
+      const stdoutRaw = exam.random(64)
+      const actionDigest = await storedAction(exam)
+      exam.expectCode(await update(exam, actionDigest, { stdoutRaw }), 'OK')
+      const result = found(exam, await get(exam, actionDigest, { inlineStdout: true }))
+      if (result.stdoutRaw.length > 0) {
+        exam.chose('keeps stdout_raw')
+        return exam.expectBytes(result.stdoutRaw, stdoutRaw, 'stdout_raw')
+      }
+      exam.chose('moves stdout_raw to the CAS')
+      const digest = exam.present(result.stdoutDigest, 'stdout_raw or stdout_digest')
+      exam.expectBytes((await exam.read(exam.readName(digest))).data, stdoutRaw, 'stdout by its digest')
+    },
+  },
+  {
+    id: 'ACU-11',
+    sends: 'A result of no bytes on the wire; refused, or accepted and returned as it is.',
+    needs: writable,
+    run: async (exam) => {
+      const actionDigest = await storedAction(exam)
+      const code = exam.expectCode(await update(exam, actionDigest, {}), 'OK', 'INVALID_ARGUMENT')
+      exam.chose(`answers ${code} to an empty ActionResult`)
+      if (code === 'OK') exam.expectCode(await get(exam, actionDigest), 'OK', 'NOT_FOUND')
+    },
+  },
+  {
+    id: 'ACU-12',
+    sends: 'A result with exit_code 1; the same code comes back, or nothing.',
+    needs: writable,
+    run: async (exam) => {
+      const actionDigest = await storedAction(exam)
+      const stored = await update(exam, actionDigest, { exitCode: 1, stdoutRaw: Buffer.from('failed') })
+      if (stored.code !== 0) return exam.chose('refuses results of failed actions')
+      const outcome = await get(exam, actionDigest)
+      if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') return exam.chose('does not keep failures')
+      exam.expectEqual(outcome.responses[0]?.exitCode, 1, 'exit_code')
+    },
+  },
+  {
+    id: 'ACU-13',
+    sends: 'results_cache_policy with a priority; accepted.',
+    needs: writable,
+    run: async (exam) => {
+      const actionDigest = await storedAction(exam)
+      const resultsCachePolicy = { priority: 1 }
+      const outcome = await update(exam, actionDigest, { stdoutRaw: Buffer.from('x') }, { resultsCachePolicy })
+      exam.chose(`answers ${exam.expectCode(outcome, 'OK', 'INVALID_ARGUMENT')} to a results_cache_policy`)
+    },
+  },
+  {
+    id: 'ACU-14',
+    sends: 'A result for an action that is not in the CAS; the action stays missing there.',
+    needs: writable,
+    run: async (exam) => {
+      const actionDigest = exam.digest(exam.random(45))
+      const stored = await update(exam, actionDigest, { stdoutRaw: Buffer.from('x') })
+      if (stored.code !== 0) exam.notApplicable('the server takes results of stored actions only')
+      exam.expectEqual((await exam.missing([actionDigest])).length, 1, 'the number of missing blobs')
+      const blob = exam.random(46)
+      await exam.upload(blob)
+      exam.expectCode(await get(exam, exam.digest(blob)), 'NOT_FOUND')
+    },
+  },
+]

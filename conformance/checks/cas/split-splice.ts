@@ -1,0 +1,180 @@
+import { ChunkingFunction } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import type { Need } from '../../exam/candidate.js'
+import { type Digest, EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
+import { readBlob } from '../../material/action.js'
+import { fastCdcLengths } from '../../material/fast-cdc.js'
+import { Code } from '../../proto/status-code.js'
+import type { Check } from '../../requirements/check.js'
+import * as methods from '../../wire/methods.js'
+
+const splits: readonly Need[] = ['cas', 'bytestream', 'split']
+const splices: readonly Need[] = ['cas', 'bytestream', 'splice']
+
+const split = (exam: Exam, blobDigest: Digest, chunkingFunction = 0) =>
+  exam.call(methods.splitBlob, { instanceName: exam.instanceName, blobDigest, chunkingFunction })
+
+const splice = (exam: Exam, blobDigest: Digest | null, chunkDigests: readonly Digest[]) =>
+  exam.call(methods.spliceBlob, { instanceName: exam.instanceName, blobDigest, chunkDigests })
+
+/** Three chunks that are stored, and the digest of their concatenation, which is not. */
+const chunked = async (exam: Exam) => {
+  const parts = [exam.random(70_000), exam.random(90_000), exam.random(50_000)]
+  const whole = Buffer.concat(parts)
+  return { whole, digest: exam.digest(whole), chunks: await exam.upload(...parts) }
+}
+
+export const splitSpliceChecks: readonly Check[] = [
+  {
+    id: 'SPL-01',
+    sends: 'SplitBlob and SpliceBlob; each is UNIMPLEMENTED exactly if its flag is not set.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const { splitBlobSupport = false, spliceBlobSupport = false } = exam.capabilities.cacheCapabilities ?? {}
+      const digest = exam.digest(exam.random(10))
+      const answers = [await split(exam, digest), await splice(exam, digest, [digest])]
+      const served = answers.map(({ code }) => code !== Code.UNIMPLEMENTED)
+      exam.expectEqual(served, [splitBlobSupport, spliceBlobSupport], 'whether SplitBlob and SpliceBlob are served')
+    },
+  },
+  {
+    id: 'SPL-02',
+    isBulky: true,
+    sends: 'SplitBlob of 6 MiB; the chunks are all in the CAS and make up the blob.',
+    needs: splits,
+    run: async (exam) => {
+      const data = exam.random(6 << 20)
+      const [digest = EMPTY_DIGEST] = await exam.upload(data)
+      const outcome = await split(exam, digest)
+      if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') {
+        exam.notApplicable('the server splits only what was spliced')
+      }
+      const chunks = outcome.responses[0]?.chunkDigests ?? []
+      exam.expectEqual(await exam.missing(chunks), [], 'the chunks that are missing')
+      const parts: Buffer[] = []
+      for (const chunk of chunks) parts.push(await readBlob(exam, chunk))
+      exam.expectBytes(Buffer.concat(parts), data, 'the concatenation')
+      exam.chose(`cuts 6 MiB into ${chunks.length} chunks`)
+    },
+  },
+  {
+    id: 'SPL-03',
+    sends: 'SplitBlob of an absent blob; NOT_FOUND.',
+    needs: splits,
+    run: async (exam) => {
+      exam.expectCode(await split(exam, exam.digest(exam.random(10))), 'NOT_FOUND')
+    },
+  },
+  {
+    id: 'SPL-04',
+    sends: 'SpliceBlob of three stored chunks; the blob is readable, and named by the response.',
+    needs: splices,
+    run: async (exam) => {
+      const { whole, digest, chunks } = await chunked(exam)
+      const outcome = await splice(exam, digest, chunks)
+      exam.expectCode(outcome, 'OK')
+      const named = exam.present(outcome.responses[0]?.blobDigest, 'blob_digest in the response')
+      exam.expectEqual(named.hash, digest.hash, 'the hash named')
+      exam.expectBytes(await readBlob(exam, digest), whole, 'the blob')
+    },
+  },
+  {
+    id: 'SPL-05',
+    sends: 'SpliceBlob with an absent chunk; NOT_FOUND.',
+    needs: splices,
+    run: async (exam) => {
+      const { chunks } = await chunked(exam)
+      const absent = exam.random(1_000)
+      const digest = { hash: exam.digest(absent).hash, sizeBytes: 211_000 }
+      exam.expectCode(await splice(exam, digest, [...chunks, exam.digest(absent)]), 'NOT_FOUND')
+    },
+  },
+  {
+    id: 'SPL-06',
+    sends: 'SpliceBlob with the chunks in another order; INVALID_ARGUMENT, and the blob is missing.',
+    needs: splices,
+    run: async (exam) => {
+      const { digest, chunks } = await chunked(exam)
+      exam.expectCode(await splice(exam, digest, [...chunks].reverse()), 'INVALID_ARGUMENT')
+      exam.expectEqual((await exam.missing([digest])).length, 1, 'the number of missing blobs')
+    },
+  },
+  {
+    id: 'SPL-07',
+    sends: 'SpliceBlob without blob_digest; refused.',
+    needs: splices,
+    run: async (exam) => {
+      const { chunks } = await chunked(exam)
+      exam.expectError(await splice(exam, null, chunks))
+    },
+  },
+  {
+    id: 'SPL-08',
+    sends: 'SpliceBlob of a blob that is present; OK or ALREADY_EXISTS.',
+    needs: splices,
+    run: async (exam) => {
+      const { whole, digest, chunks } = await chunked(exam)
+      await exam.upload(whole)
+      const code = exam.expectCode(await splice(exam, digest, chunks), 'OK', 'ALREADY_EXISTS')
+      exam.chose(`answers ${code} to a splice of a present blob`)
+    },
+  },
+  {
+    id: 'SPL-09',
+    sends: 'SpliceBlob, and SplitBlob where it is served, with chunking_function unset; accepted.',
+    needs: splices,
+    run: async (exam) => {
+      const { digest, chunks } = await chunked(exam)
+      exam.expectCode(await splice(exam, digest, chunks), 'OK')
+      if (exam.capabilities.cacheCapabilities?.splitBlobSupport !== true) return
+      exam.expectCode(await split(exam, digest, ChunkingFunction.UNKNOWN), 'OK', 'NOT_FOUND')
+    },
+  },
+  {
+    id: 'SPL-10',
+    isBulky: true,
+    sends: 'SplitBlob by FAST_CDC_2020; if the response names that function, the chunks are those of the algorithm.',
+    needs: splits,
+    run: async (exam) => {
+      const params = exam.capabilities.cacheCapabilities?.fastCdc2020Params
+      const average = params?.avgChunkSizeBytes ?? exam.notApplicable('the server does not announce FAST_CDC_2020')
+      const data = exam.random(Math.min(average * 16, 8 << 20) + 3)
+      const [digest = EMPTY_DIGEST] = await exam.upload(data)
+      const outcome = await split(exam, digest, ChunkingFunction.FAST_CDC_2020)
+      exam.expectCode(outcome, 'OK')
+      const [answer] = outcome.responses
+      if (answer?.chunkingFunction !== ChunkingFunction.FAST_CDC_2020) return exam.chose('cuts by another function')
+      const lengths = answer.chunkDigests.map(({ sizeBytes }) => sizeBytes)
+      exam.expectEqual(lengths, fastCdcLengths(data, average, params?.seed), 'the sizes of the chunks')
+    },
+  },
+  {
+    id: 'SPL-12',
+    sends: 'SplitBlob of 2 MiB; the function that is named is announced, and the digests are those of the chunks.',
+    needs: splits,
+    run: async (exam) => {
+      const data = exam.random(2 << 20)
+      const [digest = EMPTY_DIGEST] = await exam.upload(data)
+      const outcome = await split(exam, digest)
+      if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') {
+        exam.notApplicable('the server splits only what was spliced')
+      }
+      const { chunkDigests = [], chunkingFunction = 0 } = outcome.responses[0] ?? {}
+      const { fastCdc2020Params = null, repMaxCdcParams = null } = exam.capabilities.cacheCapabilities ?? {}
+      const announced: Record<number, boolean> = {
+        [ChunkingFunction.UNKNOWN]: true,
+        [ChunkingFunction.FAST_CDC_2020]: fastCdc2020Params !== null,
+        [ChunkingFunction.REP_MAX_CDC]: repMaxCdcParams !== null,
+      }
+      exam.expect(
+        announced[chunkingFunction] === true,
+        'a chunking function that is announced',
+        String(chunkingFunction),
+      )
+      let at = 0
+      for (const { hash, sizeBytes } of chunkDigests) {
+        exam.expectEqual(hash, exam.digest(data.subarray(at, at + sizeBytes)).hash, `the SHA256 of the chunk at ${at}`)
+        at += sizeBytes
+      }
+    },
+  },
+]

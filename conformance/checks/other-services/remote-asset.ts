@@ -1,0 +1,202 @@
+import type { Need } from '../../exam/candidate.js'
+import { EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
+import { directory, file, packed } from '../../material/input-tree.js'
+import { holds } from '../../proto/any.js'
+import { codec, type Input, type Output } from '../../proto/codec.js'
+import { timestampOf } from '../../proto/time.js'
+import type { Check } from '../../requirements/check.js'
+import type { Outcome } from '../../wire/client.js'
+import * as methods from '../../wire/methods.js'
+
+const badRequestCodec = codec('google.rpc.BadRequest')
+const needs: readonly Need[] = ['fetch', 'cas']
+const pushable: readonly Need[] = [...needs, 'push']
+
+type FetchBlob = Input<'build.bazel.remote.asset.v1.FetchBlobRequest'>
+
+const fetchBlob = (exam: Exam, request: FetchBlob) =>
+  exam.call(methods.fetchBlob, { instanceName: exam.instanceName, timeout: { seconds: 5, nanos: 0 }, ...request })
+
+const freshUri = (exam: Exam): string => `urn:conformance:${exam.uuid()}`
+/** Port 9 is nobody's: the connection is refused at once. */
+const unreachable = (exam: Exam): string => `http://127.0.0.1:9/${exam.uuid()}`
+
+/** Pushes a fresh blob under two URIs. */
+const pushed = async (exam: Exam, more: Input<'build.bazel.remote.asset.v1.PushBlobRequest'> = {}) => {
+  const data = exam.random(400)
+  const [blobDigest = EMPTY_DIGEST] = await exam.upload(data)
+  const uris = [freshUri(exam), freshUri(exam)]
+  const request = { instanceName: exam.instanceName, uris, blobDigest, ...more }
+  const push = await exam.call(methods.pushBlob, request)
+  if (push.code === 7) exam.notApplicable('the server allows no such URI to be pushed')
+  exam.expectCode(push, 'OK')
+  return { data, blobDigest, uris }
+}
+
+/** A failure outside of the server: the call is OK, and the status of the response is not. */
+const expectMiss = (
+  exam: Exam,
+  outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>,
+  ...codes: readonly number[]
+): void => {
+  exam.expectCode(outcome, 'OK')
+  const { code = 0, message = '' } = outcome.responses[0]?.status ?? {}
+  exam.expect(codes.includes(code), `a status of code ${codes.join(' or ')}`, `code ${code} ${message}`)
+}
+
+/** A failure, wherever the server put it. */
+const expectNoAsset = (exam: Exam, outcome: Outcome<Output<'build.bazel.remote.asset.v1.FetchBlobResponse'>>): void => {
+  if (outcome.code === 0) exam.expect((outcome.responses[0]?.status?.code ?? 0) !== 0, 'a failure', 'OK')
+  else exam.expectError(outcome)
+}
+
+const ABORTED = 10
+const DEADLINE_EXCEEDED = 4
+const NOT_FOUND = 5
+const PERMISSION_DENIED = 7
+const RESOURCE_EXHAUSTED = 8
+const FAULTS = [NOT_FOUND, DEADLINE_EXCEEDED, PERMISSION_DENIED, ABORTED, RESOURCE_EXHAUSTED] as const
+
+export const remoteAssetChecks: readonly Check[] = [
+  {
+    id: 'AST-01',
+    sends: 'FetchBlob without a URI; refused, in the call or in the status.',
+    needs,
+    run: async (exam) => {
+      expectNoAsset(exam, await fetchBlob(exam, {}))
+    },
+  },
+  {
+    id: 'AST-02',
+    sends: 'FetchBlob of an origin that refuses connections; OK, with the fault in the status of the response.',
+    needs,
+    run: async (exam) => {
+      expectMiss(exam, await fetchBlob(exam, { uris: [unreachable(exam)] }), ...FAULTS)
+    },
+  },
+  {
+    id: 'AST-03',
+    sends:
+      'FetchBlob of a pushed URI after one that is unknown; the blob, which is in the CAS, and the URI that worked.',
+    needs: pushable,
+    run: async (exam) => {
+      const { blobDigest, uris } = await pushed(exam)
+      const outcome = await fetchBlob(exam, { uris: [unreachable(exam), ...uris] })
+      expectMiss(exam, outcome, 0)
+      const [answer] = outcome.responses
+      exam.expectEqual(answer?.blobDigest?.hash, blobDigest.hash, 'the hash')
+      exam.expect(uris.includes(answer?.uri ?? ''), 'the URI that worked', answer?.uri ?? 'none')
+      exam.expectEqual(await exam.missing([blobDigest]), [], 'what is missing in the CAS')
+    },
+  },
+  {
+    id: 'AST-04',
+    sends: 'FetchBlob of a pushed blob with the checksum of another; never that blob.',
+    needs: pushable,
+    run: async (exam) => {
+      const { uris, blobDigest } = await pushed(exam)
+      const sri = `sha256-${Buffer.from(exam.digest(exam.random(9)).hash, 'hex').toString('base64')}`
+      const outcome = await fetchBlob(exam, { uris, qualifiers: [{ name: 'checksum.sri', value: sri }] })
+      const [answer] = outcome.responses
+      exam.expect(answer?.blobDigest?.hash !== blobDigest.hash, 'not the wrong blob', 'it')
+      expectMiss(exam, outcome, ABORTED, NOT_FOUND)
+    },
+  },
+  {
+    id: 'AST-05',
+    sends: 'FetchBlob with a qualifier that nobody knows, on a server without Push; INVALID_ARGUMENT.',
+    needs,
+    run: async (exam) => {
+      const push = await exam.call(methods.pushBlob, { instanceName: exam.instanceName })
+      if (push.code !== 12) exam.notApplicable('the server serves Push, where any qualifier may be meant')
+      const qualifiers = [{ name: 'foo', value: 'bar' }]
+      const outcome = await fetchBlob(exam, { uris: [unreachable(exam)], qualifiers })
+      exam.expectCode(outcome, 'INVALID_ARGUMENT')
+      const fields = outcome.details
+        .filter((any) => holds(any, badRequestCodec))
+        .flatMap((any) => badRequestCodec.decode(any.value).fieldViolations.map(({ field }) => field))
+      exam.chose(fields.includes('qualifiers.name') ? 'names qualifiers.name in a BadRequest' : 'sends no BadRequest')
+    },
+  },
+  {
+    id: 'AST-06',
+    sends: 'FetchBlob with one qualifier twice; refused.',
+    needs,
+    run: async (exam) => {
+      const qualifier = { name: 'bazel.canonical_id', value: exam.uuid() }
+      const qualifiers = [qualifier, qualifier]
+      exam.expectError(await fetchBlob(exam, { uris: [unreachable(exam)], qualifiers }))
+    },
+  },
+  {
+    id: 'AST-07',
+    sends: 'FetchBlob of pushed content with oldest_content_accepted in an hour; a miss.',
+    needs: pushable,
+    run: async (exam) => {
+      const { uris } = await pushed(exam)
+      const oldestContentAccepted = timestampOf(Date.now() + 3_600_000)
+      expectMiss(exam, await fetchBlob(exam, { uris, oldestContentAccepted }), ...FAULTS)
+    },
+  },
+  {
+    id: 'AST-08',
+    sends: 'A directory pushed and fetched; its root_directory_digest works with GetTree.',
+    needs: pushable,
+    run: async (exam) => {
+      const { instanceName } = exam
+      const tree = packed(directory({ f: file(exam.uuid()), d: directory({ g: file(exam.uuid()) }) }))
+      await exam.upload(...tree.blobs)
+      const uris = [freshUri(exam)]
+      const push = { instanceName, uris, rootDirectoryDigest: tree.digest }
+      exam.expectCode(await exam.call(methods.pushDirectory, push), 'OK')
+      const outcome = await exam.call(methods.fetchDirectory, { instanceName, uris })
+      exam.expectCode(outcome, 'OK')
+      const rootDigest = exam.present(outcome.responses[0]?.rootDirectoryDigest, 'root_directory_digest')
+      const listed = await exam.call(methods.getTree, { instanceName, rootDigest })
+      exam.expectCode(listed, 'OK')
+      exam.expectEqual(listed.responses.flatMap((each) => each.directories).length, 2, 'the number of Directories')
+    },
+  },
+  {
+    id: 'AST-09',
+    sends: 'A blob pushed under two URIs; each of them fetches it.',
+    needs: pushable,
+    run: async (exam) => {
+      const { blobDigest, uris } = await pushed(exam)
+      for (const uri of uris) {
+        const outcome = await fetchBlob(exam, { uris: [uri] })
+        expectMiss(exam, outcome, 0)
+        exam.expectEqual(outcome.responses[0]?.blobDigest?.hash, blobDigest.hash, 'the hash')
+      }
+    },
+  },
+  {
+    id: 'AST-10',
+    sends: 'A blob pushed with expire_at in the past; not returned.',
+    needs: pushable,
+    run: async (exam) => {
+      const data = exam.random(100)
+      const [blobDigest = EMPTY_DIGEST] = await exam.upload(data)
+      const request = { instanceName: exam.instanceName, uris: [freshUri(exam)], blobDigest }
+      const push = await exam.call(methods.pushBlob, { ...request, expireAt: timestampOf(Date.now() - 60_000) })
+      if (push.code !== 0) return exam.chose(`refuses content that expired with code ${push.code}`)
+      expectMiss(exam, await fetchBlob(exam, { uris: request.uris }), ...FAULTS)
+    },
+  },
+  {
+    id: 'AST-11',
+    sends: 'FetchBlob with the qualifiers that Bazel and Please send; none of them is refused.',
+    needs,
+    run: async (exam) => {
+      const sri = `sha256-${Buffer.from(exam.digest(exam.random(9)).hash, 'hex').toString('base64')}`
+      const qualifiers = [
+        { name: 'bazel.canonical_id', value: exam.uuid() },
+        { name: 'checksum.sri', value: sri },
+        { name: 'http_header:X-Conformance', value: 'x' },
+      ]
+      expectMiss(exam, await fetchBlob(exam, { uris: [unreachable(exam)], qualifiers }), ...FAULTS)
+      const older = [{ name: 'bazel.auth_headers', value: '{}' }]
+      expectMiss(exam, await fetchBlob(exam, { uris: [unreachable(exam)], qualifiers: older }), ...FAULTS)
+    },
+  },
+]

@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto'
+import type { ClientHttp2Session } from 'node:http2'
+import { type ClientOptions, credentials } from '@grpc/grpc-js'
+import { Compressor, DigestFunction } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import type { Output } from '../proto/codec.js'
+import { Code, codeName } from '../proto/status-code.js'
+import { Client, type Outcome } from '../wire/client.js'
+import { diagnose } from '../wire/diagnose.js'
+import { REQUEST_METADATA, requestMetadata } from '../wire/identity.js'
+import * as methods from '../wire/methods.js'
+import { Patience } from '../wire/patience.js'
+import { oneLine, openSession, TargetError, type TargetSettings, targetOf } from '../wire/target.js'
+
+/** What a server must offer (or the user must have set) for a check to mean anything. */
+export type Need =
+  | 'api:2.1'
+  | 'api:2.2'
+  | 'api:2.3'
+  | 'below:2.1'
+  | 'cas'
+  | 'batch-read'
+  | 'bytestream'
+  | 'query-write-status'
+  | 'action-cache'
+  | 'action-cache-update'
+  | 'execution'
+  | 'operations'
+  | 'compressor:zstd'
+  | 'compressor:deflate'
+  | 'compressor:brotli'
+  | 'batch-compressor:zstd'
+  | 'digest-function:SHA1'
+  | 'digest-function:BLAKE3'
+  | 'split'
+  | 'splice'
+  | 'second-instance'
+  | 'read-only-instance'
+  | 'cache-only-instance'
+  | 'tls'
+  | 'fetch'
+  | 'push'
+  | 'logstream'
+  | 'build-events'
+  | 'health'
+  | 'reflection'
+
+/** Where and as whom the exam is taken. */
+export interface Candidate {
+  /** As it was given, `grpc://host:port`. */
+  readonly address: string
+  readonly client: Client
+  /** Shared by all connections of a run. */
+  readonly patience: Patience
+  /** Opens a further connection of its own, e.g. to see one client's upload from another. */
+  connect(channel?: ClientOptions): Client
+  /** A bare HTTP/2 connection, for what a gRPC library would hide. */
+  openSession(): Promise<ClientHttp2Session>
+  /** What every call carries, for those on such a connection. */
+  wireHeaders(actionId: string): Readonly<Record<string, string>>
+  readonly instanceName: string
+  readonly secondInstanceName: string | undefined
+  readonly readOnlyInstanceName: string | undefined
+  readonly cacheOnlyInstanceName: string | undefined
+  readonly capabilities: Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
+  /** Platform properties every action carries. */
+  readonly properties: readonly { readonly name: string; readonly value: string }[]
+}
+
+export interface CandidateSettings extends TargetSettings {
+  readonly instanceName: string
+  readonly secondInstanceName?: string | undefined
+  readonly readOnlyInstanceName?: string | undefined
+  readonly cacheOnlyInstanceName?: string | undefined
+  readonly properties: Candidate['properties']
+  readonly headers: Readonly<Record<string, string>>
+  /** Multiplies every deadline. Default 1. */
+  readonly patience?: number | undefined
+}
+
+const PATIENCE_MS = 5_000
+
+/** Connects, and asks for the capabilities. Throws a TargetError when nothing like a REAPI server answers. */
+export const openCandidate = async (settings: CandidateSettings): Promise<Candidate> => {
+  const target = targetOf(settings)
+  await diagnose(target)
+  const channelCredentials = target.isSecure
+    ? credentials.createSsl(target.ca, target.key, target.cert)
+    : credentials.createInsecure()
+  const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
+  const patience = new Patience(settings.patience)
+  const connect = (channel: ClientOptions = {}): Client =>
+    new Client(target.hostPort, channelCredentials, { headers: settings.headers, identity, patience, channel })
+  const client = connect()
+  const request = { instanceName: settings.instanceName }
+  const outcome = await client.call(methods.getCapabilities, request, { deadlineMs: PATIENCE_MS })
+  const [capabilities] = outcome.responses
+  if (outcome.code !== 0 || capabilities === undefined) {
+    client.close()
+    throw new TargetError(`${settings.address}: GetCapabilities did not succeed: ${failureText(outcome)}`)
+  }
+  return {
+    address: settings.address,
+    client,
+    patience,
+    connect,
+    openSession: () => openSession(target),
+    wireHeaders: (actionId) => ({
+      ...settings.headers,
+      [REQUEST_METADATA]: requestMetadata(identity, actionId).toString('base64'),
+    }),
+    instanceName: settings.instanceName,
+    secondInstanceName: settings.secondInstanceName,
+    readOnlyInstanceName: settings.readOnlyInstanceName,
+    cacheOnlyInstanceName: settings.cacheOnlyInstanceName,
+    capabilities,
+    properties: settings.properties,
+  }
+}
+
+const failureText = ({ code, garbage, message, responses }: Outcome<unknown>): string => {
+  if (garbage !== undefined) return `its answer does not decode: ${oneLine(garbage)}`
+  if (code === 0 && responses.length === 0) return 'it ended without an answer'
+  return `${codeName(code)} ${oneLine(message)}`
+}
+
+/** Whether the server still answers the call that every server answers. */
+export const isAlive = async ({ client, instanceName }: Candidate): Promise<boolean> => {
+  const { code } = await client.call(methods.getCapabilities, { instanceName }, { deadlineMs: PATIENCE_MS })
+  return code === Code.OK
+}
+
+/** Asks each optional service something harmless; what answers UNIMPLEMENTED is not there. */
+export const servedServices = async ({ client, instanceName }: Candidate): Promise<ReadonlySet<Need>> => {
+  const probes: [Need, methods.Method<methods.Any, methods.Any>, object][] = [
+    ['cas', methods.findMissingBlobs, { instanceName }],
+    ['batch-read', methods.batchReadBlobs, { instanceName }],
+    ['bytestream', methods.read, { resourceName: 'probe' }],
+    ['bytestream', methods.write, { resourceName: 'probe', finishWrite: true }],
+    ['query-write-status', methods.queryWriteStatus, { resourceName: 'probe' }],
+    ['action-cache', methods.getActionResult, { instanceName }],
+    ['action-cache', methods.updateActionResult, { instanceName }],
+    ['execution', methods.waitExecution, { name: 'probe' }],
+    ['operations', methods.getOperation, { name: 'probe' }],
+    ['fetch', methods.fetchBlob, { instanceName }],
+    ['push', methods.pushBlob, { instanceName }],
+    ['logstream', methods.createLogStream, {}],
+    ['build-events', methods.publishLifecycleEvent, {}],
+    ['health', methods.healthCheck, {}],
+    ['reflection', methods.serverReflectionInfo, { listServices: '*' }],
+  ]
+  const answers = await Promise.all(
+    probes.map(async ([need, method, request]) => {
+      const { code } = await client.call(method, request, { deadlineMs: PATIENCE_MS, maxResponses: 1 })
+      return code === Code.UNIMPLEMENTED ? [] : [need]
+    }),
+  )
+  return new Set(answers.flat())
+}
+
+/** What came with a later 2.x is unknown to a server that announces an earlier one. */
+export const knowsApi = ({ capabilities }: Pick<Candidate, 'capabilities'>, minor: number): boolean => {
+  const { major = 0, minor: announced = 0 } = capabilities.highApiVersion ?? {}
+  return major > 2 || (major === 2 && announced >= minor)
+}
+
+const tooOld = (candidate: Candidate, minor: number): string | undefined => {
+  const { major = 0, minor: announced = 0 } = candidate.capabilities.highApiVersion ?? {}
+  return knowsApi(candidate, minor)
+    ? undefined
+    : `the server announces ${major}.${announced}, and this came with 2.${minor}`
+}
+
+/** The earliest version that is served, deprecated or not; 2.0 where nothing is said. */
+export const lowestVersion = ({ capabilities }: Pick<Candidate, 'capabilities'>): ApiVersion => {
+  const { major, minor } = capabilities.deprecatedApiVersion ?? capabilities.lowApiVersion ?? { major: 2, minor: 0 }
+  return { major, minor }
+}
+
+export interface ApiVersion {
+  readonly major: number
+  readonly minor: number
+}
+
+export const isAtMost = (a: ApiVersion, b: ApiVersion): boolean =>
+  a.major < b.major || (a.major === b.major && a.minor <= b.minor)
+
+/** What only clients of an earlier 2.x use is no duty of a server that does not serve them. */
+const tooNew = (candidate: Candidate, minor: number): string | undefined => {
+  const lowest = lowestVersion(candidate)
+  if (!isAtMost({ major: 2, minor }, lowest)) return undefined
+  return `the server announces ${lowest.major}.${lowest.minor} as its lowest version, and this is for clients below 2.${minor}`
+}
+
+/** Why the candidate cannot be asked for something, or undefined when it can. */
+export const lacks = (candidate: Candidate, served: ReadonlySet<Need>): ((need: Need) => string | undefined) => {
+  const { cacheCapabilities, executionCapabilities } = candidate.capabilities
+  const compressors = cacheCapabilities?.supportedCompressors ?? []
+  const functions = cacheCapabilities?.digestFunctions ?? []
+  // What a server claims it must serve: a method that is not there is then a finding, and no reason to skip.
+  const promised: Partial<Record<Need, boolean>> = {
+    cas: cacheCapabilities !== null,
+    bytestream: cacheCapabilities !== null,
+    'action-cache': cacheCapabilities?.actionCacheUpdateCapabilities?.updateEnabled === true,
+  }
+  const claims: Partial<Record<Need, boolean>> = {
+    execution: executionCapabilities?.execEnabled === true,
+    'action-cache-update': cacheCapabilities?.actionCacheUpdateCapabilities?.updateEnabled === true,
+    'compressor:zstd': compressors.includes(Compressor.ZSTD),
+    'compressor:deflate': compressors.includes(Compressor.DEFLATE),
+    'compressor:brotli': compressors.includes(Compressor.BROTLI),
+    'batch-compressor:zstd': cacheCapabilities?.supportedBatchUpdateCompressors.includes(Compressor.ZSTD) === true,
+    'digest-function:SHA1': functions.includes(DigestFunction.SHA1),
+    'digest-function:BLAKE3': functions.includes(DigestFunction.BLAKE3),
+    split: cacheCapabilities?.splitBlobSupport === true,
+    splice: cacheCapabilities?.spliceBlobSupport === true,
+  }
+  const flags: Partial<Record<Need, [string | undefined, string]>> = {
+    'second-instance': [candidate.secondInstanceName, '--second-instance-name'],
+    'read-only-instance': [candidate.readOnlyInstanceName, '--read-only-instance'],
+    'cache-only-instance': [candidate.cacheOnlyInstanceName, '--cache-only-instance'],
+  }
+  return (need) => {
+    const flag = flags[need]
+    if (flag !== undefined) return flag[0] === undefined ? `needs ${flag[1]}` : undefined
+    const [, wantedMinor] = /^api:2\.(\d+)$/.exec(need) ?? []
+    if (wantedMinor !== undefined) return tooOld(candidate, Number(wantedMinor))
+    if (need === 'below:2.1') return tooNew(candidate, 1)
+    if (need === 'tls') return candidate.address.startsWith('grpcs:') ? undefined : 'needs a grpcs:// address'
+    const claim = claims[need]
+    if (claim !== undefined) return claim ? undefined : `the server does not announce ${need}`
+    return promised[need] === true || served.has(need) ? undefined : `the server does not serve ${need}`
+  }
+}

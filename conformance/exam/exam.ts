@@ -1,0 +1,297 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import type { ClientHttp2Session } from 'node:http2'
+import type { ClientOptions } from '@grpc/grpc-js'
+import { codec, type Input, type Output } from '../proto/codec.js'
+import { Code, type CodeName, codeName } from '../proto/status-code.js'
+import { openOnWire } from '../wire/bare-call.js'
+import type { CallSettings, Client, Conversation, Outcome, Outgoing } from '../wire/client.js'
+import type { Method } from '../wire/methods.js'
+import * as methods from '../wire/methods.js'
+import { show } from '../wire/show.js'
+import { batchesOf } from './batches.js'
+import type { Candidate } from './candidate.js'
+import { Divergence, NotApplicable } from './finding.js'
+import { Leftovers } from './leftovers.js'
+
+export type Digest = { readonly hash: string; readonly sizeBytes: number }
+export type Observed = string | number | boolean
+
+/** One call: every message in the order of the wire, `>` for what was sent and `<` for what came, and how it ended. */
+export interface TranscriptLine {
+  readonly method: string
+  readonly messages: readonly string[]
+  readonly end: string
+}
+
+const MOST_CALLS = 40
+
+/** One check's sitting: calls with the candidate's settings, fresh content, expectations, and a record of it all. */
+export class Exam {
+  readonly candidate: Candidate
+  readonly transcript: TranscriptLine[] = []
+  readonly choices: string[] = []
+  /** What was measured, by name, for the profiles of clients to judge. */
+  readonly observations = new Map<string, Observed>()
+  readonly #clients: Client[] = []
+  readonly #sessions: ClientHttp2Session[] = []
+  readonly #conversations = new Set<Conversation<unknown, unknown>>()
+
+  readonly #actionId: string
+  readonly #leftovers = new Leftovers()
+  readonly #closing = new AbortController()
+  #isClosed = false
+  /** A call ended because the connection broke, or could not be made. */
+  lostConnection = false
+
+  /** `actionId` is what RequestMetadata says of each call: the check it belongs to. */
+  constructor(candidate: Candidate, actionId = 'exam') {
+    this.candidate = candidate
+    this.#actionId = actionId
+  }
+
+  get instanceName(): string {
+    return this.candidate.instanceName
+  }
+
+  get capabilities(): Candidate['capabilities'] {
+    return this.candidate.capabilities
+  }
+
+  /** Aborted when the check is over, done or not. */
+  get closing(): AbortSignal {
+    return this.#closing.signal
+  }
+
+  /** What the server picked where the protocol leaves it free. */
+  chose(what: string): void {
+    this.choices.push(what)
+  }
+
+  /** A fact that clients read differently; `requirements/profiles.ts` says which values each of them takes. */
+  observed(fact: string, value: Observed): void {
+    this.observations.set(fact, value)
+  }
+
+  notApplicable(reason: string): never {
+    throw new NotApplicable(reason)
+  }
+
+  async call<Q, R>(
+    method: Method<Q, R>,
+    requests: Outgoing<Q> | readonly Outgoing<Q>[],
+    settings: CallSettings & { readonly client?: Client } = {},
+  ): Promise<Outcome<R>> {
+    return this.open(method, settings).sendAll(requests)
+  }
+
+  open<Q, R>(method: Method<Q, R>, settings: CallSettings & { readonly client?: Client } = {}): Conversation<Q, R> {
+    const { client = this.candidate.client } = settings
+    const conversation = client.open(method, { actionId: this.#actionId, ...settings })
+    this.#conversations.add(conversation)
+    conversation.outcome.then((outcome) => {
+      this.#conversations.delete(conversation)
+      this.#leftovers.note(method, outcome)
+      this.note(method, outcome)
+    })
+    // The work of a check that was given up goes on until it notices.
+    if (this.#isClosed) conversation.cancel()
+    return conversation
+  }
+
+  /** A connection of its own, closed after the check. */
+  connect(channel?: ClientOptions): Client {
+    const client = this.candidate.connect(channel)
+    this.#clients.push(client)
+    return client
+  }
+
+  /** A bare HTTP/2 connection, closed after the check. */
+  async openSession(): Promise<ClientHttp2Session> {
+    const session = await this.candidate.openSession()
+    this.#sessions.push(session)
+    return session
+  }
+
+  /** A call in bare HTTP/2 frames, with what every call carries; see `openOnWire`. */
+  openOnWire(
+    session: ClientHttp2Session,
+    method: Method<methods.Any, methods.Any>,
+    headers: Readonly<Record<string, string>> = {},
+  ): ReturnType<typeof openOnWire> {
+    return openOnWire(session, method, { ...this.candidate.wireHeaders(this.#actionId), ...headers })
+  }
+
+  /** Ends whatever the check left open: calls, operations, connections. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#closing.abort()
+    const open = [...this.#conversations]
+    for (const conversation of open) conversation.cancel()
+    await Promise.all(open.map(({ outcome }) => outcome))
+    for (const session of this.#sessions) session.destroy()
+    for (const client of this.#clients) client.close()
+    const { client, patience } = this.candidate
+    if (patience.reason === undefined) await this.#leftovers.cancel(client, this.#actionId)
+  }
+
+  // Content
+
+  /** Fresh bytes: no run of the suite ever meets what an earlier one left. */
+  random(sizeBytes: number): Buffer {
+    return randomBytes(sizeBytes)
+  }
+
+  uuid(): string {
+    return randomUUID()
+  }
+
+  digest(bytes: Uint8Array): Digest {
+    return digestOf(bytes)
+  }
+
+  /** Stores blobs (BatchUpdateBlobs, ByteStream for large ones) and gives their digests. Anything but OK diverges. */
+  async upload(...blobs: readonly Uint8Array[]): Promise<Digest[]> {
+    const digests = blobs.map(digestOf)
+    for (const batch of batchesOf(blobs, this.#batchableBytes)) {
+      const requests = batch.map((data) => ({ digest: digestOf(data), data }))
+      const outcome = await this.call(methods.batchUpdateBlobs, { instanceName: this.instanceName, requests })
+      this.expectCode(outcome, 'OK')
+      for (const { status } of outcome.responses[0]?.responses ?? []) {
+        this.expect((status?.code ?? 0) === 0, 'each uploaded blob to be stored', status?.message ?? '')
+      }
+    }
+    for (const data of blobs) {
+      if (data.length > this.#batchableBytes) this.expectCode(await this.write(data), 'OK')
+    }
+    return digests
+  }
+
+  /** Blobs above this go by ByteStream.Write. */
+  get #batchableBytes(): number {
+    const announced = this.capabilities.cacheCapabilities?.maxBatchTotalSizeBytes || 4 << 20
+    return Math.min(1 << 20, announced / 2)
+  }
+
+  message<N extends Parameters<typeof codec>[0]>(name: N, message: Input<N>): Buffer {
+    return codec(name).encode(message)
+  }
+
+  // ByteStream
+
+  /** `{instance/}uploads/{uuid}/{form}/{hash}/{size}`; `form` is `blobs` or `compressed-blobs/{compressor}`. */
+  uploadName(digest: Digest, options: { uuid?: string; form?: string; instanceName?: string } = {}): string {
+    const { uuid = randomUUID(), form = 'blobs', instanceName = this.instanceName } = options
+    return `${prefix(instanceName)}uploads/${uuid}/${form}/${digest.hash}/${digest.sizeBytes}`
+  }
+
+  readName(digest: Digest, options: { form?: string; instanceName?: string } = {}): string {
+    const { form = 'blobs', instanceName = this.instanceName } = options
+    return `${prefix(instanceName)}${form}/${digest.hash}/${digest.sizeBytes}`
+  }
+
+  /** Uploads `data` in chunks under `resourceName` (made up when absent). */
+  write(
+    data: Uint8Array,
+    options: CallSettings & {
+      readonly resourceName?: string
+      readonly chunkBytes?: number
+      readonly finish?: boolean
+      readonly client?: Client
+    } = {},
+  ): Promise<Outcome<Output<'google.bytestream.WriteResponse'>>> {
+    const { chunkBytes = 256 << 10, finish = true } = options
+    const resourceName = options.resourceName ?? this.uploadName(digestOf(data))
+    const requests: Input<'google.bytestream.WriteRequest'>[] = []
+    for (let at = 0; at === 0 || at < data.length; at += chunkBytes) {
+      const chunk = data.subarray(at, at + chunkBytes)
+      const finishWrite = finish && at + chunk.length >= data.length
+      requests.push({ resourceName: at === 0 ? resourceName : '', writeOffset: at, data: chunk, finishWrite })
+    }
+    return this.call(methods.write, requests, options)
+  }
+
+  /** Reads a blob; the data of all responses in one buffer. */
+  async read(
+    resourceName: string,
+    options: CallSettings & { readonly offset?: number; readonly limit?: number; readonly client?: Client } = {},
+  ): Promise<Outcome<Output<'google.bytestream.ReadResponse'>> & { readonly data: Buffer }> {
+    const { offset = 0, limit = 0 } = options
+    const outcome = await this.call(methods.read, { resourceName, readOffset: offset, readLimit: limit }, options)
+    return { ...outcome, data: Buffer.concat(outcome.responses.map(({ data }) => data)) }
+  }
+
+  async missing(digests: readonly Digest[], options: { client?: Client } = {}): Promise<string[]> {
+    const request = { instanceName: this.instanceName, blobDigests: digests }
+    const outcome = await this.call(methods.findMissingBlobs, request, options)
+    this.expectCode(outcome, 'OK')
+    return (outcome.responses[0]?.missingBlobDigests ?? []).map(({ hash, sizeBytes }) => `${hash}/${sizeBytes}`)
+  }
+
+  // Expectations
+
+  expect(holds: boolean, expected: string, found: string): void {
+    if (!holds) throw new Divergence(expected, found)
+  }
+
+  /** The value itself, which must be there. */
+  present<T>(value: T | null | undefined, expected: string): T {
+    if (value === null || value === undefined) throw new Divergence(expected, 'none')
+    return value
+  }
+
+  expectEqual(found: unknown, expected: unknown, what: string): void {
+    if (JSON.stringify(found) === JSON.stringify(expected)) return
+    throw new Divergence(`${what} to be ${show(expected)}`, show(found))
+  }
+
+  expectBytes(found: Uint8Array, expected: Uint8Array, what: string): void {
+    if (Buffer.compare(found, expected) === 0) return
+    throw new Divergence(`${what} to be the ${expected.length} bytes sent`, `${found.length} bytes that differ`)
+  }
+
+  /** One of these codes; the code that came is returned, so that a check can record the choice. */
+  expectCode(outcome: Outcome<unknown>, ...codes: readonly CodeName[]): CodeName {
+    const came = codeName(outcome.code) as CodeName
+    if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
+    if (codes.some((name) => Code[name] === outcome.code)) return came
+    throw new Divergence(
+      codes.join(' or '),
+      `${came}${outcome.message === '' ? '' : ` (${outcome.message.slice(0, 300)})`}`,
+      outcome.code === Code.UNIMPLEMENTED ? outcome.method : undefined,
+    )
+  }
+
+  /** Any error that the server itself gave, where the text asks for one and does not say which; silence is none. */
+  expectError(outcome: Outcome<unknown>): CodeName {
+    const came = codeName(outcome.code) as CodeName
+    if (outcome.garbage !== undefined) throw new Divergence('responses that decode', outcome.garbage)
+    if (!NO_REFUSAL.has(outcome.code)) return came
+    throw new Divergence('an error', `${came} ${outcome.message.slice(0, 300)}`.trim())
+  }
+
+  /** Takes a call into the transcript. */
+  note(method: { readonly service: string; readonly name: string }, outcome: Outcome<unknown>): void {
+    if (isLost(outcome) && !this.#isClosed) this.lostConnection = true
+    if (this.transcript.length >= MOST_CALLS) return
+    const { code, message, messages } = outcome
+    const end = `${codeName(code)} ${message.slice(0, 300)}`.trim()
+    this.transcript.push({ method: `${method.service}/${method.name}`, messages, end })
+  }
+}
+
+/** As grpc-js tells of a connection that is not there; a status that a server sends has words of its own. */
+const isLost = ({ code, message }: Outcome<unknown>): boolean =>
+  code === Code.UNAVAILABLE &&
+  /ECONN|EPIPE|Connection dropped|No connection established|connection was lost/i.test(message)
+
+/** What is no judgement of a server's on what it was asked. */
+const NO_REFUSAL: ReadonlySet<number> = new Set([Code.OK, Code.CANCELLED, Code.DEADLINE_EXCEEDED, Code.UNAVAILABLE])
+
+const prefix = (instanceName: string): string => (instanceName === '' ? '' : `${instanceName}/`)
+
+export const digestOf = (bytes: Uint8Array): Digest => ({
+  hash: createHash('sha256').update(bytes).digest('hex'),
+  sizeBytes: bytes.length,
+})
+
+export const EMPTY_DIGEST: Digest = digestOf(new Uint8Array())

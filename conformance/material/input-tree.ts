@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { type Digest, digestOf } from '../exam/exam.js'
+import { codec, type Input, type Output } from '../proto/codec.js'
+
+const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
+
+export type Directory = Output<'build.bazel.remote.execution.v2.Directory'>
+
+export type InputNode =
+  | { readonly kind: 'file'; readonly bytes: Buffer; readonly isExecutable: boolean }
+  | { readonly kind: 'directory'; readonly nodes: InputTree }
+  | { readonly kind: 'symlink'; readonly target: string }
+
+/** The entries of a directory by name. */
+export interface InputTree {
+  readonly [name: string]: InputNode
+}
+
+export const file = (content: string | Buffer, isExecutable = false): InputNode => ({
+  kind: 'file',
+  bytes: Buffer.from(content),
+  isExecutable,
+})
+
+export const symlink = (target: string): InputNode => ({ kind: 'symlink', target })
+
+export const directory = (nodes: InputTree): Extract<InputNode, { kind: 'directory' }> => ({ kind: 'directory', nodes })
+
+/** Directories of about 100 KiB each, no two alike: few entries with long targets, which cost little to take apart. */
+export const wideTree = (count: number): InputTree => {
+  const run = randomUUID()
+  const link = (at: number, index: number): InputNode => symlink(`${run}/${at}/${index}/`.padEnd(4_000, 'x'))
+  const nodes = Array.from({ length: count }, (_, at): [string, InputNode] => [
+    `d${at}`,
+    directory(Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`l${index}`, link(at, index)]))),
+  ])
+  return Object.fromEntries(nodes)
+}
+
+export interface PackedTree {
+  readonly digest: Digest
+  /** The Directory itself is the first blob; below it come files and further Directories. */
+  readonly blobs: readonly Buffer[]
+}
+
+/** The blobs of a directory and all below it, in canonical form. */
+export const packed = ({ nodes }: { readonly nodes: InputTree }): PackedTree => {
+  const blobs: Buffer[] = []
+  const files: Input<'build.bazel.remote.execution.v2.FileNode'>[] = []
+  const directories: Input<'build.bazel.remote.execution.v2.DirectoryNode'>[] = []
+  const symlinks: Input<'build.bazel.remote.execution.v2.SymlinkNode'>[] = []
+  for (const name of Object.keys(nodes).sort()) {
+    const node = nodes[name]
+    if (node?.kind === 'file') {
+      files.push({ name, digest: digestOf(node.bytes), isExecutable: node.isExecutable })
+      blobs.push(node.bytes)
+    } else if (node?.kind === 'symlink') {
+      symlinks.push({ name, target: node.target })
+    } else if (node?.kind === 'directory') {
+      const below = packed(node)
+      directories.push({ name, digest: below.digest })
+      blobs.push(...below.blobs)
+    }
+  }
+  const own = directoryCodec.encode({ files, directories, symlinks })
+  return { digest: digestOf(own), blobs: [own, ...blobs] }
+}
+
+/** A Directory as given, canonical or not. */
+export const rawDirectory = (message: Input<'build.bazel.remote.execution.v2.Directory'>): Buffer =>
+  directoryCodec.encode(message)
+
+export const decodeDirectory = (bytes: Uint8Array): Directory => directoryCodec.decode(bytes)

@@ -1,0 +1,76 @@
+import { createCipheriv, createHash, randomBytes } from 'node:crypto'
+import type { Digest } from '../exam/exam.js'
+
+const PIECE_BYTES = 1 << 20
+const BLOCK_BYTES = 16
+
+/**
+ * Fresh content of any size that nobody holds: each piece is made when it is asked for, and again to compare with. Half of
+ * each byte is random, so that compressors have something to do.
+ */
+export class LargeBlob {
+  readonly sizeBytes: number
+  readonly #key = randomBytes(32)
+  #digest: Digest | undefined
+
+  constructor(sizeBytes: number) {
+    this.sizeBytes = sizeBytes
+  }
+
+  get digest(): Digest {
+    if (this.#digest === undefined) {
+      const hash = createHash('sha256')
+      for (const { bytes } of this.pieces()) hash.update(bytes)
+      this.#digest = { hash: hash.digest('hex'), sizeBytes: this.sizeBytes }
+    }
+    return this.#digest
+  }
+
+  /** From `from` to the end, a MiB at a time. */
+  *pieces(from = 0): Generator<{ readonly at: number; readonly bytes: Buffer; readonly isLast: boolean }> {
+    for (let at = from; at < this.sizeBytes; at += PIECE_BYTES) {
+      const bytes = this.bytesAt(at, Math.min(PIECE_BYTES, this.sizeBytes - at))
+      yield { at, bytes, isLast: at + bytes.length === this.sizeBytes }
+    }
+  }
+
+  bytesAt(offset: number, length: number): Buffer {
+    const skipped = offset % BLOCK_BYTES
+    const counter = Buffer.alloc(BLOCK_BYTES)
+    counter.writeUInt32BE(Math.floor(offset / BLOCK_BYTES), BLOCK_BYTES - 4)
+    const wanted = Buffer.alloc(Math.ceil((skipped + length) / BLOCK_BYTES) * BLOCK_BYTES)
+    const made = createCipheriv('aes-256-ctr', this.#key, counter).update(wanted)
+    const words = new Uint32Array(made.buffer, made.byteOffset, made.length / 4)
+    for (let at = 0; at < words.length; at++) words[at] = (words[at] ?? 0) & 0x0f0f0f0f
+    return made.subarray(skipped, skipped + length)
+  }
+}
+
+/** Compares a stream with what a blob holds from an offset on, without keeping either. */
+export class Comparer {
+  /** Where the first byte is that differs; undefined while none does. */
+  differsAt: number | undefined
+  #at: number
+  readonly #blob: LargeBlob
+
+  constructor(blob: LargeBlob, from: number) {
+    this.#blob = blob
+    this.#at = from
+  }
+
+  push(bytes: Buffer): void {
+    if (this.differsAt !== undefined || bytes.length === 0) return
+    const length = Math.min(bytes.length, this.#blob.sizeBytes - this.#at)
+    const expected = this.#blob.bytesAt(this.#at, Math.max(0, length))
+    if (!expected.equals(bytes)) {
+      const first = expected.findIndex((byte, index) => byte !== bytes[index])
+      this.differsAt = this.#at + (first < 0 ? expected.length : first)
+    }
+    this.#at += bytes.length
+  }
+
+  /** Bytes of the blob that have come, counted from its beginning. */
+  get reachedBytes(): number {
+    return this.#at
+  }
+}

@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import json5 from 'json5'
+import { notThere, requirements } from '../requirements/requirements.js'
+import { oneLine, TargetError } from '../wire/target.js'
+import type { Result } from './runner.js'
+
+/** The known divergences of one server: the reason by the requirement's id. */
+export type Expectations = ReadonlyMap<string, string>
+
+/**
+ * Reads a JSON5 list of `{ id, reason }`. Throws a TargetError for anything else in it, and for ids that are not in
+ * the table: a list that is not read as it was meant would hide what it should show.
+ */
+export const readExpectations = (path: string, ids: readonly string[] = []): Expectations => {
+  const expectations = new Map<string, string>()
+  for (const entry of listIn(path)) {
+    const { id, reason } = typeof entry === 'object' && entry !== null ? (entry as Record<string, unknown>) : {}
+    if (typeof id !== 'string' || typeof reason !== 'string' || reason === '') {
+      throw new TargetError(`${path}: expected { id, reason }, found ${oneLine(JSON.stringify(entry) ?? '')}`)
+    }
+    if (!requirements.has(id) && !ids.includes(id)) throw new TargetError(`${path}: ${id} ${notThere(id)}`)
+    if (expectations.has(id)) throw new TargetError(`${path}: ${id} is listed twice`)
+    expectations.set(id, reason)
+  }
+  return expectations
+}
+
+const listIn = (path: string): unknown[] => {
+  let content: unknown
+  try {
+    content = json5.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new TargetError(`${path}: ${oneLine(error instanceof Error ? error.message : String(error))}`)
+  }
+  if (!Array.isArray(content)) throw new TargetError(`${path}: expected a list of { id, reason }`)
+  return content
+}
+
+/** The result as seen by someone who knows of these divergences. */
+export const withExpectations = (result: Result, expectations: Expectations): Result => {
+  const known = expectations.get(result.requirement.id)
+  if (known === undefined) return result
+  const { verdict, reason } = result
+  if (verdict === 'fail' || verdict === 'warn' || verdict === 'crash')
+    return { ...result, verdict: 'known', reason: `${known} (${reason})` }
+  if (verdict === 'pass' || verdict === 'chosen') {
+    return { ...result, verdict: 'surprise', reason: `holds now, take it off the list; it was listed for: ${known}` }
+  }
+  return result
+}
+
+/** Writes what diverges, for a reader to check and to give reasons; what was known before keeps its reason. */
+export const writeExpectations = (path: string, results: readonly Result[], known: Expectations): void => {
+  const entries = results
+    .filter(({ verdict }) => verdict === 'fail' || verdict === 'warn' || verdict === 'crash' || verdict === 'known')
+    .map(
+      ({ requirement: { id }, reason }) => `  ${json5.stringify({ id, reason: known.get(id) ?? oneLine(reason) })},\n`,
+    )
+  try {
+    writeFileSync(path, `[\n${entries.join('')}]\n`)
+  } catch (error) {
+    throw new TargetError(`--write-expectations ${oneLine(error instanceof Error ? error.message : String(error))}`)
+  }
+}

@@ -1,0 +1,178 @@
+import type { Candidate, Need } from '../exam/candidate.js'
+import { Exam, type TranscriptLine } from '../exam/exam.js'
+import { Divergence, NotApplicable } from '../exam/finding.js'
+import type { Check, Level, Requirement } from '../requirements/check.js'
+import { readingsOf } from '../requirements/profiles.js'
+import { requirements } from '../requirements/requirements.js'
+import { type OutageSettings, Outages } from './outages.js'
+import type { Result, Verdict } from './result.js'
+
+export type { Result, Verdict }
+
+export interface RunSettings extends OutageSettings {
+  readonly concurrency: number
+  /** What the candidate offers; a check that needs more is skipped with the reason. */
+  missing(need: Need): string | undefined
+  onResult(result: Result): void
+}
+
+const DEADLINE_MS = 30_000
+
+/**
+ * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
+ * once and run beside the others, those that move many bytes run one after the other, and those that open many calls
+ * run alone at the end. When the server goes away the others wait, and those that were under way are taken again one by one,
+ * so that none is blamed for its neighbour. Once the candidate's patience is at its end, what is under way ends as unanswered
+ * and the rest is skipped with the reason.
+ */
+export const runChecks = async (
+  checks: readonly Check[],
+  candidate: Candidate,
+  settings: RunSettings,
+): Promise<Result[]> => {
+  const results = new Array<Result>(checks.length)
+  const outages = new Outages(candidate, settings)
+  const take = async (check: Check, index: number): Promise<void> => {
+    const result = await outages.take(() => new Sitting(check, candidate, settings))
+    results[index] = result
+    settings.onResult(result)
+  }
+  const order = checks.map((check, index) => ({ check, index }))
+  const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
+  const crowds = order.filter(({ check }) => check.isCrowd === true)
+  const rest = order.filter(({ check }) => check.waitsFor === undefined && check.isCrowd !== true)
+  const bulky = rest.filter(({ check }) => check.isBulky === true)
+  const others = rest.filter(({ check }) => check.isBulky !== true)
+  const lane = async (queue: typeof order): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next.check, next.index)
+  }
+  // What such a check leaves behind would else stay until the next one has added as much; `npm run` exposes `gc`.
+  const bulkyLane = async (): Promise<void> => {
+    for (const { check, index } of bulky) {
+      await take(check, index)
+      globalThis.gc?.()
+    }
+  }
+  await Promise.all([
+    ...waiting.map(({ check, index }) => take(check, index)),
+    bulkyLane(),
+    ...Array.from({ length: settings.concurrency }, () => lane(others)),
+  ])
+  await lane(crowds)
+  return foldUnimplemented(results)
+}
+
+/** A method that is not there is one finding, that of the first row that must have it; the others cannot be judged. */
+const foldUnimplemented = (results: readonly Result[]): Result[] => {
+  const first = new Map<string, Result>()
+  for (const result of results) {
+    if (result.unimplemented === undefined) continue
+    const known = first.get(result.unimplemented)
+    if (known === undefined || (known.verdict !== 'fail' && result.verdict === 'fail'))
+      first.set(result.unimplemented, result)
+  }
+  return results.map((result) => {
+    const told = first.get(result.unimplemented ?? '')
+    if (told === undefined || result.unimplemented === undefined) return result
+    if (told === result) return { ...result, reason: `${result.unimplemented} is not implemented (${result.reason})` }
+    return {
+      ...result,
+      verdict: 'skip',
+      reason: `${result.unimplemented} is not implemented, as ${told.requirement.id} tells`,
+    }
+  })
+}
+
+/** One check being taken. */
+export class Sitting {
+  /** The server kept silent, or was gone. */
+  gotNoAnswer = false
+  /** The connection broke under it, or there was none. */
+  lostConnection = false
+  readonly check: Check
+  readonly #exam: Exam
+  readonly #requirement: Requirement
+  readonly #settings: RunSettings
+  readonly #startMs = performance.now()
+
+  constructor(check: Check, candidate: Candidate, settings: RunSettings) {
+    const requirement = check.requirement ?? requirements.get(check.id)
+    if (requirement === undefined) throw new Error(`check ${check.id} has no row in the table of requirements`)
+    this.check = check
+    this.#requirement = requirement
+    this.#settings = settings
+    this.#exam = new Exam(candidate, check.id)
+  }
+
+  /** The calls that came last, those that were under way among them. */
+  get lastCalls(): readonly TranscriptLine[] {
+    return this.#exam.transcript.slice(-3)
+  }
+
+  result(verdict: Verdict, reason: string, unimplemented?: string): Result {
+    const observations = Object.fromEntries(this.#exam.observations)
+    return {
+      requirement: this.#requirement,
+      sends: this.check.sends,
+      verdict,
+      reason,
+      ...(unimplemented === undefined ? {} : { unimplemented }),
+      observations,
+      readings: readingsOf(this.check.id, observations),
+      transcript: this.#exam.transcript,
+      elapsedMs: performance.now() - this.#startMs,
+    }
+  }
+
+  async judge(): Promise<Result> {
+    const { level } = this.#requirement
+    const lacking = (this.check.needs ?? [])
+      .map((need) => this.#settings.missing(need))
+      .find((why) => why !== undefined)
+    if (lacking !== undefined) return this.result('skip', lacking)
+    try {
+      const { patience } = this.#exam.candidate
+      const deadlineMs = patience.scaledMs(this.check.deadlineMs ?? DEADLINE_MS)
+      await withDeadline(this.check.run(this.#exam), deadlineMs, patience.signal)
+      return this.result(level === 'may' ? 'chosen' : 'pass', this.#exam.choices.join('; '))
+    } catch (error) {
+      if (error instanceof NotApplicable) return this.result('skip', error.message)
+      if (error instanceof Divergence) {
+        this.lostConnection = this.#exam.lostConnection
+        this.gotNoAnswer =
+          this.lostConnection || error instanceof Silence || /UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.found)
+        return this.result(verdictOf(level), error.message, error.unimplemented)
+      }
+      // Nothing that the server did: it must neither pass for a finding nor end the run.
+      return this.result('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+    } finally {
+      await this.#exam.close()
+    }
+  }
+}
+
+const verdictOf = (level: Level): Verdict => {
+  if (level === 'must') return 'fail'
+  return level === 'may' ? 'chosen' : 'warn'
+}
+
+class Silence extends Divergence {}
+
+const withDeadline = async (work: Promise<void>, deadlineMs: number, over: AbortSignal): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  let stop = (): void => {}
+  const late = new Promise<never>((_, reject) => {
+    const give = (): void => reject(new Silence(`an answer within ${deadlineMs} ms`, 'none: the server kept silent'))
+    timer = setTimeout(give, deadlineMs)
+    stop = () => reject(new Silence('an answer', `none when the run ended: ${over.reason}`))
+    over.addEventListener('abort', stop)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+    over.removeEventListener('abort', stop)
+    // Closing the check's calls lets the abandoned work end, with an error that nobody is left to hear.
+    work.catch(() => {})
+  }
+}
