@@ -36,6 +36,8 @@ const importedBy = {
   'lz4-napi': ['store/compression/'],
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
+  // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
+  '@redis/client': ['store/redis/client'],
 }
 
 const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({

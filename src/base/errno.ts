@@ -28,6 +28,13 @@ const WORDS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the address is in use',
   EADDRNOTAVAIL: 'this machine does not have the address',
   EAFNOSUPPORT: 'this machine does not speak that kind of address',
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was lost',
+  ECONNABORTED: 'the connection was lost',
+  EPIPE: 'the connection was lost',
+  ETIMEDOUT: 'there is no answer',
+  EHOSTUNREACH: 'there is no way to that host',
+  ENETUNREACH: 'there is no way to that network',
   ENOTFOUND: 'there is no host of that name',
   EAI_AGAIN: 'the name of the host cannot be looked up now',
 }

@@ -71,7 +71,7 @@ class Builder {
   }
 
   async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
-    const { resources, clock, log } = this.#parts
+    const { resources, clock, log, watch } = this.#parts
     const below = new Map<string, string>()
     const store = await build(config, {
       path,
@@ -81,6 +81,7 @@ class Builder {
         return child
       },
       named: (name) => this.named(name, users),
+      watch,
       resources,
       clock,
       log,

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js'
+import type { HealthProbe } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import type { Resources } from '../base/resources.js'
 import type { StoreConfig } from '../config/config.js'
@@ -17,6 +18,8 @@ export interface BuildContext {
   child(config: StoreConfig, key: string): Promise<Store>
   /** Another store of the configuration, defined before or after this one; everyone gets the same one. */
   named(name: string): Promise<Store>
+  /** Takes the health probe of a connection to a backend, which is a component of its own beside the store. */
+  watch(probe: HealthProbe): void
   /** Takes the functions that stop what was started; those of nested stores run after. */
   readonly resources: Resources
   readonly clock: Clock

@@ -39,7 +39,8 @@ export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Prom
   const none = (): never => {
     throw new Error('a memory store has no store below')
   }
-  const context = { path: 'test', child: none, named: none, resources: new Resources(silentLog), clock, log: silentLog }
+  const parts = { resources: new Resources(silentLog), clock, log: silentLog, watch: () => {} }
+  const context = { path: 'test', child: none, named: none, ...parts }
   return memory.build({ eviction_policy: policy }, context)
 }
 

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../src/base/clock.js'
+import type { HealthProbe } from '../../src/base/health.js'
 import { silentLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
 import type { EvictionPolicy, StoreConfig } from '../../src/config/config.js'
@@ -13,7 +14,18 @@ export const given: StoreConfig = { kind: 'noop', options: {} }
 export const buildStore = async <Options>(
   kind: StoreKind<Options>,
   options: Options,
-  { children = {}, clock = systemClock }: { children?: Record<string, Store>; clock?: Clock } = {},
+  {
+    children = {},
+    clock = systemClock,
+    resources = new Resources(silentLog),
+    watch = () => {},
+  }: {
+    readonly children?: Record<string, Store>
+    readonly clock?: Clock
+    /** Stops what the store started. */
+    readonly resources?: Resources
+    readonly watch?: (probe: HealthProbe) => void
+  } = {},
 ): Promise<Store> =>
   kind.build(options, {
     path: 'TEST',
@@ -25,7 +37,8 @@ export const buildStore = async <Options>(
     named: async (name) => {
       throw new Error(`the test gives no store ${name}`)
     },
-    resources: new Resources(silentLog),
+    watch,
+    resources,
     clock,
     log: silentLog,
   })

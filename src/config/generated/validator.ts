@@ -2187,7 +2187,7 @@ return errors === 0;
 }
 validate89.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema40 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/retry.json","title":"Retry","description":"How a failed call to a remote backend is tried again.","type":"object","properties":{"max_retries":{"description":"Further attempts after the first one.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"delay":{"description":"Base of the waiting time in seconds; the first wait is twice this and every later one doubles.","type":["number","string"],"x-value":"number","minimum":0,"default":0},"jitter":{"description":"Fraction of each wait that is random: 0.5 spreads it from 75 % to 125 %.","type":["number","string"],"x-value":"number","minimum":0,"default":0},"retry_on_errors":{"description":"Status names that are tried again. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.","type":"array","items":{"type":"string","enum":["Cancelled","Unknown","InvalidArgument","DeadlineExceeded","NotFound","AlreadyExists","PermissionDenied","ResourceExhausted","FailedPrecondition","Aborted","OutOfRange","Unimplemented","Internal","Unavailable","DataLoss","Unauthenticated"]}}},"additionalProperties":false};
+const schema40 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/retry.json","title":"Retry","description":"How a failed call to a remote backend is tried again.","type":"object","properties":{"max_retries":{"description":"Further attempts after the first one.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"delay":{"description":"Base of the waiting time in seconds; the first wait is twice this and every later one doubles.","type":["number","string"],"x-value":"number","minimum":0,"default":0},"jitter":{"description":"Fraction of each wait that is random: 0.5 spreads it from 75 % to 125 %.","type":["number","string"],"x-value":"number","minimum":0,"default":0},"budget_s":{"description":"Seconds after the first attempt from when on no further one begins; 0 means no limit.","type":["integer","string"],"x-value":"duration","default":60},"retry_on_errors":{"description":"Status names that are tried again. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.","type":"array","items":{"type":"string","enum":["Cancelled","Unknown","InvalidArgument","DeadlineExceeded","NotFound","AlreadyExists","PermissionDenied","ResourceExhausted","FailedPrecondition","Aborted","OutOfRange","Unimplemented","Internal","Unavailable","DataLoss","Unauthenticated"]}}},"additionalProperties":false};
 
 function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/shared/retry.json" */;
@@ -2202,7 +2202,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((key0 === "max_retries") || (key0 === "delay")) || (key0 === "jitter")) || (key0 === "retry_on_errors"))){
+if(!(((((key0 === "max_retries") || (key0 === "delay")) || (key0 === "jitter")) || (key0 === "budget_s")) || (key0 === "retry_on_errors"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -2321,14 +2321,10 @@ errors++;
 }
 }
 }
-if(data.retry_on_errors !== undefined){
-let data3 = data.retry_on_errors;
-if(Array.isArray(data3)){
-const len0 = data3.length;
-for(let i0=0; i0<len0; i0++){
-let data4 = data3[i0];
-if(typeof data4 !== "string"){
-const err10 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.retry_on_errors.items.type,parentSchema:schema40.properties.retry_on_errors.items,data:data4};
+if(data.budget_s !== undefined){
+let data3 = data.budget_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err10 = {instancePath:instancePath+"/budget_s",schemaPath:"#/properties/budget_s/type",keyword:"type",params:{type: schema40.properties.budget_s.type},message:"must be integer,string",schema:schema40.properties.budget_s.type,parentSchema:schema40.properties.budget_s,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2337,8 +2333,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-if(!((((((((((((((((data4 === "Cancelled") || (data4 === "Unknown")) || (data4 === "InvalidArgument")) || (data4 === "DeadlineExceeded")) || (data4 === "NotFound")) || (data4 === "AlreadyExists")) || (data4 === "PermissionDenied")) || (data4 === "ResourceExhausted")) || (data4 === "FailedPrecondition")) || (data4 === "Aborted")) || (data4 === "OutOfRange")) || (data4 === "Unimplemented")) || (data4 === "Internal")) || (data4 === "Unavailable")) || (data4 === "DataLoss")) || (data4 === "Unauthenticated"))){
-const err11 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/enum",keyword:"enum",params:{allowedValues: schema40.properties.retry_on_errors.items.enum},message:"must be equal to one of the allowed values",schema:schema40.properties.retry_on_errors.items.enum,parentSchema:schema40.properties.retry_on_errors.items,data:data4};
+const reason3 = checkScalar.call(this, "duration", data3, schema40.properties.budget_s, instancePath+"/budget_s");
+if(reason3 !== undefined){
+const err11 = {instancePath:instancePath+"/budget_s",schemaPath:"#/properties/budget_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema40.properties.budget_s,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2348,9 +2345,14 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/retry_on_errors",schemaPath:"#/properties/retry_on_errors/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.retry_on_errors.type,parentSchema:schema40.properties.retry_on_errors,data:data3};
+if(data.retry_on_errors !== undefined){
+let data4 = data.retry_on_errors;
+if(Array.isArray(data4)){
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.retry_on_errors.items.type,parentSchema:schema40.properties.retry_on_errors.items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2359,15 +2361,37 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-}
-else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
+if(!((((((((((((((((data5 === "Cancelled") || (data5 === "Unknown")) || (data5 === "InvalidArgument")) || (data5 === "DeadlineExceeded")) || (data5 === "NotFound")) || (data5 === "AlreadyExists")) || (data5 === "PermissionDenied")) || (data5 === "ResourceExhausted")) || (data5 === "FailedPrecondition")) || (data5 === "Aborted")) || (data5 === "OutOfRange")) || (data5 === "Unimplemented")) || (data5 === "Internal")) || (data5 === "Unavailable")) || (data5 === "DataLoss")) || (data5 === "Unauthenticated"))){
+const err13 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/enum",keyword:"enum",params:{allowedValues: schema40.properties.retry_on_errors.items.enum},message:"must be equal to one of the allowed values",schema:schema40.properties.retry_on_errors.items.enum,parentSchema:schema40.properties.retry_on_errors.items,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/retry_on_errors",schemaPath:"#/properties/retry_on_errors/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.retry_on_errors.type,parentSchema:schema40.properties.retry_on_errors,data:data4};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
 }
 errors++;
 }

@@ -42,7 +42,8 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   const unavailable = (): never => {
     throw new Error('a filesystem store has no store below it')
   }
-  const context = { path: 'TEST', child: unavailable, named: unavailable, resources, clock, log }
+  const around = { resources, clock, log, watch: () => {} }
+  const context = { path: 'TEST', child: unavailable, named: unavailable, ...around }
   const store = await filesystem.build(all, context)
   if (store.files === undefined) throw new Error('a filesystem store has files')
   return {

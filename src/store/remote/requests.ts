@@ -1,0 +1,102 @@
+import type { Call } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import { before } from './deadline.js'
+import { type OpenPart, RemoteSource } from './remote-source.js'
+import { Retry, type RetryOptions, type RetryParts } from './retry.js'
+import { Slots } from './slots.js'
+
+export interface RequestsOptions extends RetryParts {
+  /** How messages name the backend: `Redis at 10.0.0.5:6379`. No secrets. */
+  readonly backend: string
+  readonly retry: RetryOptions
+  /** Most requests under way, reads until their last byte; 0 is no bound. */
+  readonly maxConcurrent: number
+  /** How long an answer may take, and each further part of one; 0 is any time. */
+  readonly timeoutMs: number
+  /** What the client library throws, as a status. */
+  failureOf(thrown: unknown): StatusError
+}
+
+export interface AttemptOptions {
+  /** Whether to try it again at all: false once something was used up that cannot be had again. */
+  readonly isRepeatable?: () => boolean
+  /** In place of that of the backend. */
+  readonly timeoutMs?: number
+}
+
+/**
+ * All requests to one backend: so many at a time, each attempt within its deadline, again where that may help, and failing
+ * with a StatusError, the last one, in any case.
+ */
+export class Requests {
+  readonly #options: RequestsOptions
+  readonly #retry: Retry
+  readonly #slots: Slots
+
+  constructor(options: RequestsOptions) {
+    this.#options = options
+    this.#retry = new Retry(options.retry, options)
+    this.#slots = new Slots(options.maxConcurrent)
+  }
+
+  /** How many are under way. */
+  get underWay(): number {
+    return this.#slots.used
+  }
+
+  /**
+   * `attempt` has to end when its signal aborts; what it answers later than that is nobody's. A request that moves bytes
+   * for as long as they come sets no deadline: `timeoutMs: 0`.
+   */
+  async run<T>(
+    { signal }: Pick<Call, 'signal'>,
+    attempt: (signal: AbortSignal) => Promise<T>,
+    { isRepeatable = always, timeoutMs = this.#options.timeoutMs }: AttemptOptions = {},
+  ): Promise<T> {
+    const attempts = this.#retry.attempts()
+    for (;;) {
+      const giveBack = await this.#slots.take(signal)
+      try {
+        return await before(timeoutMs, this.#late, signal, attempt)
+      } catch (thrown) {
+        giveBack()
+        const error = this.#options.failureOf(thrown)
+        if (!isRepeatable()) throw error
+        await attempts.failed(error, signal)
+      } finally {
+        giveBack()
+      }
+    }
+  }
+
+  /**
+   * Bytes of a blob from `position` on. Rejects before there is a stream when there are none; a connection that is lost
+   * later is opened again where the last byte was handed out, so that none comes twice. Holds a slot until it is over.
+   */
+  async read(call: Pick<Call, 'signal'>, position: number, open: OpenPart): Promise<RemoteSource> {
+    const giveBack = await this.#slots.take(call.signal)
+    const { timeoutMs, failureOf } = this.#options
+    const source = new RemoteSource({
+      position,
+      open,
+      retry: this.#retry,
+      failureOf: (thrown) => failureOf(thrown),
+      within: (signal, work) => before(timeoutMs, this.#late, signal, work),
+    })
+    source.once('close', giveBack)
+    try {
+      await source.start(call.signal)
+      return source
+    } catch (thrown) {
+      source.destroy()
+      giveBack()
+      throw StatusError.from(thrown)
+    }
+  }
+
+  get #late(): string {
+    return `${this.#options.backend} did not answer`
+  }
+}
+
+const always = (): boolean => true
