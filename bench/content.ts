@@ -32,7 +32,7 @@ export const digestOf = (bytes: Uint8Array): Digest => ({
 export const randomBlobs = (count: number, sizeBytes: number): Buffer[] =>
   Array.from({ length: count }, () => randomBytes(sizeBytes))
 
-export const batchUpdate = ({ instanceName }: Server, blobs: readonly Buffer[]): Request => ({
+export const batchUpdate = ({ instanceName }: Pick<Server, 'instanceName'>, blobs: readonly Buffer[]): Request => ({
   path: `${CAS}/BatchUpdateBlobs`,
   messages: [updateRequest.encode({ instanceName, requests: blobs.map((data) => ({ digest: digestOf(data), data })) })],
 })
@@ -89,8 +89,11 @@ export const checkWrite =
     if (committedSize !== sizeBytes) throw new Error(`${committedSize} bytes were committed, expected ${sizeBytes}`)
   }
 
-export const readPath = ({ instanceName }: Server, { hash, sizeBytes }: Digest, form = 'blobs'): string =>
-  `${prefix(instanceName)}${form}/${hash}/${sizeBytes}`
+export const readPath = (
+  { instanceName }: Pick<Server, 'instanceName'>,
+  { hash, sizeBytes }: Digest,
+  form = 'blobs',
+): string => `${prefix(instanceName)}${form}/${hash}/${sizeBytes}`
 
 const WORDS = 2000
 

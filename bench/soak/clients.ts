@@ -1,0 +1,81 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import type { Act } from './acts.js'
+import { Caller } from './caller.js'
+
+/** Beyond it clients stop, whatever the time. */
+const MAX_ACTS = 5_000_000
+const MAX_ACT_MS = 120_000
+/** A connection serves so many acts before its client comes with another one. */
+const ACTS_A_CONNECTION = 20
+const MAX_FAILURES_KEPT = 20
+
+/** Clients that go on with their acts, each with one of its own kind, until they are told to end. */
+export class Clients {
+  performed = 0
+  underWay = 0
+  readonly counts = new Map<string, number>()
+  /** What clients found wrong; the first of it, should it be much. */
+  readonly failures: string[] = []
+  readonly #port: number
+  readonly #pauseMs: number
+  readonly #ended = new AbortController()
+  #lanes: Promise<void>[] = []
+
+  /** `pauseMs` is what a client waits between two acts, on average. */
+  constructor(port: number, pauseMs: number) {
+    this.#port = port
+    this.#pauseMs = pauseMs
+    setMaxListeners(0, this.#ended.signal)
+  }
+
+  begin(acts: readonly Act[]): void {
+    this.#lanes = acts.flatMap((act) => Array.from({ length: act.clients }, () => this.#lane(act)))
+  }
+
+  /** Resolves when every client is done with the act it was at. */
+  async end(): Promise<void> {
+    this.#ended.abort()
+    await Promise.all(this.#lanes)
+  }
+
+  get #isEnded(): boolean {
+    return this.#ended.signal.aborted || this.performed >= MAX_ACTS
+  }
+
+  async #lane(act: Act): Promise<void> {
+    while (!this.#isEnded) {
+      const caller = await Caller.open(this.#port)
+      for (let done = 0; done < ACTS_A_CONNECTION && !this.#isEnded; done++) {
+        await this.#pause()
+        await this.#perform(act, caller)
+        if (act.isCutting) break
+      }
+      caller.close()
+    }
+  }
+
+  async #perform(act: Act, caller: Caller): Promise<void> {
+    this.underWay += 1
+    const late = new AbortController()
+    try {
+      await Promise.race([act.perform(caller, this.#port), tooLate(late.signal)])
+    } catch (error) {
+      if (this.failures.length < MAX_FAILURES_KEPT) this.failures.push(`${act.name}: ${String(error)}`)
+    }
+    late.abort()
+    this.underWay -= 1
+    this.performed += 1
+    this.counts.set(act.name, (this.counts.get(act.name) ?? 0) + 1)
+  }
+
+  async #pause(): Promise<void> {
+    if (this.#pauseMs === 0) return
+    await setTimeout(2 * Math.random() * this.#pauseMs, undefined, { signal: this.#ended.signal }).catch(() => {})
+  }
+}
+
+const tooLate = async (signal: AbortSignal): Promise<never> => {
+  await setTimeout(MAX_ACT_MS, undefined, { signal }).catch(() => {})
+  throw new Error(`it took more than ${MAX_ACT_MS / 1000} s`)
+}

@@ -1,0 +1,96 @@
+import { setTimeout } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { machine } from '../machine.js'
+import { acts } from './acts.js'
+import { Clients } from './clients.js'
+import { type Sample, SoakedServer } from './server.js'
+import { faultsOf } from './verdict.js'
+
+const USAGE = `npm run soak -- [options]
+
+  --minutes N    how long clients come (default 60)
+  --pause MS     what a client waits between two acts, on average (default 1500; 0 is as fast as they can)
+`
+const SAMPLES = 60
+/** Long enough for greetings that end halfway, and for what stays behind a cut connection. */
+const SETTLE_MS = 15_000
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`)
+
+const positive = (name: string, text: string): number => {
+  const number = Number(text)
+  if (text !== '' && number >= 0) return number
+  process.stderr.write(`--${name} ${text}: expected a number\n\n${USAGE}`)
+  return process.exit(2)
+}
+
+const { values } = parseArgs({
+  options: {
+    help: { type: 'boolean', short: 'h', default: false },
+    minutes: { type: 'string', default: '60' },
+    pause: { type: 'string', default: '1500' },
+  },
+})
+
+const HEADING = [
+  'minute',
+  'acts',
+  'under way',
+  'resident',
+  'live',
+  'descriptors',
+  'calls',
+  'streams',
+  'connections',
+  'CPU s',
+]
+
+const row = (cells: readonly (string | number)[]): string =>
+  cells.map((cell, index) => String(cell).padStart(HEADING[index]?.length ?? 0)).join('  ')
+
+const rowOf = (sample: Sample, minute: number, clients: Clients): string => {
+  const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1)
+  const { residentBytes, liveBytes, descriptors, calls, streams, connections, cpuMicros } = sample
+  const memory = [mib(residentBytes), mib(liveBytes)]
+  const cpu = (cpuMicros / 1e6).toFixed(0)
+  return row([
+    minute.toFixed(1),
+    clients.performed,
+    clients.underWay,
+    ...memory,
+    descriptors,
+    calls,
+    streams,
+    connections,
+    cpu,
+  ])
+}
+
+const soak = async (minutes: number, pauseMs: number): Promise<void> => {
+  const server = await SoakedServer.start()
+  const clients = new Clients(server.port, pauseMs)
+  const startMs = performance.now()
+  const tell = (sample: Sample): Sample => {
+    say(rowOf(sample, (performance.now() - startMs) / 60_000, clients))
+    return sample
+  }
+  say(`${machine()}\n${minutes} minutes, ${pauseMs} ms between two acts of a client; memory in MiB\n${row(HEADING)}`)
+  const before = tell(await server.sample())
+  clients.begin(acts)
+  const during: Sample[] = []
+  while (during.length < SAMPLES) {
+    await setTimeout((minutes * 60_000) / SAMPLES)
+    during.push(tell(await server.sample()))
+  }
+  await clients.end()
+  await setTimeout(SETTLE_MS)
+  const after = tell(await server.sample())
+  for (const [name, count] of clients.counts) say(`${String(count).padStart(9)}  ${name}`)
+  const stopMs = await server.stop()
+  const faults = faultsOf({ before, during, after, failures: clients.failures, errors: server.errors, stopMs })
+  say(faults.length === 0 ? 'held' : `did not hold:\n${faults.map((fault) => `  ${fault}`).join('\n')}`)
+  process.exit(faults.length === 0 ? 0 : 1)
+}
+
+if (values.help) say(USAGE)
+else await soak(positive('minutes', values.minutes), positive('pause', values.pause))
