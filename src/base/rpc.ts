@@ -31,8 +31,19 @@ type Message = any
 /** Answers with the response message, or with the bytes of one (`EncodedMessage` of `proto/codec`). */
 export type Unary<Q = Message, R = Message> = (request: Q, call: RpcCall) => Promise<R>
 
-/** Resolves once everything was written to `responses`; the listener ends the stream and sends the status. */
-export type ServerStreaming<Q = Message> = (request: Q, call: RpcCall, responses: Writable) => Promise<void>
+/**
+ * The responses of a call: a stream of messages, or, for who sends from memory that is used again, one message after the
+ * other as the client has room for it.
+ */
+export interface Responses extends Writable {
+  /** Resolves with how many bytes it is time to send; rejects when the call is over. One at a time. */
+  room(): Promise<number>
+  /** Sends a message whose bytes stay as they are until `sent` is called: once, when they have left or never will. */
+  lend(message: object, sent: () => void): void
+}
+
+/** Resolves once everything was given to `responses`; the listener ends the stream and sends the status. */
+export type ServerStreaming<Q = Message> = (request: Q, call: RpcCall, responses: Responses) => Promise<void>
 
 /**
  * May resolve before `requests` ended: the answer goes out at once and the listener reads off the rest. `requests` ends
@@ -40,4 +51,4 @@ export type ServerStreaming<Q = Message> = (request: Q, call: RpcCall, responses
  */
 export type ClientStreaming<R = Message> = (requests: Readable, call: RpcCall) => Promise<R>
 
-export type Bidirectional = (requests: Readable, responses: Writable, call: RpcCall) => Promise<void>
+export type Bidirectional = (requests: Readable, responses: Responses, call: RpcCall) => Promise<void>

@@ -9,7 +9,7 @@ import { type CodeName, codeName } from '../../src/base/status-error.js'
 import { type Compressor, compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../src/reapi/digest-function.js'
-import { listen } from '../../src/server/listener.js'
+import { listen, type TransportName } from '../../src/server/listener.js'
 import type { AcInstance } from '../../src/service/action-cache/options.js'
 import { actionCacheService } from '../../src/service/action-cache/service.js'
 import type { ByteStreamInstance } from '../../src/service/bytestream/options.js'
@@ -62,6 +62,7 @@ export interface ServeOptions {
   readonly trees?: Partial<TreeLimits>
   readonly maxBatchBytes?: number
   readonly maxResponseBytes?: number
+  readonly transport?: TransportName
 }
 
 /** The services on a real socket; everything is gone when the test ends. */
@@ -94,6 +95,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
   }
   const listener = await listen({
     address: '127.0.0.1:0',
+    transport: options.transport ?? 'remexec',
     services: [
       casService({
         instances: casInstances,

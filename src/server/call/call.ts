@@ -94,11 +94,14 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
   }
 
   responses(): ResponseStream {
-    const stream = new ResponseStream((message, sent) => {
-      const bytes = this.#encode(message)
-      const refusal = this.#wire.send(bytes, () => sent(bytes.byteLength))
-      if (refusal !== undefined) throw refusal
-      return bytes.byteLength
+    const stream = new ResponseStream({
+      send: (message, sent) => {
+        const bytes = this.#encode(message)
+        const refusal = this.#wire.send(bytes, () => sent(bytes.byteLength))
+        if (refusal !== undefined) throw refusal
+        return bytes.byteLength
+      },
+      whenRoom: (callback) => this.#wire.whenRoom(callback),
     })
     this.#responses = stream
     return stream

@@ -1,22 +1,29 @@
 import { Writable } from 'node:stream'
+import type { Responses } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
 
 /** Bytes of one call that may wait in the transport before it takes no further message, of usually 256 KiB. */
 const MAX_BYTES_IN_FLIGHT = 128 * 1024
 
 type Callback = (error?: Error | null) => void
 
-/** Encodes a message and sends it: answers its bytes, and calls back with them when they have left. */
-type Send = (message: unknown, sent: (sizeBytes: number) => void) => number
+/** Where the responses of a call go. */
+export interface ResponseSender {
+  /** Encodes a message and sends it: answers its bytes, and calls back with them when they have left. */
+  send(message: unknown, sent: (sizeBytes: number) => void): number
+  whenRoom(callback: (sizeBytes: number) => void): void
+}
 
 /** The response messages of a streaming call, bounded by the bytes that wait in the transport. */
-export class ResponseStream extends Writable {
-  readonly #send: Send
+export class ResponseStream extends Writable implements Responses {
+  readonly #sender: ResponseSender
   #bytesInFlight = 0
   #blocked: Callback | undefined
+  #failRoom: ((reason: Error) => void) | undefined
 
-  constructor(send: Send) {
+  constructor(sender: ResponseSender) {
     super({ objectMode: true, highWaterMark: 1 })
-    this.#send = send
+    this.#sender = sender
     // The handler learns of it from its own use of the stream; before that it must not bring down the process.
     this.on('error', () => {})
   }
@@ -24,7 +31,7 @@ export class ResponseStream extends Writable {
   override _write(message: unknown, _encoding: BufferEncoding, callback: Callback): void {
     let sizeBytes: number
     try {
-      sizeBytes = this.#send(message, (sentBytes) => this.#sent(sentBytes))
+      sizeBytes = this.#sender.send(message, (sentBytes) => this.#sent(sentBytes))
     } catch (error) {
       callback(error instanceof Error ? error : new Error(String(error)))
       return
@@ -32,6 +39,24 @@ export class ResponseStream extends Writable {
     this.#bytesInFlight += sizeBytes
     if (this.#bytesInFlight < MAX_BYTES_IN_FLIGHT) callback()
     else this.#blocked = callback
+  }
+
+  override _destroy(error: Error | null, callback: Callback): void {
+    this.#failRoom?.(error ?? gone())
+    callback(error)
+  }
+
+  room(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#failRoom = reject
+      if (this.destroyed) reject(this.errored ?? gone())
+      else this.#sender.whenRoom(resolve)
+    })
+  }
+
+  lend(message: object, sent: () => void): void {
+    if (this.destroyed) sent()
+    else this.#sender.send(message, sent)
   }
 
   #sent(sizeBytes: number): void {
@@ -42,3 +67,5 @@ export class ResponseStream extends Writable {
     resume?.()
   }
 }
+
+const gone = (): StatusError => new StatusError('CANCELLED', 'the client no longer reads the responses')

@@ -18,6 +18,8 @@ export interface Wire {
    * be sent.
    */
   send(message: Encoded, sent?: () => void): StatusError | undefined
+  /** Calls back, perhaps at once, with how many bytes it is time to send; never when the call is over before. One at a time. */
+  whenRoom(callback: (sizeBytes: number) => void): void
   /** Ends the call, behind what was sent. An error of code OK never comes here. */
   end(failure: StatusError | undefined): void
   /** The handler of the call has ended. */

@@ -9,11 +9,17 @@ import { wireStatus } from '../grpc/status.js'
 /** As many turns of the loop as a half-closed request waits before its end is believed. */
 const TURNS_BEFORE_END = 4
 
+/** What a call is asked for at a time, and while how much of it waits it is not. */
+const ASKED_BYTES = 64 * 1024
+const MAX_AHEAD_BYTES = 128 * 1024
+
 /** A call as grpc-js brings it. */
 export class GrpcJsWire implements Wire {
   readonly #call: ServerInterceptingCallInterface
   readonly #headers: GrpcMetadata
   receiver: Receiver | undefined
+  #sendingBytes = 0
+  #onRoom: ((sizeBytes: number) => void) | undefined
   readonly peer: string
 
   private constructor(call: ServerInterceptingCallInterface, headers: GrpcMetadata) {
@@ -46,7 +52,18 @@ export class GrpcJsWire implements Wire {
   }
 
   send(message: Encoded, sent: () => void = () => {}): undefined {
-    this.#call.sendMessage(bufferOf(message), sent)
+    const { byteLength } = message
+    this.#sendingBytes += byteLength
+    this.#call.sendMessage(bufferOf(message), () => {
+      this.#sendingBytes -= byteLength
+      sent()
+      this.#ask()
+    })
+  }
+
+  whenRoom(callback: (sizeBytes: number) => void): void {
+    this.#onRoom = callback
+    this.#ask()
   }
 
   end(failure: StatusError | undefined): void {
@@ -61,6 +78,13 @@ export class GrpcJsWire implements Wire {
   }
 
   handled(): void {}
+
+  #ask(): void {
+    const onRoom = this.#onRoom
+    if (onRoom === undefined || this.#sendingBytes >= MAX_AHEAD_BYTES) return
+    this.#onRoom = undefined
+    onRoom(ASKED_BYTES)
+  }
 
   message(bytes: Buffer): void {
     this.receiver?.message(bytes)

@@ -93,6 +93,10 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     return undefined
   }
 
+  whenRoom(callback: (sizeBytes: number) => void): void {
+    this.#stream.whenRoom(callback)
+  }
+
   end(failure: StatusError | undefined): void {
     if (this.#isOver) return
     this.#isOver = true

@@ -327,7 +327,7 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
 
   #changeWindows(byBytes: number): void {
     for (const { outbox } of this.#streams) {
-      outbox.windowBytes += byBytes
+      this.sender.widen(outbox, byBytes)
       if (outbox.windowBytes > MAX_WINDOW_BYTES) {
         throw new ConnectionError('FLOW_CONTROL_ERROR', 'settings make a window larger than any may be')
       }
@@ -356,7 +356,7 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
     const stream = this.#streams.existing(streamId, 'WINDOW_UPDATE')
     if (stream === undefined) return
     if (byBytes === 0) throw new StreamError(streamId, 'PROTOCOL_ERROR', 'WINDOW_UPDATE by nothing')
-    stream.outbox.windowBytes += byBytes
+    this.sender.widen(stream.outbox, byBytes)
     if (stream.outbox.windowBytes > MAX_WINDOW_BYTES) {
       throw new StreamError(streamId, 'FLOW_CONTROL_ERROR', 'the window of a stream is larger than any may be')
     }

@@ -3,6 +3,11 @@ import type { Output } from './output.js'
 
 /** Larger frames save nothing more, and would let one stream keep the others waiting. */
 const MAX_SENT_FRAME_BYTES = 64 * 1024
+/** What a stream is asked for at a time. A client that stalls may leave the least of it behind, in each of its streams. */
+const MIN_ASKED_BYTES = 64 * 1024
+const MAX_ASKED_BYTES = 256 * 1024
+/** No stream is asked for more while as much waits to leave. */
+const MAX_AHEAD_BYTES = 256 * 1024
 
 interface Chunk {
   readonly bytes: Buffer
@@ -17,6 +22,14 @@ export class Outbox {
   /** How much the client takes on this stream: a change of settings can make it negative (RFC 9113, 6.9.2). */
   windowBytes: number
   queuedBytes = 0
+  /** Of the bytes queued: those that the window of the stream lets go. The sender keeps it up to date. */
+  sendableBytes = 0
+  /** Asked for and not there yet. */
+  promisedBytes = 0
+  /** Wants to be asked for more. */
+  onRoom: ((sizeBytes: number) => void) | undefined
+  /** Whether the sender has it among those to be asked. */
+  isInLine = false
   /** Whether the sender has it in its round. */
   isReady = false
   /** The header block that ends the stream, or nothing but the flag on its last frame. */
@@ -51,6 +64,10 @@ export class Sender {
   readonly #output: Output
   readonly #roomBytes: number
   #ready: Outbox[] = []
+  /** Those to be asked for more, whose windows are open. */
+  readonly #line: Outbox[] = []
+  #sendableBytes = 0
+  #promisedBytes = 0
 
   constructor(output: Output, roomBytes: number) {
     this.#output = output
@@ -80,6 +97,31 @@ export class Sender {
     outbox.chunks.push({ bytes, sentBytes: 0, written })
     outbox.queuedBytes += bytes.length
     this.queuedBytes += bytes.length
+    this.#promise(outbox, 0)
+    this.#recount(outbox)
+  }
+
+  /**
+   * Calls back, perhaps at once, with how many bytes the stream had better have next; never once it is dropped. While the
+   * client takes nothing nobody is asked, so that who sends what lies on a disk need hold none of it.
+   */
+  whenRoom(outbox: Outbox, callback: (sizeBytes: number) => void): void {
+    outbox.onRoom = callback
+    this.#lineUp(outbox)
+    this.#ask()
+  }
+
+  /** The client takes so many bytes more, or less, on a stream. */
+  widen(outbox: Outbox, byBytes: number): void {
+    outbox.windowBytes += byBytes
+    this.#recount(outbox)
+    if (outbox.onRoom !== undefined) this.#lineUp(outbox)
+  }
+
+  /** The stream has ended on our side: it is asked for nothing more. */
+  ended(outbox: Outbox): void {
+    outbox.onRoom = undefined
+    this.#promise(outbox, 0)
   }
 
   /** Forgets what a stream had to send. */
@@ -88,6 +130,8 @@ export class Sender {
     this.queuedBytes -= outbox.queuedBytes
     outbox.queuedBytes = 0
     outbox.ending = undefined
+    this.ended(outbox)
+    this.#recount(outbox)
     // What is in the output already may be on its way to the kernel.
     for (const { written, sentBytes } of chunks) {
       if (written === undefined) continue
@@ -105,13 +149,47 @@ export class Sender {
     while (this.#ready.length > 0 && this.#output.pendingBytes < this.#roomBytes) {
       const next = this.#ready[0] as Outbox
       if (next.canSend) {
-        if (next.queuedBytes > 0 && this.windowBytes <= 0) return
+        if (next.queuedBytes > 0 && this.windowBytes <= 0) break
         this.#send(next)
       }
       this.#ready.shift()
       next.isReady = next.canSend
       if (next.isReady) this.#ready.push(next)
     }
+    this.#ask()
+  }
+
+  #lineUp(outbox: Outbox): void {
+    if (outbox.isInLine) return
+    outbox.isInLine = true
+    this.#line.push(outbox)
+  }
+
+  #ask(): void {
+    while (this.#line.length > 0 && this.windowBytes > this.#sendableBytes) {
+      if (this.#output.pendingBytes + this.#sendableBytes + this.#promisedBytes >= MAX_AHEAD_BYTES) return
+      const outbox = this.#line.shift() as Outbox
+      outbox.isInLine = false
+      const { onRoom } = outbox
+      const roomBytes = outbox.windowBytes - outbox.queuedBytes
+      // What has no room now comes back when its window is widened.
+      if (onRoom === undefined || roomBytes <= 0) continue
+      outbox.onRoom = undefined
+      const askedBytes = Math.max(MIN_ASKED_BYTES, Math.min(MAX_ASKED_BYTES, roomBytes))
+      this.#promise(outbox, askedBytes)
+      onRoom(askedBytes)
+    }
+  }
+
+  #promise(outbox: Outbox, sizeBytes: number): void {
+    this.#promisedBytes += sizeBytes - outbox.promisedBytes
+    outbox.promisedBytes = sizeBytes
+  }
+
+  #recount(outbox: Outbox): void {
+    const sendableBytes = Math.max(0, Math.min(outbox.queuedBytes, outbox.windowBytes))
+    this.#sendableBytes += sendableBytes - outbox.sendableBytes
+    outbox.sendableBytes = sendableBytes
   }
 
   /** One DATA frame, and the end of the stream where that is all. */
@@ -136,6 +214,7 @@ export class Sender {
     outbox.queuedBytes -= length
     this.windowBytes -= length
     this.queuedBytes -= length
+    this.#recount(outbox)
     for (let left = length; left > 0; ) {
       const chunk = outbox.chunks[0] as Chunk
       const taken = Math.min(left, chunk.bytes.length - chunk.sentBytes)

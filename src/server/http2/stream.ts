@@ -86,6 +86,14 @@ export class Http2Stream {
     this.#host.sender.add(this.outbox, bytes, written)
   }
 
+  /**
+   * Calls back, perhaps at once, with how many bytes it is time to write: what the client takes now, in portions worth reading
+   * for. Not at all once nothing can be sent any more.
+   */
+  whenRoom(callback: (sizeBytes: number) => void): void {
+    if (this.isWritable) this.#host.sender.whenRoom(this.outbox, callback)
+  }
+
   /** Lets what was written go, as far as windows allow. */
   flush(): void {
     if (!this.isGone) this.#host.sender.pump(this.outbox)
@@ -147,6 +155,7 @@ export class Http2Stream {
   #localEnd(): void {
     if (this.isLocalEnded) return
     this.isLocalEnded = true
+    this.#host.sender.ended(this.outbox)
     if (this.isRemoteEnded) this.#host.streamEnded(this)
   }
 }

@@ -1,6 +1,4 @@
-import type { Writable } from 'node:stream'
-import type { Call } from '../../base/call.js'
-import type { RpcCall } from '../../base/rpc.js'
+import type { Responses, RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Compressor } from '../../reapi/compressor.js'
@@ -16,11 +14,12 @@ import { inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { send } from '../send.js'
 import type { ByteStreamOptions } from './options.js'
 import { ResponseSink } from './response-sink.js'
+import { type Sending, sendFile } from './send-file.js'
 
 /** Streams a blob, or the part of it asked for. NOT_FOUND comes before any byte. */
 export const read =
   ({ instances }: ByteStreamOptions) =>
-  async (request: ReadRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+  async (request: ReadRequest, rpc: RpcCall, responses: Responses): Promise<void> => {
     const name = parseReadName(request.resourceName)
     const instance = instanceOf(instances, name.instanceName)
     const { cas, digestFunctions, maxReadChunkBytes } = instance
@@ -34,12 +33,6 @@ export const read =
     else await sendCompressed(blob, digest, range, compressor, sending)
   }
 
-interface Sending {
-  readonly responses: Writable
-  readonly maxChunkBytes: number
-  readonly call: Call
-}
-
 const sendPlain = async (blob: Blob, digest: Digest, range: Range, sending: Sending): Promise<void> => {
   const { responses, maxChunkBytes, call } = sending
   const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
@@ -49,7 +42,14 @@ const sendPlain = async (blob: Blob, digest: Digest, range: Range, sending: Send
   }
   const onShort = (sentBytes: number): StatusError | undefined =>
     sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
-  await blob.into([new ResponseSink(responses, maxChunkBytes, onShort)], call.signal)
+  const form = await blob.take()
+  if (form.kind === 'path') {
+    await join([...form.path, new ResponseSink(responses, maxChunkBytes, onShort)], call.signal)
+    return
+  }
+  const sentBytes = form.kind === 'file' ? await sendFile(form.file, sending) : await sendBytes(form.bytes, sending)
+  const short = onShort(sentBytes)
+  if (short !== undefined) throw short
 }
 
 /** As it is kept where the CAS keeps it so, else compressed: at once where that is quick enough. */
@@ -69,10 +69,11 @@ const sendCompressed = async (
   else await join([...streamsOf(form), new ResponseSink(responses, maxChunkBytes)], call.signal)
 }
 
-const sendBytes = async (bytes: Buffer, { responses, maxChunkBytes }: Sending): Promise<void> => {
+const sendBytes = async (bytes: Buffer, { responses, maxChunkBytes }: Sending): Promise<number> => {
   for (let at = 0; at < bytes.length; at += maxChunkBytes) {
     await send(responses, { data: bytes.subarray(at, at + maxChunkBytes) })
   }
+  return bytes.length
 }
 
 /** Offsets count bytes of the blob, also where it is sent compressed; a limit then has no meaning (REAPI, Read). */

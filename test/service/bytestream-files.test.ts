@@ -1,0 +1,152 @@
+import { readdirSync } from 'node:fs'
+import { readdir, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { codec } from '../../src/proto/codec.js'
+import { formatReadName } from '../../src/reapi/resource-name.js'
+import { FrameType } from '../../src/server/http2/frame/frame.js'
+import type { TransportName } from '../../src/server/listener.js'
+import { asCas } from '../../src/store/cas.js'
+import { frame, message, RawClient, requestBlock, uint32 } from '../server/http2/raw-client.js'
+import { openFilesystem } from '../store/filesystem/open.js'
+import { read, readBlob } from './bytestream-client.js'
+import { BYTE_STREAM, failure, MIB, put, randomBlob, serve } from './harness.js'
+
+const readRequest = codec('google.bytestream.ReadRequest')
+
+/** A CAS whose blobs are files, behind the services. */
+const serveFiles = async (t: Test, transport: TransportName = 'remexec') => {
+  const folder = t.testdir()
+  const files = await openFilesystem(folder)
+  const cas = asCas(files.store)
+  const served = await serve(t, { instances: { '': { cas } }, transport })
+  t.teardown(() => files.close())
+  return { ...served, cas, folder }
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const descriptors = (): number => readdirSync('/proc/self/fd').length
+
+/** Memory outside of the heap that is in use. */
+const heldBytes = (): number => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  collect()
+  return process.memoryUsage().arrayBuffers
+}
+
+t.test('a stalled read of 64 MiB holds less than 100 KiB', async (t) => {
+  const { listener, cas } = await serveFiles(t)
+  const { digest, bytes } = randomBlob(64 * MIB)
+  await put(cas, { digest, bytes })
+  const port = Number(listener.address.split(':').at(-1))
+  const readers = 100
+  const windowBytes = 65_535
+  const client = await RawClient.greeted(port)
+  client.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)))
+  const body = message(readRequest.encode({ resourceName: formatReadName('', digest) }))
+  const before = heldBytes()
+  for (let count = 0; count < readers; count++) {
+    const id = 2 * count + 1
+    client.write(
+      frame(FrameType.HEADERS, 4, id, requestBlock(`/${BYTE_STREAM}/Read`)),
+      frame(FrameType.DATA, 1, id, body),
+    )
+  }
+  let takenBytes = 0
+  while (takenBytes < readers * windowBytes && !client.isClosed) {
+    await turns(1)
+    for (const heard of client.heard.splice(0)) if (heard.type === FrameType.DATA) takenBytes += heard.payload.length
+  }
+  t.equal(takenBytes, readers * windowBytes, 'each has had its window')
+  await turns(100)
+  const held = (heldBytes() - before) / readers / 1024
+  t.ok(held < 100, `${Math.round(held)} KiB each`)
+  client.destroy()
+})
+
+t.test('a reader whose socket takes nothing holds no more than a mebibyte, however many blobs it reads', async (t) => {
+  const { listener, cas } = await serveFiles(t)
+  const { digest, bytes } = randomBlob(64 * MIB)
+  await put(cas, { digest, bytes })
+  const port = Number(listener.address.split(':').at(-1))
+  const wide = frame(FrameType.SETTINGS, 0, 0, Buffer.from('00047fffffff', 'hex'))
+  const client = await RawClient.greeted(port, wide)
+  client.socket.pause()
+  const body = message(readRequest.encode({ resourceName: formatReadName('', digest) }))
+  const before = heldBytes()
+  client.write(frame(FrameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)))
+  for (let count = 0; count < 50; count++) {
+    const id = 2 * count + 1
+    client.write(
+      frame(FrameType.HEADERS, 4, id, requestBlock(`/${BYTE_STREAM}/Read`)),
+      frame(FrameType.DATA, 1, id, body),
+    )
+  }
+  await turns(500)
+  const held = (heldBytes() - before) / MIB
+  t.ok(held < 1, `${held.toFixed(2)} MiB`)
+  client.destroy()
+})
+
+for (const transport of ['remexec', 'grpc-js'] as const) {
+  t.test(`files read over ${transport}`, async (t) => {
+    t.test('many at once, some given up: every other gets its own bytes, and no file stays open', async (t) => {
+      const { connect, cas } = await serveFiles(t, transport)
+      const blobs = [3 * MIB, MIB + 1, 700_000, 256 * 1024, 65_537].map(randomBlob)
+      for (const blob of blobs) await put(cas, blob)
+      const clients = [connect(), connect(), connect()]
+      const open = descriptors()
+      for (let round = 0; round < 8; round++) {
+        const reads = clients.flatMap((client) =>
+          blobs.map(async ({ digest, bytes }, index) => {
+            if ((round + index) % 3 > 0) {
+              t.ok((await readBlob(client, digest)).equals(bytes))
+              return
+            }
+            const call = client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: formatReadName('', digest) })
+            call.on('error', () => {})
+            await new Promise((resolve) => call.once('data', resolve).once('end', resolve))
+            call.cancel()
+          }),
+        )
+        await Promise.all(reads)
+      }
+      // Sockets of the clients were opened meanwhile, one end of each here.
+      for (let turn = 0; turn < 1000 && descriptors() > open + 2 * clients.length; turn++) await turns(1)
+      t.ok(descriptors() <= open + 2 * clients.length, `${open} descriptors, then ${descriptors()}`)
+    })
+
+    t.test('a part of one', async (t) => {
+      const { client, cas } = await serveFiles(t, transport)
+      const { digest, bytes } = randomBlob(2 * MIB)
+      await put(cas, { digest, bytes })
+      const part = await read(client, formatReadName('', digest), { readOffset: 777, readLimit: MIB })
+      t.ok(part.bytes.equals(bytes.subarray(777, 777 + MIB)))
+    })
+
+    t.test('one that is cut short meanwhile is DATA_LOSS', async (t) => {
+      const { client, cas, folder } = await serveFiles(t, transport)
+      const blob = randomBlob(32 * MIB)
+      await put(cas, blob)
+      const call = client.serverStream(`${BYTE_STREAM}/Read`, { resourceName: formatReadName('', blob.digest) })
+      await new Promise((resolve) => call.once('readable', resolve))
+      const names = await readdir(join(folder, 'content'), { recursive: true })
+      const name = names.find((path) => path.includes(blob.digest.hash)) ?? ''
+      await truncate(join(folder, 'content', name), 1000)
+      const rest = new Promise((resolve, reject) =>
+        call
+          .on('data', () => {})
+          .once('end', resolve)
+          .once('error', reject),
+      )
+      t.equal((await failure(rest)).code, 'DATA_LOSS')
+    })
+  })
+}
