@@ -58,8 +58,6 @@ export interface WorkerFacts {
 /** Announced and enforced (decisions: no batch and no response above the 4 MiB that gRPC clients accept by default). */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
-/** No limit of our own: the store decides what fits. */
-const MAX_BLOB_BYTES = 0
 
 /** The functions clients may use, the default one first. */
 export const servedFunctions = ({
@@ -116,7 +114,6 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const casInstance = (cas_store: string, instance: string): CasInstance => ({
     cas: parts.cas(cas_store),
     digestFunctions,
-    maxBlobBytes: MAX_BLOB_BYTES,
     compressors: compressorsOf(instance),
   })
   const cas = mapValues(services.cas, ({ cas_store }, instance) => casInstance(cas_store, instance))
@@ -167,7 +164,6 @@ const cacheCapabilities = (ac: AcInstance | undefined, served: readonly Compress
   compressors: served,
   isUpdateEnabled: ac?.isReadOnly === false,
   maxBatchBytes: MAX_BATCH_BYTES,
-  maxBlobBytes: MAX_BLOB_BYTES,
 })
 
 /** Every priority REAPI can express; lower runs sooner. */

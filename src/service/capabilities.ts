@@ -25,8 +25,6 @@ export interface CacheCapabilities {
   /** Whether UpdateActionResult is allowed: Bazel does not start when it wants to upload results and this is false. */
   readonly isUpdateEnabled: boolean
   readonly maxBatchBytes: number
-  /** 0 for no limit. */
-  readonly maxBlobBytes: number
   /** The preferred one first. */
   readonly compressors: readonly Compressor[]
 }
@@ -62,7 +60,7 @@ export const capabilitiesService = (instances: Instances<CapabilitiesInstance>):
 })
 
 const cacheCapabilities = (
-  { isUpdateEnabled, maxBatchBytes, maxBlobBytes, compressors: served }: CacheCapabilities,
+  { isUpdateEnabled, maxBatchBytes, compressors: served }: CacheCapabilities,
   digestFunctions: readonly DigestFunction[],
 ): ServerCapabilitiesInput['cacheCapabilities'] => ({
   digestFunctions: digestFunctions.map(({ value }) => value),
@@ -73,7 +71,8 @@ const cacheCapabilities = (
   symlinkAbsolutePathStrategy: SymlinkAbsolutePathStrategy.ALLOWED,
   supportedCompressors: served.map(({ value }) => value),
   supportedBatchUpdateCompressors: served.map(({ value }) => value),
-  maxCasBlobSizeBytes: maxBlobBytes,
+  // No limit of our own: the store decides what fits.
+  maxCasBlobSizeBytes: 0,
   splitBlobSupport: false,
   spliceBlobSupport: false,
 })

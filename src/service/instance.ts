@@ -12,8 +12,6 @@ export interface CasInstance {
   readonly cas: Store
   /** What digests may be made with; the first stands for an unset digest_function where nothing tells more. */
   readonly digestFunctions: readonly DigestFunction[]
-  /** The largest blob that may be uploaded; 0 for no limit. */
-  readonly maxBlobBytes: number
   /** What transfers may be compressed with; none where the configuration turns it off. */
   readonly compressors: readonly Compressor[]
 }

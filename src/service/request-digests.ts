@@ -1,4 +1,3 @@
-import { StatusError } from '../base/status-error.js'
 import { Digest, type DigestMessage, resolveDigestFunction } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 
@@ -20,19 +19,4 @@ export const requestDigests = (
 ): Digest[] => {
   const digestFunction = resolveDigestFunction(value, messages[0]?.hash || undefined, served)
   return Digest.parseAll(messages, digestFunction, what)
-}
-
-/** Refuses a blob that may not be uploaded here; 0 for no limit. */
-export const checkBlobSize = (digest: Digest, maxBlobBytes: number): void => {
-  const fault = sizeFault(digest, maxBlobBytes)
-  if (fault !== undefined) throw fault
-}
-
-/** Why a blob may not be uploaded here, `undefined` when it may. */
-export const sizeFault = (digest: Digest, maxBlobBytes: number): StatusError | undefined => {
-  if (maxBlobBytes === 0 || digest.sizeBytes <= maxBlobBytes) return undefined
-  return new StatusError(
-    'INVALID_ARGUMENT',
-    `blob ${digest.key} is too large: ${digest.sizeBytes} bytes, expected at most ${maxBlobBytes}`,
-  )
 }

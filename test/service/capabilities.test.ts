@@ -4,7 +4,7 @@ import { AC, BLAKE3, CAPABILITIES, CAS, failure, MIB, randomBlob, serve, wire } 
 
 const instances = {
   '': { hasExecution: true },
-  cache: { isReadOnly: true, maxBlobBytes: 5000, digestFunctions: [BLAKE3] },
+  cache: { isReadOnly: true, digestFunctions: [BLAKE3] },
 }
 
 t.test('CAP-02, CAP-03, CAP-05, CAP-06, CAP-09 to CAP-19: what is announced', async (t) => {
@@ -42,7 +42,6 @@ t.test('CAP-02, CAP-03, CAP-05, CAP-06, CAP-09 to CAP-19: what is announced', as
   const other = await ask('cache')
   t.same(other.cacheCapabilities.digestFunctions, [9], 'CAP-19')
   t.equal(other.executionCapabilities, null, 'CAP-04')
-  t.equal(other.cacheCapabilities.maxCasBlobSizeBytes, 5000)
 })
 
 t.test('CAP-08, CAP-13: what is announced is what happens', async (t) => {

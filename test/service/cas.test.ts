@@ -196,15 +196,14 @@ t.test('BUB-04, BUB-05, GEN-03: the limit of a batch is the one announced', asyn
   )
 })
 
-t.test('BUB-13, BUB-14: no space, too large', async (t) => {
+t.test('BUB-13: no space', async (t) => {
   const faulty = new FaultyStore(await memoryStore())
-  const { client } = await serve(t, { instances: { '': { cas: asCas(faulty), maxBlobBytes: 1000 } } })
-  const [small, large] = [blobOf('small'), randomBlob(1001)]
-  const requests = [small, large].map(({ digest, bytes }) => ({ digest: wire(digest), data: bytes }))
+  const { client } = await serve(t, { instances: { '': { cas: asCas(faulty) } } })
+  const { digest, bytes } = blobOf('small')
   faulty.failWrites = 'RESOURCE_EXHAUSTED'
+  const requests = [{ digest: wire(digest), data: bytes }]
   const { responses } = await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
-  t.equal(responses[0].status.code, 8, 'BUB-13')
-  t.match(responses[1].status, { code: 3, message: /too large: 1001 bytes, expected at most 1000/ }, 'BUB-14')
+  t.equal(responses[0].status.code, 8)
 })
 
 t.test('BUB-16: fifty clients upload one blob at once', async (t) => {

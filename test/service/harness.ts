@@ -49,7 +49,6 @@ export interface Setting {
   readonly ac?: Store
   readonly digestFunctions?: readonly DigestFunction[]
   readonly isReadOnly?: boolean
-  readonly maxBlobBytes?: number
   readonly compressors?: readonly Compressor[]
   readonly parkedForMs?: number
   readonly hasExecution?: boolean
@@ -77,12 +76,11 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
   const { maxBatchBytes = 4 * MIB, maxResponseBytes = 4 * MIB } = options
   for (const [name, setting] of Object.entries(settings)) {
     const { cas = asCas(await memoryStore(clock)), ac = await memoryStore(clock), isReadOnly = false } = setting
-    const { digestFunctions = [SHA256, BLAKE3], maxBlobBytes = 0, hasExecution = false } = setting
+    const { digestFunctions = [SHA256, BLAKE3], hasExecution = false } = setting
     const { compressors: served = compressors, parkedForMs = 60_000 } = setting
     casInstances.set(name, {
       cas,
       digestFunctions,
-      maxBlobBytes,
       compressors: served,
       maxReadChunkBytes: 256 * 1024,
       parkedForMs,
@@ -90,7 +88,7 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
     const complete = withCompleteness(asKeyed(ac), cas, new DirectoryTrees(options.trees))
     acInstances.set(name, { ac: complete, cas, digestFunctions, isReadOnly })
     const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
-    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, maxBlobBytes, compressors: served }
+    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, compressors: served }
     capabilities.set(name, { digestFunctions, cache, execution })
   }
   const listener = await listen({

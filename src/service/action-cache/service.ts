@@ -1,12 +1,12 @@
 import type { Service } from '../../base/rpc.js'
-import { answerActionResult } from './get-action-result.js'
+import { getActionResult } from './get-action-result.js'
 import type { ActionCacheOptions } from './options.js'
 import { updateActionResult } from './update-action-result.js'
 
 export const actionCacheService = (options: ActionCacheOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.ActionCache',
   unary: {
-    GetActionResult: answerActionResult(options),
+    GetActionResult: getActionResult(options),
     UpdateActionResult: updateActionResult(options),
   },
 })

@@ -5,7 +5,6 @@ import type { UploadTarget } from './upload.js'
 
 export interface WriteTarget extends UploadTarget {
   readonly instanceName: string
-  readonly maxBlobBytes: number
 }
 
 /** Where the upload of this resource name goes. INVALID_ARGUMENT when it goes nowhere. */
@@ -13,7 +12,7 @@ export const writeTarget = (instances: Instances<ByteStreamInstance>, resourceNa
   const parsed = parseWriteName(resourceName)
   const { instanceName, uuid } = parsed
   const instance = instanceOf(instances, instanceName)
-  const { cas, digestFunctions, maxBlobBytes, parkedForMs } = instance
+  const { cas, digestFunctions, parkedForMs } = instance
   const compressor = servedCompressor(instance, parsed.compressor)
   const digest = blobDigest(parsed, digestFunctions)
   return {
@@ -22,7 +21,6 @@ export const writeTarget = (instances: Instances<ByteStreamInstance>, resourceNa
     cas,
     digest,
     compressor,
-    maxBlobBytes,
     // A compressed upload is resumed with a new compressed stream at an offset of the uncompressed blob (REAPI, Write):
     // that would mean to keep it behind its decoder. Nobody is known to do it, so it starts again.
     isResumable: compressor === undefined,

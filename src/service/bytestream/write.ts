@@ -7,7 +7,6 @@ import { within } from '../../base/work/deadline.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
 import { missingOf } from '../../store/store.js'
 import { inInstance } from '../instance.js'
-import { checkBlobSize } from '../request-digests.js'
 import { uploaded } from '../uploaded.js'
 import type { ByteStreamOptions } from './options.js'
 import type { Outcome, Upload } from './upload.js'
@@ -28,7 +27,6 @@ export const write =
     if (first === undefined)
       throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
     const target = writeTarget(instances, first.resourceName)
-    checkBlobSize(target.digest, target.maxBlobBytes)
     const call = inInstance(rpc, target.instanceName)
     const missing = await missingOf(target.cas, [target.digest], call)
     if (missing.length === 0) return { committedSize: earlySize(target) }

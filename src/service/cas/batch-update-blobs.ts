@@ -11,7 +11,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { BlobEntry } from '../../store/store.js'
 import { cancellation } from '../../stream/join.js'
 import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
-import { requestDigests, sizeFault } from '../request-digests.js'
+import { requestDigests } from '../request-digests.js'
 import { uploaded } from '../uploaded.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
@@ -74,8 +74,6 @@ const updateAll = async (
   const places: number[] = []
   for (const [index, { data, compressor }] of entries.entries()) {
     const digest = digests[index] as Digest
-    failures[index] = sizeFault(digest, instance.maxBlobBytes)
-    if (failures[index] !== undefined) continue
     try {
       const blob = uploaded(data, digest, servedCompressor(instance, compressorOfValue(compressor)))
       blobs[places.push(index) - 1] = { digest, blob }

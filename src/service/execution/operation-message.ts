@@ -1,4 +1,3 @@
-import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import { pack } from '../../proto/any.js'
 import { codec, type Input } from '../../proto/codec.js'
@@ -10,8 +9,7 @@ import {
   ExecutionStage,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { OperationState, Outcome } from '../../scheduler/scheduler.js'
-import type { Store } from '../../store/store.js'
-import { type InlineHints, inlineOutputs } from '../action-cache/inline-outputs.js'
+import { asksForOutputs, type InlineContext, type InlineHints, withOutputs } from '../action-cache/inline-outputs.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
@@ -23,11 +21,8 @@ export type OperationMessage = Input<'google.longrunning.Operation'>
 export const operationMessage = (state: OperationState): OperationMessage =>
   messageOf(state, state.outcome && executeResponse(state.outcome))
 
-export interface Inlining {
+export interface Inlining extends InlineContext {
   readonly hints: InlineHints
-  readonly cas: Store
-  readonly call: Call
-  readonly maxBytes: number
 }
 
 /** The same, with the outputs inlined that this client asked for. They are hints: what cannot be inlined is left out. */
@@ -67,17 +62,13 @@ const metadataOfNobody = codec('build.bazel.remote.execution.v2.ExecutedActionMe
 const inlined = async (
   shared: ActionResult,
   { name, actionDigest }: OperationState,
-  { hints, cas, call, maxBytes }: Inlining,
+  { hints, ...context }: Inlining,
 ): Promise<ActionResult> => {
-  if (!hints.inlineStdout && !hints.inlineStderr && hints.inlineOutputFiles.length === 0) return shared
-  const bytes = resultCodec.encode(shared)
-  const result = resultCodec.decode(bytes)
-  const context = { cas, digestFunction: actionDigest.function, call, maxBytes, resultBytes: bytes.length }
+  if (!asksForOutputs(hints)) return shared
   try {
-    await inlineOutputs(result, hints, context)
-    return result
+    return await withOutputs(resultCodec.encode(shared), actionDigest.function, hints, context)
   } catch (error) {
-    call.log.warn('outputs could not be inlined', { operation: name, error: StatusError.from(error) })
+    context.call.log.warn('outputs could not be inlined', { operation: name, error: StatusError.from(error) })
     return shared
   }
 }

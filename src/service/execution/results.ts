@@ -1,13 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import type { Call } from '../../base/call.js'
-import type { RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Settle } from '../../scheduler/scheduler.js'
 import { putBytes } from '../../store/store.js'
-import { getActionResult } from '../action-cache/get-action-result.js'
+import { lookUp } from '../action-cache/get-action-result.js'
 import type { ExecutionInstance, ExecutionOptions } from './instance.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -29,38 +28,29 @@ const patienceSignal = (): AbortSignal => {
 }
 
 /** The work of an operation that nobody may interrupt by hanging up. */
-export const backgroundCall = ({ instanceName, log }: Call): Call => ({ signal: patienceSignal(), instanceName, log })
+const backgroundCall = ({ instanceName, log }: Call): Call => ({ signal: patienceSignal(), instanceName, log })
 
 /**
  * What the action cache has for an action, complete as for GetActionResult; undefined for nothing. An action cache that
  * does not work costs a run, not the build.
  */
 export const cachedResult = async (
-  { ac, cas, digestFunctions }: ExecutionInstance,
+  { ac, cas }: ExecutionInstance,
   action: Digest,
-  rpc: RpcCall,
-  { maxResponseBytes }: Pick<ExecutionOptions, 'maxResponseBytes'>,
+  call: Call,
+  { maxResponseBytes: maxBytes }: Pick<ExecutionOptions, 'maxResponseBytes'>,
 ): Promise<ActionResult | undefined> => {
-  const call = backgroundCall(rpc)
-  const instances = new Map([[call.instanceName, { ac, cas, digestFunctions, isReadOnly: true }]])
-  const request = {
-    instanceName: call.instanceName,
-    actionDigest: action.toMessage(),
-    inlineStdout: false,
-    inlineStderr: false,
-    inlineOutputFiles: [],
-    digestFunction: action.function.value,
-  }
   try {
-    const lookup = getActionResult({ instances, maxResponseBytes })
-    return await lookup(request, { ...call, peer: rpc.peer, metadata: rpc.metadata })
+    return await lookUp(action, NOTHING_INLINED, { ac, cas, call: backgroundCall(call), maxBytes })
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) {
-      rpc.log.warn('the action cache does not answer, running the action', { action: action.key, error })
+      call.log.warn('the action cache does not answer, running the action', { action: action.key, error })
     }
     return undefined
   }
 }
+
+const NOTHING_INLINED = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] }
 
 /** Keeps a worker's result in the action cache before anybody sees it, where it may be kept (REAPI, Action). */
 export const keepResult =
@@ -69,9 +59,8 @@ export const keepResult =
     response.cachedResult = false
     const { result } = response
     if (result === null || !isSuccess(response) || doNotCache || !writesResults) return response
-    const { signal, ...background } = backgroundCall(call)
     try {
-      await putBytes(ac, action, resultCodec.encode(result), { ...background, signal })
+      await putBytes(ac, action, resultCodec.encode(result), backgroundCall(call))
     } catch (error) {
       call.log.warn('a result could not be kept in the action cache', {
         action: action.key,

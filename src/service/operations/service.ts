@@ -8,9 +8,8 @@ import type {
 } from '../../proto/generated/google.longrunning.js'
 import { toMs } from '../../proto/time.js'
 import type { OperationState } from '../../scheduler/scheduler.js'
-import { type ExecutionOptions, schedulerOf } from '../execution/instance.js'
+import { type ExecutionOptions, schedulerOf, unknownOperation } from '../execution/instance.js'
 import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
-import { unknownOperation } from '../execution/operation-name.js'
 import { listOperations } from './list-operations.js'
 
 /** The operations of Execute, for clients that do not hold a stream. Whoever knows a name may use it. */
