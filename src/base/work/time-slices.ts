@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises'
  */
 export class TimeSlices {
   readonly #sliceMs: number
-  #sinceMs = 0
+  #sinceMs = performance.now()
   #turn: Promise<void> | undefined
 
   constructor(sliceMs: number) {

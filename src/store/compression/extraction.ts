@@ -1,7 +1,5 @@
 import { StatusError } from '../../base/status-error.js'
-import type { DecompressContext, Step } from '../../stream/compression/libzstd.js'
-import { OUT_BYTES, remainder, zstdCompress } from '../../stream/compression/zstd.js'
-import { decompressors } from '../../stream/compression/zstd-context.js'
+import { ZstdDecoder, zstdCompress } from '../../stream/compression/zstd.js'
 import type { Range } from '../../stream/path.js'
 import { uncompressLz4 } from './blocks.js'
 import { checkCrc, corrupt, type Header, LENGTH_PREFIX_BYTES, type RecordHead } from './container.js'
@@ -21,7 +19,7 @@ export interface Extraction {
 export class IdentityExtraction implements Extraction {
   readonly #header: Header
   readonly #range: Range
-  readonly #frames: ZstdFrames | undefined
+  readonly #frames: ZstdDecoder | undefined
   /** Bytes of the blob decoded or passed over so far. */
   #position: number
   #lastBlockBytes: number | undefined
@@ -30,7 +28,7 @@ export class IdentityExtraction implements Extraction {
     this.#header = header
     this.#range = range
     this.#position = position
-    this.#frames = header.algorithm === 'zstd' ? new ZstdFrames() : undefined
+    this.#frames = header.algorithm === 'zstd' ? new ZstdDecoder(undecodable) : undefined
   }
 
   get isSatisfied(): boolean {
@@ -114,47 +112,7 @@ export class ZstdExtraction implements Extraction {
   close(): void {}
 }
 
-/** Decodes frames that come in records. */
-class ZstdFrames {
-  #context: DecompressContext | undefined = decompressors.take()
-  #out: Buffer = Buffer.allocUnsafe(OUT_BYTES)
-  #isInside = false
-  #decodedBytes = 0
-
-  get isInside(): boolean {
-    return this.#isInside
-  }
-
-  *decode(bytes: Buffer): Iterable<Buffer> {
-    for (let rest = bytes; ; ) {
-      const roomBytes = this.#out.length
-      const [left, producedBytes, consumedBytes] = this.#step(rest)
-      rest = rest.subarray(consumedBytes)
-      this.#isInside = left !== 0
-      if (producedBytes > 0) {
-        const piece = this.#out.subarray(0, producedBytes)
-        this.#out = remainder(this.#out, producedBytes)
-        this.#decodedBytes += producedBytes
-        yield piece
-      }
-      if (rest.length === 0 && (left === 0 || producedBytes < roomBytes)) return
-    }
-  }
-
-  close(): void {
-    if (this.#context !== undefined) decompressors.give(this.#context, this.#decodedBytes)
-    this.#context = undefined
-  }
-
-  #step(bytes: Buffer): Step {
-    if (this.#context === undefined) throw new StatusError('CANCELLED', 'the blob is not read any more')
-    try {
-      return this.#context.decompressStream(this.#out, bytes)
-    } catch (cause) {
-      throw corrupt('a frame cannot be decoded', cause)
-    }
-  }
-}
+const undecodable = (_reason: string, cause: unknown): StatusError => corrupt('a frame cannot be decoded', cause)
 
 /** The zstd of a record, without the length in front of a block. */
 const frameBytes = (head: RecordHead, payload: Buffer): Buffer =>

@@ -1,55 +1,31 @@
-import { Transform, type TransformCallback } from 'node:stream'
-import { StatusError } from '../../base/status-error.js'
 import { ByteQueue } from '../../stream/byte-queue.js'
-import { STAGE_BYTES } from '../../stream/path.js'
+import { Loop, type LoopInput } from '../../stream/loop.js'
 import type { BlockFormat } from './blocks.js'
-import { BURST_BYTES } from './container.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Turns a blob into its stored form, a block at a time. */
-export class Pack extends Transform {
-  readonly #format: BlockFormat
-  readonly #records: RecordWriter
-  readonly #input = new ByteQueue()
-  #position = 0
-  #burstBytes = 0
-
+export class Pack extends Loop {
   constructor(format: BlockFormat) {
-    super({ highWaterMark: STAGE_BYTES })
-    this.#format = format
-    this.#records = new RecordWriter(format.header, (bytes) => void this.push(bytes))
+    super((input) => pack(input, format))
   }
+}
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
-    try {
-      this.#input.add(chunk)
-      const { blockBytes } = this.#format.header
-      while (this.#input.sizeBytes >= blockBytes) this.#pack(blockBytes)
-      this.#burstBytes += chunk.length
-      if (this.#burstBytes < BURST_BYTES) callback()
-      else {
-        this.#burstBytes = 0
-        setImmediate(callback)
-      }
-    } catch (error) {
-      callback(StatusError.from(error))
-    }
+async function* pack(input: LoopInput, format: BlockFormat): AsyncGenerator<Buffer> {
+  const { blockBytes } = format.header
+  const records = new RecordWriter(format.header)
+  const waiting = new ByteQueue()
+  let position = 0
+  const packed = (sizeBytes: number): readonly Buffer[] => {
+    const { kind, parts } = format.compress(waiting.take(sizeBytes))
+    const record = records.markedRecord(position, kind, ...parts)
+    position += sizeBytes
+    return record
   }
-
-  override _flush(callback: TransformCallback): void {
-    try {
-      if (this.#input.sizeBytes > 0) this.#pack(this.#input.sizeBytes)
-      this.#records.end(this.#position)
-      callback()
-    } catch (error) {
-      callback(StatusError.from(error))
-    }
+  yield* records.begin()
+  for await (const chunk of input) {
+    waiting.add(chunk)
+    while (waiting.sizeBytes >= blockBytes) yield* packed(blockBytes)
   }
-
-  #pack(sizeBytes: number): void {
-    const { kind, parts } = this.#format.compress(this.#input.take(sizeBytes))
-    this.#records.mark(this.#position)
-    this.#records.record(kind, ...parts)
-    this.#position += sizeBytes
-  }
+  if (waiting.sizeBytes > 0) yield* packed(waiting.sizeBytes)
+  yield* records.end(position)
 }

@@ -9,17 +9,18 @@ import {
 } from './container.js'
 import { INDEX_FROM_BYTES, SeekIndex } from './seek-index.js'
 
-/** Writes the stored form of one blob, record by record. */
+/** Writes the stored form of one blob, record by record: each call answers the bytes to go on with. */
 export class RecordWriter {
   readonly #header: Buffer
-  readonly #emit: (bytes: Buffer) => void
   readonly #index = new SeekIndex()
   #storedBytes = HEADER_BYTES
 
-  constructor(header: Header, emit: (bytes: Buffer) => void) {
+  constructor(header: Header) {
     this.#header = encodeHeader(header)
-    this.#emit = emit
-    emit(this.#header)
+  }
+
+  begin(): readonly Buffer[] {
+    return [this.#header]
   }
 
   /** Notes that decoding may begin with the next record, which is at `position` in the blob. */
@@ -27,19 +28,21 @@ export class RecordWriter {
     this.#index.add({ position, storedAt: this.#storedBytes })
   }
 
-  record(kind: RecordHead['kind'], ...parts: readonly Buffer[]): void {
-    this.#emit(encodeRecordHead(kind, ...parts))
-    this.#storedBytes += RECORD_BYTES
-    for (const part of parts) {
-      this.#storedBytes += part.length
-      this.#emit(part)
-    }
+  record(kind: RecordHead['kind'], ...parts: readonly Buffer[]): readonly Buffer[] {
+    this.#storedBytes += parts.reduce((sum, { length }) => sum + length, RECORD_BYTES)
+    return [encodeRecordHead(kind, ...parts), ...parts]
+  }
+
+  /** A record at which decoding may begin. */
+  markedRecord(position: number, kind: RecordHead['kind'], ...parts: readonly Buffer[]): readonly Buffer[] {
+    this.mark(position)
+    return this.record(kind, ...parts)
   }
 
   /** Ends a blob of that size. */
-  end(sizeBytes: number): void {
+  end(sizeBytes: number): readonly Buffer[] {
     const indexAt = sizeBytes > INDEX_FROM_BYTES ? this.#storedBytes : 0
-    if (indexAt > 0) this.record('index', this.#index.encode(this.#header))
-    this.#emit(encodeEnd({ sizeBytes, indexAt }))
+    const index = indexAt > 0 ? this.record('index', this.#index.encode(this.#header)) : []
+    return [...index, encodeEnd({ sizeBytes, indexAt })]
   }
 }

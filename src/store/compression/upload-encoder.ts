@@ -1,4 +1,3 @@
-import { Transform, type TransformCallback } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { BlobCheck } from '../../stream/blob-check.js'
@@ -7,10 +6,10 @@ import type { DecompressContext, Step } from '../../stream/compression/libzstd.j
 import { OUT_BYTES } from '../../stream/compression/zstd.js'
 import { decompressors } from '../../stream/compression/zstd-context.js'
 import { type ContentFrame, MAX_FRAME_HEADER_BYTES, parseZstdFrame } from '../../stream/compression/zstd-frame.js'
-import { STAGE_BYTES } from '../../stream/path.js'
+import { Loop, type LoopInput } from '../../stream/loop.js'
 import type { PendingCheck } from '../../stream/verify.js'
 import type { BlockFormat } from './blocks.js'
-import { BURST_BYTES, MAX_PIECE_BYTES, UNDECODED_SLACK_BYTES } from './container.js'
+import { MAX_PIECE_BYTES, UNDECODED_SLACK_BYTES } from './container.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Every decoder of zstd has to be able to do with such a window (RFC 8878, 3.1.1.1.2). */
@@ -32,115 +31,131 @@ export interface UploadEncoderOptions {
  * still to be done; nothing decoded is kept unless a frame has to be made anew: because it is long, needs a large window,
  * or its like are more than their content. Skippable frames are left out.
  */
-export class UploadEncoder extends Transform {
-  readonly #options: UploadEncoderOptions
+export class UploadEncoder extends Loop {
+  constructor(digest: Digest, options: UploadEncoderOptions, check: PendingCheck | undefined) {
+    super((input) => encode(input, new Frames(digest, options), check))
+  }
+}
+
+async function* encode(input: LoopInput, frames: Frames, pending: PendingCheck | undefined): AsyncGenerator<Buffer> {
+  const context = decompressors.take()
+  const check = pending && new BlobCheck(pending.digest, pending)
+  const scratch = Buffer.allocUnsafe(OUT_BYTES)
+  let rest = NOTHING
+  try {
+    yield* frames.begin()
+    for (let isLast = false; !isLast; ) {
+      const { value: chunk, done } = await input.next()
+      isLast = done === true
+      if (chunk !== undefined) rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      for (let hasMore = true; hasMore && (frames.isInside || rest.length >= (isLast ? 1 : MAX_FRAME_HEADER_BYTES)); ) {
+        if (!frames.isInside) frames.open(rest)
+        const [left, producedBytes, consumedBytes] = step(context, scratch, rest)
+        const content = scratch.subarray(0, producedBytes)
+        fail(check?.update(content))
+        yield* frames.add(rest.subarray(0, consumedBytes), content)
+        rest = rest.subarray(consumedBytes)
+        if (left === 0) yield* frames.close()
+        // Of what is decoded nothing may come out for long.
+        yield NOTHING
+        hasMore = rest.length > 0 || producedBytes === scratch.length
+      }
+    }
+    if (frames.isInside) throw invalid('they end inside a frame')
+    fail(check?.end())
+    yield* frames.end()
+  } finally {
+    decompressors.give(context, frames.decodedBytes)
+  }
+}
+
+const step = (context: DecompressContext, out: Buffer, bytes: Buffer): Step => {
+  try {
+    return context.decompressStream(out, bytes)
+  } catch (cause) {
+    throw invalid(cause instanceof Error ? cause.message : String(cause), cause)
+  }
+}
+
+const fail = (error: StatusError | undefined): void => {
+  if (error !== undefined) throw error
+}
+
+/** What becomes of the frames of one upload. Each step answers the bytes to go on with. */
+class Frames {
   readonly #digest: Digest
-  readonly #check: BlobCheck | undefined
+  readonly #options: UploadEncoderOptions
   readonly #records: RecordWriter
-  readonly #context: DecompressContext = decompressors.take()
-  readonly #scratch = Buffer.allocUnsafe(OUT_BYTES)
-  #input: Buffer = Buffer.alloc(0)
-  #isLast = false
+  /** Of the frame that is kept, as it came. */
+  #kept: Buffer[] = []
+  #unwrittenBytes = 0
+  /** What was decoded and is to be a block. */
+  readonly #waiting = new ByteQueue()
+  #treatment: 'kept' | 'remade' | 'dropped' | undefined
   #isRemaking = false
-  #callback: TransformCallback | undefined
-  #frame: 'kept' | 'remade' | 'dropped' | undefined
-  #pieces: Buffer[] = []
-  #piecesBytes = 0
-  readonly #block = new ByteQueue()
   #decodedBytes = 0
   #keptBytes = 0
-  #burstBytes = 0
-  #isResting = false
-  #isWorking = false
-  #hasRoom = true
 
-  constructor(digest: Digest, options: UploadEncoderOptions, check: PendingCheck | undefined) {
-    super({ highWaterMark: STAGE_BYTES })
-    this.#options = options
+  constructor(digest: Digest, options: UploadEncoderOptions) {
     this.#digest = digest
-    this.#check = check && new BlobCheck(check.digest, check)
-    this.#records = new RecordWriter(options.format.header, (bytes) => {
-      if (!this.push(bytes)) this.#hasRoom = false
-    })
+    this.#options = options
+    this.#records = new RecordWriter(options.format.header)
   }
 
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
-    this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk])
-    this.#callback = callback
-    this.#work()
+  get isInside(): boolean {
+    return this.#treatment !== undefined
   }
 
-  override _flush(callback: TransformCallback): void {
-    this.#isLast = true
-    this.#callback = callback
-    this.#work()
+  get decodedBytes(): number {
+    return this.#decodedBytes
   }
 
-  override _read(sizeBytes: number): void {
-    this.#hasRoom = true
-    this.#work()
-    if (this.#callback === undefined) super._read(sizeBytes)
+  begin(): readonly Buffer[] {
+    return this.#records.begin()
   }
 
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#callback = undefined
-    decompressors.give(this.#context, this.#decodedBytes)
-    callback(error)
-  }
-
-  #work(): void {
-    // A push may ask for more at once, from inside a step.
-    if (this.#isWorking) return
-    this.#isWorking = true
-    try {
-      while (this.#callback !== undefined && !this.#isResting && this.#hasRoom) {
-        if (this.#burstBytes >= BURST_BYTES) this.#rest()
-        else if (!this.#step()) this.#finish()
-      }
-    } catch (error) {
-      this.#answer(StatusError.from(error))
-    } finally {
-      this.#isWorking = false
-    }
-  }
-
-  #rest(): void {
-    this.#isResting = true
-    setImmediate(() => {
-      this.#isResting = false
-      this.#burstBytes = 0
-      this.#work()
-    })
-  }
-
-  /** Decodes some of the input; false when it is used up or too little to begin a frame with. */
-  #step(): boolean {
-    if (this.#frame === undefined) {
-      const least = this.#isLast ? 1 : MAX_FRAME_HEADER_BYTES
-      if (this.#input.length < least) return false
-      this.#frame = this.#treatmentOf(this.#input)
-      if (this.#frame === 'kept') this.#records.mark(this.#decodedBytes)
-    }
-    const [left, producedBytes, consumedBytes] = this.#decompress()
-    const content = this.#scratch.subarray(0, producedBytes)
-    const consumed = this.#input.subarray(0, consumedBytes)
-    this.#input = this.#input.subarray(consumedBytes)
-    this.#decodedBytes += producedBytes
-    this.#burstBytes += producedBytes
-    const error = this.#check?.update(content)
-    if (error !== undefined) throw error
-    if (this.#frame === 'kept') this.#keep(consumed)
-    else if (this.#frame === 'remade') this.#remake(content)
-    if (left === 0) this.#endFrame()
-    return left === 0 || this.#input.length > 0 || producedBytes === this.#scratch.length
-  }
-
-  /** Frames behind one that was made anew are too: taking turns, small ones would leave blocks of their size. */
-  #treatmentOf(header: Buffer): 'kept' | 'remade' | 'dropped' {
+  /** A frame begins. Those behind one that was made anew are too: taking turns, small ones would leave blocks of their size. */
+  open(header: Buffer): void {
     const frame = parseZstdFrame(header)
-    if (frame?.kind === 'skippable') return 'dropped'
+    if (frame?.kind === 'skippable') {
+      this.#treatment = 'dropped'
+      return
+    }
     this.#isRemaking ||= frame === undefined || !this.#isWorthKeeping(frame)
-    return this.#isRemaking ? 'remade' : 'kept'
+    this.#treatment = this.#isRemaking ? 'remade' : 'kept'
+    if (!this.#isRemaking) this.#records.mark(this.#decodedBytes)
+  }
+
+  /** More of the frame, and what it decodes to, which is written over by the next step. */
+  *add(encoded: Buffer, content: Buffer): Generator<Buffer> {
+    this.#decodedBytes += content.length
+    if (this.#treatment === 'remade') {
+      this.#waiting.add(Buffer.from(content))
+      const { blockBytes } = this.#options.format.header
+      while (this.#waiting.sizeBytes >= blockBytes) yield* this.#block(blockBytes)
+    } else if (this.#treatment === 'kept') {
+      this.#keptBytes += encoded.length
+      if (this.#keptBytes > 2 * this.#decodedBytes + UNDECODED_SLACK_BYTES) {
+        throw invalid(`${this.#keptBytes} bytes decode to no more than ${this.#decodedBytes}`)
+      }
+      for (let at = 0; at < encoded.length; at += MOST_ADDED_BYTES) {
+        this.#kept.push(encoded.subarray(at, at + MOST_ADDED_BYTES))
+        this.#unwrittenBytes += Math.min(MOST_ADDED_BYTES, encoded.length - at)
+        if (this.#unwrittenBytes >= LEAST_PIECE_BYTES) yield* this.#piece()
+      }
+    }
+  }
+
+  /** The frame is whole. */
+  close(): readonly Buffer[] {
+    this.#treatment = undefined
+    return this.#unwrittenBytes > 0 ? this.#piece() : []
+  }
+
+  /** No more frames follow. */
+  *end(): Generator<Buffer> {
+    if (this.#waiting.sizeBytes > 0) yield* this.#block(this.#waiting.sizeBytes)
+    yield* this.#records.end(this.#decodedBytes)
   }
 
   #isWorthKeeping(frame: ContentFrame): boolean {
@@ -149,74 +164,21 @@ export class UploadEncoder extends Transform {
     return isSmall && isLean && frame.windowBytes <= MAX_WINDOW_BYTES
   }
 
-  #decompress(): Step {
-    try {
-      return this.#context.decompressStream(this.#scratch, this.#input)
-    } catch (cause) {
-      throw invalid(cause instanceof Error ? cause.message : String(cause), cause)
-    }
+  #piece(): readonly Buffer[] {
+    const piece = this.#records.record('raw', ...this.#kept)
+    this.#kept = []
+    this.#unwrittenBytes = 0
+    return piece
   }
 
-  #keep(bytes: Buffer): void {
-    this.#keptBytes += bytes.length
-    if (this.#keptBytes > 2 * this.#decodedBytes + UNDECODED_SLACK_BYTES) {
-      throw invalid(`${this.#keptBytes} bytes decode to no more than ${this.#decodedBytes}`)
-    }
-    for (let at = 0; at < bytes.length; at += MOST_ADDED_BYTES) {
-      const piece = bytes.subarray(at, at + MOST_ADDED_BYTES)
-      this.#pieces.push(piece)
-      this.#piecesBytes += piece.length
-      if (this.#piecesBytes >= LEAST_PIECE_BYTES) this.#writePieces()
-    }
-  }
-
-  #writePieces(): void {
-    this.#records.record('raw', ...this.#pieces)
-    this.#pieces = []
-    this.#piecesBytes = 0
-  }
-
-  #endFrame(): void {
-    if (this.#piecesBytes > 0) this.#writePieces()
-    this.#frame = undefined
-  }
-
-  #remake(content: Buffer): void {
-    const { blockBytes } = this.#options.format.header
-    // The scratch buffer is written over by the next step.
-    this.#block.add(Buffer.from(content))
-    while (this.#block.sizeBytes >= blockBytes) this.#writeBlock(blockBytes)
-  }
-
-  #writeBlock(sizeBytes: number): void {
-    const { kind, parts } = this.#options.format.compress(this.#block.take(sizeBytes))
-    this.#records.mark(this.#decodedBytes - this.#block.sizeBytes - sizeBytes)
-    this.#records.record(kind, ...parts)
-  }
-
-  #endBlock(): void {
-    if (this.#block.sizeBytes > 0) this.#writeBlock(this.#block.sizeBytes)
-  }
-
-  #finish(): void {
-    if (!this.#isLast) {
-      this.#answer(null)
-      return
-    }
-    if (this.#frame !== undefined) throw invalid('they end inside a frame')
-    const error = this.#check?.end()
-    if (error !== undefined) throw error
-    this.#endBlock()
-    this.#records.end(this.#decodedBytes)
-    this.#answer(null)
-  }
-
-  #answer(error: StatusError | null): void {
-    const callback = this.#callback
-    this.#callback = undefined
-    callback?.(error)
+  #block(sizeBytes: number): readonly Buffer[] {
+    const position = this.#decodedBytes - this.#waiting.sizeBytes
+    const { kind, parts } = this.#options.format.compress(this.#waiting.take(sizeBytes))
+    return this.#records.markedRecord(position, kind, ...parts)
   }
 }
+
+const NOTHING: Buffer = Buffer.alloc(0)
 
 const invalid = (reason: string, cause?: unknown): StatusError =>
   new StatusError('INVALID_ARGUMENT', `the bytes sent are not valid zstd: ${reason}`, { cause })

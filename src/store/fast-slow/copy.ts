@@ -1,12 +1,12 @@
-import { Transform } from 'node:stream'
 import { type Call, internalCall } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type BlobForm, streamsOf } from '../../stream/blob/form.js'
-import { STAGE_BYTES, WHOLE } from '../../stream/path.js'
+import { Loop } from '../../stream/loop.js'
+import { WHOLE } from '../../stream/path.js'
 import { outcomeOf, type Store } from '../store.js'
-import { CopyReader } from './copy-reader.js'
+import { copyReader } from './copy-reader.js'
 import { WINDOW_BYTES, Window } from './window.js'
 
 export interface CopyTiers {
@@ -16,9 +16,6 @@ export interface CopyTiers {
 
 /** Up to here a blob is copied as bytes: readers need no stream for it. */
 const SMALL_BYTES = 64 * 1024
-
-/** Between two tiers that never wait the event loop turns after so many bytes, so that readers can follow at all. */
-const BURST_BYTES = 1024 * 1024
 
 /**
  * One blob on its way from slow to fast, at the pace of these two. It outlives the call that wanted it. Readers share its
@@ -36,7 +33,6 @@ export class Copy {
   readonly #window = new Window()
   #bytes: Buffer | undefined
   #isOutdated = false
-  #isCopied = false
   #isShared = true
 
   constructor(digest: Digest, tiers: CopyTiers, call: Call) {
@@ -70,7 +66,9 @@ export class Copy {
     if (this.#bytes !== undefined) return this.#known(Blob.ofBytes(this.#bytes))
     const openRest = (position: number, signal: AbortSignal): Promise<Blob> =>
       this.#openRest(position, internalCall({ ...call, signal }))
-    return Blob.ofPath([new CopyReader(this.#window, openRest)])
+    const blob = Blob.ofPath([copyReader(this.#window, openRest)])
+    // Who goes on by itself gets bytes that the copy has not compared.
+    return blob.checkedAs(this.#digest, { fault: 'backend' })
   }
 
   async #open(): Promise<BlobForm> {
@@ -104,7 +102,6 @@ export class Copy {
     try {
       const form = await opening
       const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, this.#known(this.#observed(form)), this.#call))
-      this.#isCopied = failure === undefined && !this.#isOutdated
       if (failure !== undefined) this.#window.end(failure)
       if (this.#isOutdated) await this.#tiers.fast.remove(this.#digest, internalCall({ log: this.#call.log }))
       return failure
@@ -116,46 +113,28 @@ export class Copy {
   #observed(form: BlobForm): Blob {
     if (form.kind === 'bytes') return Blob.ofBytes(form.bytes)
     const path = streamsOf(form)
-    return Blob.ofPath(this.#isShared ? [...path, new Observed(this.#window)] : path)
+    return Blob.ofPath(this.#isShared ? [...path, observed(this.#window)] : path)
   }
 
   #known(blob: Blob): Blob {
     return this.#digest.describesContent ? blob.knownAs(this.#digest) : blob
   }
 
+  /** From fast where it is there already; a broken cache is a miss. */
   async #openRest(position: number, call: Call): Promise<Blob> {
     const { fast, slow } = this.#tiers
     const range = { offset: position, limit: Number.POSITIVE_INFINITY }
-    if (this.#isCopied) {
-      const near = await fast.get(this.#digest, range, call).catch(() => undefined)
-      if (near !== undefined) return near
-    }
-    return slow.get(this.#digest, range, call)
+    const near = await fast.get(this.#digest, range, call).catch(() => undefined)
+    return near ?? slow.get(this.#digest, range, call)
   }
 }
 
-/** Shows what passes to the readers of a copy. */
-class Observed extends Transform {
-  readonly #window: Window
-  #burstBytes = 0
-
-  constructor(window: Window) {
-    super({ highWaterMark: STAGE_BYTES })
-    this.#window = window
-  }
-
-  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: (error: null, chunk: Buffer) => void): void {
-    this.#window.add(chunk)
-    this.#burstBytes += chunk.length
-    if (this.#burstBytes < BURST_BYTES) callback(null, chunk)
-    else {
-      this.#burstBytes = 0
-      setImmediate(() => callback(null, chunk))
+/** Shows what passes to the readers of a copy. Between two tiers that never wait it gives them turns to follow. */
+const observed = (window: Window): Loop =>
+  new Loop(async function* (input) {
+    for await (const chunk of input) {
+      window.add(chunk)
+      yield chunk
     }
-  }
-
-  override _flush(callback: () => void): void {
-    this.#window.end()
-    callback()
-  }
-}
+    window.end()
+  })

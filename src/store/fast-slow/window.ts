@@ -21,7 +21,7 @@ export class Window {
       this.#fromBytes += oldest.length
       this.#chunks.shift()
     }
-    this.#wake()
+    this.wake()
   }
 
   /**
@@ -33,7 +33,7 @@ export class Window {
     this.#isOver = true
     if (isStatus(failure, 'DATA_LOSS')) this.#failure = failure
     else this.#isAbandoned = failure !== undefined
-    this.#wake()
+    this.wake()
   }
 
   /** The bytes at a position, or why there are none: they are gone, are still to come, the blob is over or wrong. */
@@ -48,13 +48,14 @@ export class Window {
     return this.#isAbandoned ? 'gone' : (this.#failure ?? 'over')
   }
 
-  /** Calls `wake` when there is news; the answer stops that. */
-  onNews(wake: () => void): () => void {
-    this.#waiting.add(wake)
-    return () => this.#waiting.delete(wake)
+  /** Resolves when something has changed. */
+  news(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add(resolve))
   }
 
-  #wake(): void {
+  /** Lets all who wait look again. */
+  wake(): void {
     for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
   }
 }

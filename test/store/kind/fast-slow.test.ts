@@ -267,6 +267,25 @@ t.test('a reader that lags goes on by itself from slow while the copy is under w
   await until(() => isPresent(fast, digest))
 })
 
+t.test('a reader that lags and gets a wrong rest from slow hears of it', async (t) => {
+  const memory = await memoryStore()
+  const bytes = bytesOf(3 * WINDOW_BYTES)
+  const digest = digestOf(bytes)
+  await put(memory, digest, bytes, { sizes: [100_000] })
+  const slow = new Gated(memory, 40)
+  const store = await tiers(await memoryStore(), slow)
+  const lagging = await store.get(digest, WHOLE, call)
+  const keeping = get(store, digest)
+  await until(async () => slow.readBytes > 2 * WINDOW_BYTES)
+  slow.isGated = false
+  const wrong = Buffer.from(bytes)
+  wrong[bytes.length - 1] = (wrong[bytes.length - 1] ?? 0) ^ 1
+  await put(memory, digest, wrong)
+  await rejects(t, lagging.bytes(all), 'DATA_LOSS')
+  slow.open()
+  t.ok((await keeping).equals(bytes), 'who keeps up gets what the copy got')
+})
+
 t.test('a copy keeps no more than a window of what its readers have not taken', async (t) => {
   const window = new Window()
   const chunk = Buffer.alloc(100_000)
