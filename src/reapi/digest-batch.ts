@@ -62,6 +62,17 @@ export class DigestBatch {
     return this.#positions === undefined ? index : (this.#positions[index] as number)
   }
 
+  /** Without making a digest of it. */
+  sizeBytesAt(index: number): number {
+    const first = index * this.wordsEach
+    return ((this.words[first] as number) >>> 0) * WORD + ((this.words[first + 1] as number) >>> 0)
+  }
+
+  /** Eight hex digits of its hash as a signed number, the first ones at 0. */
+  hashWordAt(index: number, word: number): number {
+    return this.words[index * this.wordsEach + DIGEST_HEAD_WORDS + word] as number
+  }
+
   /** Those of blobs that have bytes. */
   withoutEmpty(): DigestBatch {
     let emptyCount = 0
@@ -120,8 +131,7 @@ export class DigestBatch {
     for (let word = DIGEST_HEAD_WORDS; word < this.wordsEach; word++) {
       bytes.writeInt32BE(this.words[first + word] as number, (word - DIGEST_HEAD_WORDS) * 4)
     }
-    const sizeBytes = ((this.words[first] as number) >>> 0) * WORD + ((this.words[first + 1] as number) >>> 0)
-    return Digest.parse({ hash: bytes.toString('hex'), sizeBytes }, this.function)
+    return Digest.parse({ hash: bytes.toString('hex'), sizeBytes: this.sizeBytesAt(index) }, this.function)
   }
 }
 

@@ -1,11 +1,15 @@
 import type { StoreOptions } from '../config/config.js'
+import { cacheMetrics } from './kind/cache-metrics.js'
 import { completenessChecking } from './kind/completeness-checking.js'
 import { compression } from './kind/compression.js'
+import { existenceCache } from './kind/existence-cache.js'
 import { fastSlow } from './kind/fast-slow.js'
 import { filesystem } from './kind/filesystem.js'
 import { memory } from './kind/memory.js'
 import { noop } from './kind/noop.js'
 import { refStore } from './kind/ref-store.js'
+import { shard } from './kind/shard.js'
+import { sizePartitioning } from './kind/size-partitioning.js'
 import { verify } from './kind/verify.js'
 import type { StoreKind } from './kind.js'
 
@@ -20,6 +24,10 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   compression,
   completeness_checking: completenessChecking,
   verify,
+  existence_cache: existenceCache,
+  size_partitioning: sizePartitioning,
+  shard,
   ref_store: refStore,
   noop,
+  cache_metrics: cacheMetrics,
 }

@@ -2,6 +2,7 @@ import { Transform } from 'node:stream'
 import type { Call } from '../../src/base/call.js'
 import type { StatusError } from '../../src/base/status-error.js'
 import type { Digest } from '../../src/reapi/digest.js'
+import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { ForwardingStore } from '../../src/store/forwarding.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
@@ -12,7 +13,14 @@ export class Watched extends ForwardingStore {
   reads = 0
   readBytes = 0
   puts = 0
+  /** The keys it was asked for with each `findMissing`. */
+  readonly questions: string[][] = []
   fails: { write?: StatusError; read?: StatusError; commit?: StatusError } = {}
+
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    this.questions.push(digests.digests().map(({ key }) => key))
+    return super.findMissing(digests, call)
+  }
 
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     this.reads += 1

@@ -7,9 +7,13 @@ export interface StoreOptions {
   readonly fast_slow: FastSlowOptions
   readonly compression: CompressionOptions
   readonly verify: VerifyOptions
+  readonly existence_cache: ExistenceCacheOptions
   readonly completeness_checking: CompletenessCheckingOptions
+  readonly size_partitioning: SizePartitioningOptions
+  readonly shard: ShardOptions
   readonly ref_store: RefStoreOptions
   readonly noop: NoopOptions
+  readonly cache_metrics: CacheMetricsOptions
 }
 
 export type StoreKind = keyof StoreOptions
@@ -212,6 +216,42 @@ export interface VerifyOptions {
 }
 
 /**
+ * Remembers which blobs the backend has, and asks it for the others only. For a backend where asking is slow. What is found gone when it is read or removed through here is forgotten at once.
+ */
+export interface ExistenceCacheOptions {
+  /**
+   * The store that is asked.
+   */
+  readonly backend: StoreConfig
+  /**
+   * When the backend is asked again. What it said first is forgotten first.
+   */
+  readonly eviction_policy: ExistencePolicy
+}
+
+/**
+ * When the backend is asked again. What it said first is forgotten first.
+ */
+export interface ExistencePolicy {
+  /**
+   * Most bytes that all blobs remembered may have together; 0 means no limit.
+   */
+  readonly max_bytes: number
+  /**
+   * Once `max_bytes` is passed, forgetting goes on until this many bytes below it.
+   */
+  readonly evict_bytes: number
+  /**
+   * How long the backend is believed. Counted from its answer, not from the last use: the cache does not hear of what the backend evicts, nor of what other processes delete there, so this is how long a blob may be missed while it is still said to be there.
+   */
+  readonly max_seconds: number
+  /**
+   * Most blobs remembered, at about 80 bytes of memory each.
+   */
+  readonly max_count: number
+}
+
+/**
  * An action cache that has a result only while every output of it is still in the CAS. The ActionCache service does so with the CAS of its instance for an action cache that is not one of these itself: configure it where stores of other instances or a worker read the same entries.
  */
 export interface CompletenessCheckingOptions {
@@ -223,6 +263,48 @@ export interface CompletenessCheckingOptions {
    * The CAS that must hold the outputs, as a rule a `ref_store`.
    */
   readonly cas_store: StoreConfig
+}
+
+/**
+ * Sends small and large blobs to different stores.
+ */
+export interface SizePartitioningOptions {
+  /**
+   * Blobs smaller than this go to `lower_store`, the others to `upper_store`.
+   */
+  readonly size: number
+  /**
+   * For the small blobs.
+   */
+  readonly lower_store: StoreConfig
+  /**
+   * For the large blobs.
+   */
+  readonly upper_store: StoreConfig
+}
+
+/**
+ * Spreads blobs over several stores by digest and weight. Add a store at the end of the list: it then takes its share from the others, and nothing moves between those. What moved is a miss once.
+ */
+export interface ShardOptions {
+  /**
+   * The stores and their shares.
+   */
+  readonly stores: readonly ShardPart[]
+}
+
+/**
+ * One store of a shard.
+ */
+export interface ShardPart {
+  /**
+   * Where this share is kept.
+   */
+  readonly store: StoreConfig
+  /**
+   * Share relative to the other stores. 0 gives it none: so a store is taken away, as the places of the others must stay.
+   */
+  readonly weight: number
 }
 
 /**
@@ -239,6 +321,20 @@ export interface RefStoreOptions {
  * Keeps nothing: uploads vanish, reads find nothing. The slow side of a `fast_slow` that has no second tier.
  */
 export interface NoopOptions {}
+
+/**
+ * Labels the cache metrics of its backend. Every store is counted without it.
+ */
+export interface CacheMetricsOptions {
+  /**
+   * The label, such as `cas` or `ac`.
+   */
+  readonly cache_type: string
+  /**
+   * The store that is counted.
+   */
+  readonly backend: StoreConfig
+}
 
 /**
  * Queues actions in memory and hands them to workers whose properties satisfy them.

@@ -26,15 +26,13 @@ export const storeBehind = (
   return storeBehind(stores, store.options.name, seen.add(name))
 }
 
-/** The stores nested directly in a store, with the key each has there. */
-export const nestedStores = (store: StoreConfig): readonly (readonly [string, StoreConfig])[] =>
-  Object.entries(store.options as object).filter((entry): entry is [string, StoreConfig] => isStore(entry[1]))
+/** A store and everything nested in it, `ref_store` not followed. */
+export const withNested = (store: StoreConfig): readonly StoreConfig[] => [store, ...storesIn(store.options)]
+
+const storesIn = (value: unknown): readonly StoreConfig[] => {
+  if (isStore(value)) return withNested(value)
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(storesIn) : []
+}
 
 const isStore = (value: unknown): value is StoreConfig =>
   typeof value === 'object' && value !== null && 'kind' in value && 'options' in value
-
-/** A store and everything nested in it, `ref_store` not followed. */
-export const withNested = (store: StoreConfig): readonly StoreConfig[] => [
-  store,
-  ...nestedStores(store).flatMap(([, nested]) => withNested(nested)),
-]

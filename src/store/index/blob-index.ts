@@ -115,6 +115,15 @@ export class BlobIndex {
     return batch.select(absent)
   }
 
+  /** `missing` that counts as no use. */
+  absent(batch: DigestBatch): DigestBatch {
+    const absent: number[] = []
+    this.#lookup.each(batch, (position, slot) => {
+      if (slot === NONE) absent.push(position)
+    })
+    return batch.select(absent)
+  }
+
   /** Counts as a use at `accessedS`, in whole seconds since the epoch. */
   touch(slot: number, accessedS: number): void {
     this.#changeCount++

@@ -1,0 +1,122 @@
+import type { Call } from '../../base/call.js'
+import type { HealthStatus } from '../../base/health.js'
+import { isStatus } from '../../base/status-error.js'
+import type { ExistenceCacheOptions } from '../../config/config.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { Range } from '../../stream/path.js'
+import { ForwardingStore } from '../forwarding.js'
+import { ABSENT, BlobIndex } from '../index/blob-index.js'
+import type { StoreKind } from '../kind.js'
+import type { BlobEntry, Outcomes, Store } from '../store.js'
+
+/**
+ * Remembers which blobs its backend has, so that it is asked for the others only. It is told by the backend alone: by what
+ * that says is there, gives or has taken. A miss and a removal are forgotten at once; of what else deletes blobs there
+ * (its own eviction, another process) it hears when the time is over for which it believes an answer. Uploads of blobs
+ * that are known go to the backend all the same: they heal what was lost there.
+ */
+class ExistenceCacheStore extends ForwardingStore {
+  /** In the order of what the backend last said, which looking does not change: it says how old the answers are. */
+  readonly #index: BlobIndex
+  /** How many removals and misses there were: an answer that was asked for before one of them may be out of date. */
+  #forgotten = 0
+
+  constructor(backend: Store, index: BlobIndex) {
+    super(backend)
+    this.#index = index
+  }
+
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    this.#dropWhatMustGo()
+    const asked = this.#index.absent(digests)
+    if (asked.count === 0) return asked
+    const asOf = this.#forgotten
+    const missing = await this.backend.findMissing(asked, call)
+    this.#remember(present(asked, missing), asOf)
+    return missing
+  }
+
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const asOf = this.#forgotten
+    try {
+      const blob = await this.backend.get(digest, range, call)
+      this.#remember([digest], asOf)
+      return blob
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) this.#forget(digest)
+      throw error
+    }
+  }
+
+  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const asOf = this.#forgotten
+    await this.backend.put(digest, blob, call)
+    this.#remember([digest], asOf)
+  }
+
+  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const asOf = this.#forgotten
+    const outcomes = await this.backend.putAll(entries, call)
+    const kept = entries.filter((_, index) => outcomes[index] === undefined)
+    this.#remember(
+      kept.map(({ digest }) => digest),
+      asOf,
+    )
+    return outcomes
+  }
+
+  override async remove(digest: Digest, call: Call): Promise<void> {
+    this.#forget(digest)
+    await this.backend.remove(digest, call)
+    this.#forget(digest)
+  }
+
+  override async health(call: Call): Promise<HealthStatus> {
+    return { ...(await this.backend.health(call)), structName: ExistenceCacheStore.name }
+  }
+
+  #remember(digests: readonly Digest[], asOf: number): void {
+    if (asOf !== this.#forgotten) return
+    for (const digest of digests) this.#index.insert(digest, digest.sizeBytes)
+    this.#dropWhatMustGo()
+  }
+
+  #forget(digest: Digest): void {
+    this.#forgotten += 1
+    const slot = this.#index.find(digest)
+    if (slot !== ABSENT) this.#index.remove(slot)
+  }
+
+  #dropWhatMustGo(): void {
+    for (let slot = this.#index.victim(); slot !== ABSENT; slot = this.#index.victim()) this.#index.remove(slot)
+  }
+}
+
+/** Those of a batch that are not among the missing ones of it; both are in one order. */
+const present = (asked: DigestBatch, missing: DigestBatch): Digest[] => {
+  const found: Digest[] = []
+  let next = 0
+  for (let index = 0; index < asked.count; index++) {
+    const isMissing = next < missing.count && missing.positionOf(next) === asked.positionOf(index)
+    if (isMissing) next += 1
+    else found.push(asked.at(index))
+  }
+  return found
+}
+
+export const existenceCache: StoreKind<ExistenceCacheOptions> = {
+  build: async ({ backend, eviction_policy: policy }, context) => {
+    const limits = {
+      maxBytes: policy.max_bytes,
+      evictBytes: policy.evict_bytes,
+      maxCount: policy.max_count,
+      maxSeconds: policy.max_seconds,
+    }
+    return new ExistenceCacheStore(
+      await context.child(backend, 'backend'),
+      new BlobIndex({ limits, clock: context.clock }),
+    )
+  },
+}

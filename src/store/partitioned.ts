@@ -1,0 +1,97 @@
+import type { Call } from '../base/call.js'
+import type { HealthStatus } from '../base/health.js'
+import type { Digest } from '../reapi/digest.js'
+import { DigestBatch } from '../reapi/digest-batch.js'
+import type { Blob } from '../stream/blob/blob.js'
+import type { Range } from '../stream/path.js'
+import { BaseStore, type BlobEntry, type Outcomes, type Store, type StoreProperties } from './store.js'
+
+/** A store by the key it has in the configuration. */
+export type Part = readonly [key: string, store: Store]
+
+/**
+ * Several stores, each of which alone has the blobs of some digests. Which one that is the kind says, from nothing but
+ * the digest; each store is asked once in a call.
+ */
+export abstract class PartitionedStore extends BaseStore {
+  override readonly properties: StoreProperties
+  readonly #parts: readonly Part[]
+
+  constructor(parts: readonly Part[]) {
+    super()
+    this.#parts = parts
+    const properties = parts.map(([, { properties }]) => properties)
+    const [first] = properties
+    this.properties = {
+      keepsNothing: properties.every(({ keepsNothing }) => keepsNothing),
+      encodings: (first?.encodings ?? []).filter((name) =>
+        properties.every(({ encodings }) => encodings.includes(name)),
+      ),
+      checksCompleteness: properties.every(({ checksCompleteness }) => checksCompleteness),
+    }
+  }
+
+  /** The number of the part for the digest at `index` of a batch. */
+  protected abstract partAt(batch: DigestBatch, index: number): number
+
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const indexes: number[][] = this.#parts.map(() => [])
+    for (let index = 0; index < digests.count; index++) indexes[this.partAt(digests, index)]?.push(index)
+    const asked = this.#parts.flatMap(([, store], part) => {
+      const mine = indexes[part] ?? []
+      return mine.length === 0 ? [] : [store.findMissing(digests.select(mine), call)]
+    })
+    return DigestBatch.merge(digests.select([]), ...(await Promise.all(asked)))
+  }
+
+  get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return this.#storeOf(digest).get(digest, range, call)
+  }
+
+  put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    return this.#storeOf(digest).put(digest, blob, call)
+  }
+
+  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const places: number[][] = this.#parts.map(() => [])
+    for (const [place, { digest }] of entries.entries()) places[this.#partOf(digest)]?.push(place)
+    const outcomes: Outcomes[number][] = new Array(entries.length)
+    const putting = this.#parts.map(async ([, store], part) => {
+      const mine = places[part] ?? []
+      if (mine.length === 0) return
+      const kept = await store.putAll(
+        mine.map((place) => entries[place] as BlobEntry),
+        call,
+      )
+      for (const [at, place] of mine.entries()) outcomes[place] = kept[at]
+    })
+    await Promise.all(putting)
+    return outcomes
+  }
+
+  remove(digest: Digest, call: Call): Promise<void> {
+    return this.#storeOf(digest).remove(digest, call)
+  }
+
+  /** No part can stand in for another: it is as well as the worst of them. */
+  async health(call: Call): Promise<HealthStatus> {
+    const structName = this.constructor.name
+    const found = await Promise.all(this.#parts.map(([, store]) => store.health(call)))
+    const states = ['Failed', 'Initializing', 'Warning'] as const
+    for (const state of states) {
+      const part = found.findIndex((status) => status.state === state)
+      const status = found[part]
+      if (status !== undefined)
+        return { ...status, structName, message: `${this.#parts[part]?.[0]}: ${status.message}` }
+    }
+    return { state: 'Ok', structName, message: `all ${found.length} stores work` }
+  }
+
+  #storeOf(digest: Digest): Store {
+    return (this.#parts[this.#partOf(digest)] as Part)[1]
+  }
+
+  #partOf(digest: Digest): number {
+    return this.partAt(DigestBatch.of([digest]), 0)
+  }
+}

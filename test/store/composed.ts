@@ -1,0 +1,33 @@
+import type { Clock } from '../../src/base/clock.js'
+import { existenceCache } from '../../src/store/kind/existence-cache.js'
+import { shard } from '../../src/store/kind/shard.js'
+import { sizePartitioning } from '../../src/store/kind/size-partitioning.js'
+import type { Store } from '../../src/store/store.js'
+import { buildStore, given } from './build.js'
+
+/** Stores of the composing kinds on stores at hand. */
+
+export const existenceCached = (
+  backend: Store,
+  policy: { max_seconds?: number; max_count?: number; max_bytes?: number } = {},
+  clock?: Clock,
+): Promise<Store> =>
+  buildStore(
+    existenceCache,
+    { backend: given, eviction_policy: { max_bytes: 0, evict_bytes: 0, max_seconds: 300, max_count: 1000, ...policy } },
+    { children: { backend }, ...(clock && { clock }) },
+  )
+
+export const sharded = (stores: readonly Store[], weights: readonly number[]): Promise<Store> =>
+  buildStore(
+    shard,
+    { stores: weights.map((weight) => ({ store: given, weight })) },
+    { children: Object.fromEntries(stores.entries()) },
+  )
+
+export const partitioned = (lower_store: Store, upper_store: Store, size = 64 * 1024): Promise<Store> =>
+  buildStore(
+    sizePartitioning,
+    { size, lower_store: given, upper_store: given },
+    { children: { lower_store, upper_store } },
+  )

@@ -1,0 +1,102 @@
+import t, { type Test } from 'tap'
+import { asCas } from '../../src/store/cas.js'
+import { asKeyed } from '../../src/store/keyed.js'
+import { cacheMetrics } from '../../src/store/kind/cache-metrics.js'
+import { compression } from '../../src/store/kind/compression.js'
+import { fastSlow } from '../../src/store/kind/fast-slow.js'
+import { noop } from '../../src/store/kind/noop.js'
+import { verify } from '../../src/store/kind/verify.js'
+import type { Store } from '../../src/store/store.js'
+import { buildStore, given, memoryStore } from './build.js'
+import { existenceCached, partitioned, sharded } from './composed.js'
+import { zstdStore } from './compression/zstd-store.js'
+import { openFilesystem } from './filesystem/open.js'
+import { type OpenStore, storeSuite } from './suite.js'
+
+// What a wrapper forwards, it has to forward whatever it stands on: each wrapper over each backend, wrappers among them.
+
+const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
+const slowOptions = { slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } as const
+
+const tiers = (fast: Store, slow: Store, fast_direction: 'both' | 'get' = 'both'): Promise<Store> =>
+  buildStore(fastSlow, { fast: given, slow: given, fast_direction, ...slowOptions }, { children: { fast, slow } })
+
+interface Wrapper {
+  readonly wrap: (backend: Store) => Promise<Store> | Store
+  readonly checksUploads?: boolean
+  /** It has another store beside the backend, where what the backend checks goes unchecked. */
+  readonly isBeside?: boolean
+}
+
+/** By what the tests call them, in groups that have a test file each (test/store/pairs/), so that no file takes minutes. */
+const groups = {
+  checking: {
+    verify: {
+      wrap: (backend) =>
+        buildStore(verify, { backend: given, verify_size: true, verify_hash: true }, { children: { backend } }),
+      checksUploads: true,
+    },
+    CAS: { wrap: asCas, checksUploads: true },
+    AC: { wrap: asKeyed },
+  },
+  encoding: {
+    lz4: {
+      wrap: (backend) =>
+        buildStore(compression, { backend: given, compression_algorithm: { lz4 } }, { children: { backend } }),
+    },
+    zstd: { wrap: zstdStore },
+  },
+  tiers: {
+    'memory in front of': { wrap: async (backend) => tiers(await memoryStore(), backend) },
+    'memory that only copies in front of': { wrap: async (backend) => tiers(await memoryStore(), backend, 'get') },
+    'nothing behind': { wrap: async (backend) => tiers(backend, await buildStore(noop, {})) },
+  },
+  partitions: {
+    'a shard of two, memory and': {
+      wrap: async (backend) => sharded([await memoryStore(), backend], [1, 3]),
+      isBeside: true,
+    },
+    'memory for small blobs, else': {
+      wrap: async (backend) => partitioned(await memoryStore(), backend),
+      isBeside: true,
+    },
+  },
+  passing: {
+    'existence_cache over': { wrap: (backend) => existenceCached(backend) },
+    'cache_metrics of': {
+      wrap: (backend) => buildStore(cacheMetrics, { backend: given, cache_type: 'cas' }, { children: { backend } }),
+    },
+  },
+} satisfies Readonly<Record<string, Readonly<Record<string, Wrapper>>>>
+
+const wrappers: Readonly<Record<string, Wrapper>> = Object.assign({}, ...Object.values(groups))
+
+/** Views of a store, which no store stands on: they are seen to forward by two. */
+const VIEWS = ['CAS', 'AC']
+
+/** Below these a store gets bytes that are not those of the digest. */
+const CHANGING = ['lz4', 'zstd']
+
+const suiteOf = (name: string, checksUploads: boolean, open: (t: Test) => Promise<OpenStore>): void =>
+  storeSuite(t, { name, open, isPersistent: false, checksUploads, runs: 3 })
+
+/** The suite over each wrapper of a group, on files and on every wrapper of all groups that stands on memory. */
+export const pairsUnder = (group: keyof typeof groups): void => {
+  for (const [outer, wrapper] of Object.entries(groups[group])) pairs(outer, wrapper)
+}
+
+const pairs = (outer: string, { wrap, checksUploads = false, isBeside = false }: Wrapper): void => {
+  suiteOf(`${outer} filesystem`, checksUploads, async (t) => {
+    const { store, close, tempFiles } = await openFilesystem(t.testdir())
+    return { store: await wrap(store), close, leftovers: tempFiles }
+  })
+  for (const [inner, below] of Object.entries(wrappers)) {
+    const isView = VIEWS.includes(inner) || (VIEWS.includes(outer) && inner !== 'memory in front of')
+    const cannotCheck = isBeside || CHANGING.includes(outer)
+    if (isView || (below.checksUploads === true && cannotCheck)) continue
+    suiteOf(`${outer} ${inner} memory`, checksUploads || below.checksUploads === true, async () => ({
+      store: await wrap(await below.wrap(await memoryStore())),
+      close: async () => {},
+    }))
+  }
+}
