@@ -37,7 +37,7 @@ const importedBy = {
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
-  '@redis/client': ['store/redis/client'],
+  '@redis/client': ['store/redis-store/connections'],
 }
 
 const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
@@ -48,7 +48,7 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
 }))
 
 /** Rooms of src/store/ that any kind may use; each other one is the parts of the one kind that is named like it. */
-const sharedByKinds = ['kind', 'index', 'content']
+const sharedByKinds = ['kind', 'index', 'content', 'remote']
 
 const storeRules = [
   {

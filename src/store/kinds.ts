@@ -7,6 +7,7 @@ import { fastSlow } from './kind/fast-slow.js'
 import { filesystem } from './kind/filesystem.js'
 import { memory } from './kind/memory.js'
 import { noop } from './kind/noop.js'
+import { redisStore } from './kind/redis-store.js'
 import { refStore } from './kind/ref-store.js'
 import { shard } from './kind/shard.js'
 import { sizePartitioning } from './kind/size-partitioning.js'
@@ -28,6 +29,7 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   size_partitioning: sizePartitioning,
   shard,
   ref_store: refStore,
+  redis_store: redisStore,
   noop,
   cache_metrics: cacheMetrics,
 }

@@ -13,6 +13,7 @@ export interface StoreOptions {
   readonly shard: ShardOptions
   readonly ref_store: RefStoreOptions
   readonly noop: NoopOptions
+  readonly redis_store: RedisStoreOptions
   readonly cache_metrics: CacheMetricsOptions
 }
 
@@ -321,6 +322,107 @@ export interface RefStoreOptions {
  * Keeps nothing: uploads vanish, reads find nothing. The slow side of a `fast_slow` that has no second tier.
  */
 export interface NoopOptions {}
+
+/**
+ * Keeps blobs in Redis, or a server that speaks its protocol, for machines that share a cache: action results and small blobs above all. What Redis evicts when its memory is used up is its own choice (`maxmemory-policy`).
+ */
+export interface RedisStoreOptions {
+  /**
+   * `redis://[username:password@]host[:port][/database]`, or `rediss://` for TLS: exactly one, in a `cluster` some of its nodes. For `sentinel` some of the sentinels: `redis+sentinel://host[:port][/database]?sentinelServiceName=name` (the name is `master` when left out; `sentinelUsername` and `sentinelPassword` are for the sentinels, what stands before `@` is for the servers).
+   */
+  readonly addresses: readonly string[]
+  /**
+   * How the servers are organised: one server, a server and its replicas watched by sentinels, or a cluster.
+   */
+  readonly mode: 'standard' | 'sentinel' | 'cluster'
+  /**
+   * Put before every key. Stores that share a Redis need one each: an action cache and a CAS above all. With a hash tag in it (`{builds}:`) a cluster keeps everything on one node.
+   */
+  readonly key_prefix: string
+  /**
+   * Milliseconds a command may take. A server that says nothing for so long counts as lost, and its connection is made anew.
+   */
+  readonly command_timeout_ms: number
+  /**
+   * Milliseconds an attempt to connect may take. The start waits once for so long; after that the server runs without its Redis until it answers.
+   */
+  readonly connection_timeout_ms: number
+  /**
+   * Milliseconds a health probe may take.
+   */
+  readonly health_check_timeout_ms: number
+  /**
+   * Blobs of up to so many bytes are one string in Redis; larger ones lie in a hash, in chunks of that size, which are read and written a few at a time. Blobs written with another size stay readable.
+   */
+  readonly read_chunk_size: number
+  /**
+   * Connections kept, in a cluster to each of its nodes. Commands share them.
+   */
+  readonly connection_pool_size: number
+  /**
+   * Seconds after its upload, or after the last FindMissingBlobs that found it, until Redis expires a blob; 0 means never.
+   */
+  readonly key_ttl_s: number
+  /**
+   * Chunks of one upload on their way at one time.
+   */
+  readonly max_chunk_uploads_per_update: number
+  /**
+   * Most requests at one time; further ones wait.
+   */
+  readonly max_client_permits: number
+  /**
+   * How failed calls are tried again.
+   */
+  readonly retry: Retry
+  /**
+   * In place of `connection_timeout_ms`, which it must not stand beside: the same in seconds.
+   */
+  readonly connection_timeout_s?: number
+}
+
+/**
+ * How a failed call to a remote backend is tried again.
+ */
+export interface Retry {
+  /**
+   * Further attempts after the first one.
+   */
+  readonly max_retries: number
+  /**
+   * Base of the waiting time in seconds; the first wait is twice this and every later one doubles.
+   */
+  readonly delay: number
+  /**
+   * Fraction of each wait that is random: 0.5 spreads it from 75 % to 125 %.
+   */
+  readonly jitter: number
+  /**
+   * Seconds after the first attempt from when on no further one begins; 0 means no limit.
+   */
+  readonly budget_s: number
+  /**
+   * Status names that are tried again. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.
+   */
+  readonly retry_on_errors?: readonly (
+    | 'Cancelled'
+    | 'Unknown'
+    | 'InvalidArgument'
+    | 'DeadlineExceeded'
+    | 'NotFound'
+    | 'AlreadyExists'
+    | 'PermissionDenied'
+    | 'ResourceExhausted'
+    | 'FailedPrecondition'
+    | 'Aborted'
+    | 'OutOfRange'
+    | 'Unimplemented'
+    | 'Internal'
+    | 'Unavailable'
+    | 'DataLoss'
+    | 'Unauthenticated'
+  )[]
+}
 
 /**
  * Labels the cache metrics of its backend. Every store is counted without it.

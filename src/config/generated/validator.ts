@@ -3012,7 +3012,7 @@ return errors === 0;
 }
 validate87.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema41 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/redis_store.json","title":"redis_store","description":"Keeps blobs in Redis or a server that speaks its protocol.","type":"object","properties":{"addresses":{"description":"`redis://`, `rediss://` or `redis+sentinel://` addresses; exactly one unless `mode` is `cluster`.","type":"array","items":{"type":"string"},"minItems":1},"mode":{"description":"How the servers are organised.","type":"string","enum":["standard","sentinel","cluster"],"default":"standard"},"key_prefix":{"description":"Put before every key.","type":"string","default":""},"experimental_pub_sub_channel":{"description":"Channel for change notifications of a scheduler.","type":"string"},"command_timeout_ms":{"description":"Milliseconds a command may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000,"x-zero-is-default":true},"connection_timeout_ms":{"description":"Milliseconds connecting may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":3000,"x-zero-is-default":true},"health_check_timeout_ms":{"description":"Milliseconds a health probe may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":4000,"x-zero-is-default":true},"read_chunk_size":{"description":"Bytes fetched at a time.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"connection_pool_size":{"description":"Connections kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":3,"x-zero-is-default":true},"key_ttl_s":{"description":"Seconds until Redis expires a key; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_chunk_uploads_per_update":{"description":"Chunks of one upload sent at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true},"scan_count":{"description":"Keys asked for in one scan step.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000,"x-zero-is-default":true},"max_client_permits":{"description":"Most commands at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":500,"x-zero-is-default":true},"max_count_per_cursor":{"description":"Rows per page of a search.","type":["integer","string"],"x-value":"count","minimum":0,"default":1500,"x-zero-is-default":true},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{"max_retries":1,"delay":0.1}},"response_timeout_s":{"description":"No longer used: see `command_timeout_ms`.","deprecated":true,"x-ignored":true},"broadcast_channel_capacity":{"description":"No longer used.","deprecated":true,"x-ignored":true},"connection_timeout_s":{"description":"No longer used: see `connection_timeout_ms`.","deprecated":true,"x-ignored":true}},"additionalProperties":false,"required":["addresses"],"x-lenient":"always","x-available":false};
+const schema41 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/redis_store.json","title":"redis_store","description":"Keeps blobs in Redis, or a server that speaks its protocol, for machines that share a cache: action results and small blobs above all. What Redis evicts when its memory is used up is its own choice (`maxmemory-policy`).","type":"object","properties":{"addresses":{"description":"`redis://[username:password@]host[:port][/database]`, or `rediss://` for TLS: exactly one, in a `cluster` some of its nodes. For `sentinel` some of the sentinels: `redis+sentinel://host[:port][/database]?sentinelServiceName=name` (the name is `master` when left out; `sentinelUsername` and `sentinelPassword` are for the sentinels, what stands before `@` is for the servers).","type":"array","items":{"type":"string"},"minItems":1},"mode":{"description":"How the servers are organised: one server, a server and its replicas watched by sentinels, or a cluster.","type":"string","enum":["standard","sentinel","cluster"],"default":"standard"},"key_prefix":{"description":"Put before every key. Stores that share a Redis need one each: an action cache and a CAS above all. With a hash tag in it (`{builds}:`) a cluster keeps everything on one node.","type":"string","default":""},"experimental_pub_sub_channel":{"description":"Channel for change notifications of a scheduler.","type":"string","x-ignored":"it is for schedulers that keep their state in Redis, and none here does"},"command_timeout_ms":{"description":"Milliseconds a command may take. A server that says nothing for so long counts as lost, and its connection is made anew.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000,"x-zero-is-default":true},"connection_timeout_ms":{"description":"Milliseconds an attempt to connect may take. The start waits once for so long; after that the server runs without its Redis until it answers.","type":["integer","string"],"x-value":"count","minimum":0,"default":3000,"x-zero-is-default":true},"health_check_timeout_ms":{"description":"Milliseconds a health probe may take.","type":["integer","string"],"x-value":"count","minimum":0,"default":4000,"x-zero-is-default":true},"read_chunk_size":{"description":"Blobs of up to so many bytes are one string in Redis; larger ones lie in a hash, in chunks of that size, which are read and written a few at a time. Blobs written with another size stay readable.","type":["integer","string"],"x-value":"size","default":65536,"x-zero-is-default":true},"connection_pool_size":{"description":"Connections kept, in a cluster to each of its nodes. Commands share them.","type":["integer","string"],"x-value":"count","minimum":0,"default":3,"x-zero-is-default":true},"key_ttl_s":{"description":"Seconds after its upload, or after the last FindMissingBlobs that found it, until Redis expires a blob; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_chunk_uploads_per_update":{"description":"Chunks of one upload on their way at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true},"scan_count":{"description":"Keys asked for in one scan step.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000,"x-ignored":"the store never lists its keys"},"max_client_permits":{"description":"Most requests at one time; further ones wait.","type":["integer","string"],"x-value":"count","minimum":0,"default":500,"x-zero-is-default":true},"max_count_per_cursor":{"description":"Rows per page of a search.","type":["integer","string"],"x-value":"count","minimum":0,"default":1500,"x-ignored":"no search is made in Redis"},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{"max_retries":1,"delay":0.1}},"response_timeout_s":{"description":"No longer used: see `command_timeout_ms`.","deprecated":true,"x-ignored":"`command_timeout_ms` limits every answer"},"broadcast_channel_capacity":{"description":"No longer used.","deprecated":true,"x-ignored":"it is for schedulers that keep their state in Redis, and none here does"},"connection_timeout_s":{"description":"In place of `connection_timeout_ms`, which it must not stand beside: the same in seconds.","type":["integer","string"],"x-value":"count","minimum":0,"deprecated":true}},"additionalProperties":false,"required":["addresses"],"x-lenient":"always"};
 
 function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/redis_store.json" */;
@@ -3478,14 +3478,50 @@ vErrors = vErrors === null ? validate92.errors : vErrors.concat(validate92.error
 errors = vErrors.length;
 }
 }
-}
-else {
-const err37 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data};
+if(data.connection_timeout_s !== undefined){
+let data16 = data.connection_timeout_s;
+if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
+const err37 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/type",keyword:"type",params:{type: schema41.properties.connection_timeout_s.type},message:"must be integer,string",schema:schema41.properties.connection_timeout_s.type,parentSchema:schema41.properties.connection_timeout_s,data:data16};
 if(vErrors === null){
 vErrors = [err37];
 }
 else {
 vErrors.push(err37);
+}
+errors++;
+}
+const reason10 = checkScalar.call(this, "count", data16, schema41.properties.connection_timeout_s, instancePath+"/connection_timeout_s");
+if(reason10 !== undefined){
+const err38 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema41.properties.connection_timeout_s,data:data16};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 0 || isNaN(data16)){
+const err39 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema41.properties.connection_timeout_s,data:data16};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema41.type,parentSchema:schema41,data};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
 }
 errors++;
 }

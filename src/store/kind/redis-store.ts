@@ -1,0 +1,51 @@
+import type { RedisStoreOptions } from '../../config/config.js'
+import type { StoreKind } from '../kind.js'
+import { parseAddresses } from '../redis-store/address.js'
+import { Commands, checkPrefix } from '../redis-store/commands.js'
+import { RedisConnections } from '../redis-store/connections.js'
+import { redisFailure } from '../redis-store/failure.js'
+import { RedisStore } from '../redis-store/redis-store.js'
+import { connectionProbe } from '../remote/connection-health.js'
+import { Requests } from '../remote/requests.js'
+
+/**
+ * Blobs in a Redis, for machines that share a cache: action results and small blobs above all. Redis decides what it evicts
+ * (`maxmemory-policy`). A server that is not there does not keep this one from starting: its store fails until it is.
+ */
+export const redisStore: StoreKind<RedisStoreOptions> = {
+  build: async (options, { path, watch, resources, log }) => {
+    checkPrefix(options.key_prefix)
+    const target = parseAddresses(options.mode, options.addresses)
+    const connectTimeoutMs = (options.connection_timeout_s ?? 0) * 1000 || options.connection_timeout_ms
+    const connections = await RedisConnections.open({
+      target,
+      poolSize: options.connection_pool_size,
+      connectTimeoutMs,
+      commandTimeoutMs: options.command_timeout_ms,
+      log,
+    })
+    resources.add(`store ${path}: connections to Redis`, () => connections.close())
+    await connections.ready(connectTimeoutMs)
+
+    const backend = `Redis at ${target.name}`
+    const failureOf = (thrown: unknown) => redisFailure(backend, thrown)
+    const { command_timeout_ms: timeoutMs, max_client_permits: maxConcurrent, retry } = options
+    const commands = new Commands(connections, new Requests({ backend, retry, maxConcurrent, timeoutMs, failureOf }))
+    const connection = {
+      name: target.name,
+      structName: RedisConnections.name,
+      ping: async (signal: AbortSignal) => void (await connections.send(undefined, ['PING'], signal)),
+      failureOf,
+      timeoutMs: options.health_check_timeout_ms,
+    }
+    watch(connectionProbe(path, connection))
+    return new RedisStore({
+      commands,
+      connection,
+      keyPrefix: options.key_prefix,
+      chunkBytes: options.read_chunk_size,
+      maxChunkUploads: options.max_chunk_uploads_per_update,
+      ttlMs: options.key_ttl_s * 1000,
+    })
+  },
+}

@@ -1,0 +1,87 @@
+/** A backend that a test runs for itself: a program of its own, on ports of the system's choice. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** What a test gives to what runs for as long as it does. */
+export interface Scope {
+  teardown(stop: () => unknown): void
+}
+
+export interface Backend {
+  /** Everything it said so far. */
+  readonly log: () => string
+  /** Ends it without a word. */
+  kill(): Promise<void>
+  /** Makes it hang with its connections open, and go on. */
+  pause(): void
+  resume(): void
+}
+
+const START_LIMIT_MS = 30_000
+
+/** Starts it and waits until it says that it is `ready`. Gone when the test ends. */
+export const startBackend = async (
+  t: Scope,
+  program: string,
+  args: readonly string[],
+  ready: RegExp,
+  { cwd, env = process.env }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
+): Promise<Backend> => {
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()).once('error', () => resolve()))
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  const killOnExit = (): boolean => child.kill('SIGKILL')
+  process.once('exit', killOnExit)
+  void ended.then(() => process.removeListener('exit', killOnExit))
+  t.teardown(kill)
+  const log = await waitFor(child, ready)
+  return { log, kill, pause: () => child.kill('SIGSTOP'), resume: () => child.kill('SIGCONT') }
+}
+
+const waitFor = (child: ChildProcess, ready: RegExp): Promise<() => string> =>
+  new Promise((resolve, reject) => {
+    let log = ''
+    const fail = (why: string): void => reject(new Error(`${child.spawnfile} ${why}:\n${log}`))
+    const limit = setTimeout(fail, START_LIMIT_MS, `is not ready after ${START_LIMIT_MS} ms`)
+    child.once('error', reject)
+    child.once('close', (code) => fail(`ended with ${code}`))
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue
+      createInterface(stream).on('line', (line) => {
+        log += `${line}\n`
+        if (!ready.test(line)) return
+        clearTimeout(limit)
+        resolve(() => log)
+      })
+    }
+  })
+
+/** An empty folder that is gone when the test ends. */
+export const folderOf = async (t: Scope): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'remexec-backend-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Ports that nobody has now, for programs that cannot be told to take any. */
+export const freePorts = async (count: number): Promise<number[]> => {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await once(server, 'listening')
+      return portOf(server.address())
+    }),
+  )
+  await Promise.all(servers.map((server) => once(server.close(), 'close')))
+  return ports
+}
+
+export const portOf = (address: unknown): number => (address as { readonly port: number }).port
