@@ -126,13 +126,18 @@ const closeAll = (schedulers: ReadonlyMap<string, SchedulerHost>): void => {
 
 const startServer = async (server: ServerConfig, parts: Parts, health: HealthRegistry): Promise<Listener> => {
   const { health: page } = server.services
-  const { host, port, max_decoding_message_size, transport } = server.listener
+  const { host, port, max_decoding_message_size, transport, compression } = server.listener
+  const { send_compression_algorithm, accepted_compression_algorithms } = compression
   return listen({
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     services: servicesOf(server, parts),
     http: new Map(page === undefined ? [] : [[page.path, healthPage(health, page.timeout_seconds * 1000)]]),
     transport,
     maxMessageBytes: max_decoding_message_size,
+    compression: {
+      sendsGzip: send_compression_algorithm === 'gzip',
+      accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
+    },
     log: parts.log,
   })
 }

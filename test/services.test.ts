@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import t from 'tap'
 import { systemClock } from '../src/base/clock.js'
 import { silentLog } from '../src/base/log.js'
@@ -79,3 +81,28 @@ const reflected = async (client: TestClient): Promise<string[]> => {
   const names: string[] = messages[0].listServicesResponse.service.map((service: { name: string }) => service.name)
   return names.filter((service) => !service.startsWith('grpc.')).sort()
 }
+
+t.test('a listener compresses responses and takes compressed requests as its configuration says', async (t) => {
+  const compression = { send_compression_algorithm: 'gzip', accepted_compression_algorithms: ['none'] }
+  const servers = [
+    { name: 'usual', listener: { http: { socket_address: '127.0.0.1:0' } }, services: {} },
+    { name: 'other', listener: { http: { socket_address: '127.0.0.1:0', compression } }, services: {} },
+  ]
+  const folder = t.testdir({ 'config.json': JSON.stringify({ stores: [], servers }) })
+  const running = await assemble(await loadConfig(`${folder}/config.json`), { clock: systemClock, log: silentLog })
+  t.teardown(() => running.close())
+  const [usual = '', other = ''] = running.addresses.map(({ address }) => address)
+  /** grpc-js keeps the fields it goes by to itself. */
+  const encodings = async (address: string, encoding: string): Promise<unknown> => {
+    const session = connect(`http://${address}`)
+    const path = { ':method': 'POST', ':path': '/grpc.health.v1.Health/Check', 'content-type': 'application/grpc' }
+    const stream = session.request({ ...path, 'grpc-encoding': encoding, 'grpc-accept-encoding': 'gzip' })
+    stream.end(Buffer.alloc(5))
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>]
+    session.destroy()
+    return [headers['grpc-encoding'], headers['grpc-accept-encoding'], headers['grpc-status']]
+  }
+  t.same(await encodings(usual, 'gzip'), [undefined, 'identity,gzip,deflate', undefined])
+  t.same(await encodings(other, 'identity'), ['gzip', 'identity', undefined])
+  t.same(await encodings(other, 'gzip'), [undefined, 'identity', '12'])
+})

@@ -19,17 +19,37 @@ export interface Service {
   readonly bidirectional?: Readonly<Record<string, Bidirectional>>
 }
 
-/** What the listener adds to a Call: the peer and the request's metadata, lower-case names. */
+/** Names in lower case; values of `-bin` names are bytes, others printable ASCII. */
+export type Metadata = ReadonlyMap<string, string | Buffer>
+
+/** A Call of a client: who asks, and what came beside the request. */
 export interface RpcCall extends Call {
+  /** `host:port` of the client. */
   readonly peer: string
-  readonly metadata: ReadonlyMap<string, string | Buffer>
+  /** Of the request. Of several values the first. */
+  readonly metadata: Metadata
+}
+
+/** What a handler is given: a call that also says how it is answered. */
+export interface ServedCall extends RpcCall {
+  /** Metadata to send in front of the first response. Throws when that has been sent, and for names that are gRPC's own. */
+  setHeaders(metadata: Metadata): void
+  /** Metadata to send with the status. Throws for names that are gRPC's own. */
+  setTrailers(metadata: Metadata): void
+  /**
+   * False for responses that would not get smaller. Where it stays true, messages are still compressed only if the
+   * listener does so and the client understands it.
+   */
+  compressesResponses: boolean
+  /** Whether a message of the request came compressed, as far as the transport tells: grpc-js does not. */
+  cameCompressed(request: object): boolean
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: messages of every type pass here; each service states its own.
 type Message = any
 
 /** Answers with the response message, or with the bytes of one (`EncodedMessage` of `proto/codec`). */
-export type Unary<Q = Message, R = Message> = (request: Q, call: RpcCall) => Promise<R>
+export type Unary<Q = Message, R = Message> = (request: Q, call: ServedCall) => Promise<R>
 
 /**
  * The responses of a call: a stream of messages, or, for who sends from memory that is used again, one message after the
@@ -43,12 +63,12 @@ export interface Responses extends Writable {
 }
 
 /** Resolves once everything was given to `responses`; the listener ends the stream and sends the status. */
-export type ServerStreaming<Q = Message> = (request: Q, call: RpcCall, responses: Responses) => Promise<void>
+export type ServerStreaming<Q = Message> = (request: Q, call: ServedCall, responses: Responses) => Promise<void>
 
 /**
  * May resolve before `requests` ended: the answer goes out at once and the listener reads off the rest. `requests` ends
  * only when the client half-closed: an aborted upload destroys it with a CANCELLED StatusError instead.
  */
-export type ClientStreaming<R = Message> = (requests: Readable, call: RpcCall) => Promise<R>
+export type ClientStreaming<R = Message> = (requests: Readable, call: ServedCall) => Promise<R>
 
-export type Bidirectional = (requests: Readable, responses: Responses, call: RpcCall) => Promise<void>
+export type Bidirectional = (requests: Readable, responses: Responses, call: ServedCall) => Promise<void>

@@ -13,7 +13,7 @@ import { GrpcHealth, HEALTH } from './health.js'
 import { type HttpHandler, httpServer } from './http.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
 import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
-import type { Transport, TransportParts } from './transport.js'
+import type { MessageCompression, Transport, TransportParts } from './transport.js'
 
 /** Who speaks gRPC on a connection: remexec itself, or grpc-js. */
 export type TransportName = 'remexec' | 'grpc-js'
@@ -33,8 +33,8 @@ export interface ListenOptions {
   readonly firstBytesMs?: number
   /** How long a client may go on sending once its call was answered. */
   readonly readOffMs?: number
-  /** Compresses responses for clients that say they understand gzip. */
-  readonly sendsGzip?: boolean
+  /** Default: responses are sent as they are, and requests may come in gzip and deflate. Only our own transport does otherwise. */
+  readonly compression?: MessageCompression
   /** Bounds of our own transport. */
   readonly limits?: Partial<TransportLimits>
   readonly clock?: Clock
@@ -74,7 +74,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     firstBytesMs,
     readOffMs: options.readOffMs ?? READ_OFF_MS,
-    sendsGzip: options.sendsGzip ?? false,
+    compression: options.compression ?? { sendsGzip: false, accepted: ['gzip', 'deflate'] },
     clock,
     log,
   })
@@ -107,7 +107,16 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
 }
 
 const transportOf = ({ transport, limits }: ListenOptions, parts: TransportParts): Transport =>
-  transport === 'grpc-js' ? new GrpcJsTransport(parts) : new RemexecTransport(parts, limits)
+  transport === 'grpc-js' ? new GrpcJsTransport(withoutCompression(parts)) : new RemexecTransport(parts, limits)
+
+const withoutCompression = (parts: TransportParts): TransportParts => {
+  const { sendsGzip, accepted } = parts.compression
+  if (!sendsGzip && accepted.includes('gzip') && accepted.includes('deflate')) return parts
+  throw new StatusError(
+    'INVALID_ARGUMENT',
+    'grpc-js sends responses as they are, and takes requests in gzip and deflate',
+  )
+}
 
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
 

@@ -3,6 +3,15 @@ import type { Socket } from 'node:net'
 import type { Clock } from '../base/clock.js'
 import type { Log } from '../base/log.js'
 import type { Calls } from './call/calls.js'
+import type { Encoding } from './grpc/encoding.js'
+
+/** How single messages are compressed, apart from the compressed blobs of REAPI. */
+export interface MessageCompression {
+  /** Compresses responses for clients that say they understand it. */
+  readonly sendsGzip: boolean
+  /** What requests may be compressed with. */
+  readonly accepted: readonly Encoding[]
+}
 
 /** What every transport is given. */
 export interface TransportParts {
@@ -15,8 +24,7 @@ export interface TransportParts {
   readonly firstBytesMs: number
   /** How long a client may go on sending once its call was answered. */
   readonly readOffMs: number
-  /** Compresses responses for clients that say they understand it. */
-  readonly sendsGzip: boolean
+  readonly compression: MessageCompression
   readonly clock: Clock
   readonly log: Log
 }

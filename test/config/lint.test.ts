@@ -132,7 +132,7 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
   [
     'settings that ask for what is done anyway',
     {
-      servers: `{ listener: { http: { socket_address: ':9', freebind: false, compression: { send_compression_algorithm: 'none' } } }, services: {} },`,
+      servers: `{ listener: { http: { socket_address: ':9', freebind: false, transport: 'grpc-js', compression: { send_compression_algorithm: 'none' } } }, services: {} },`,
     },
     [],
   ],

@@ -94,10 +94,11 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       const { client, lines } = await serving(t, [service])
       const ask = () => failure(client.unary(GET, {}).response)
 
-      thrown = new StatusError('UNAVAILABLE', 'später: 100 % voll\n\u0000naïve', { details: [retryInfo(1500)] })
+      const late = new StatusError('UNAVAILABLE', 'später: 100 % voll\n\u0000naïve', { details: [retryInfo(1500)] })
+      thrown = late
       const error = await ask()
       t.equal(error.code, 14)
-      t.equal(error.details, 'später: 100 % voll naïve')
+      t.equal(error.details, late.message, 'as it is, line break and all')
       const trailer = codec('google.rpc.Status').decode(error.metadata.get('grpc-status-details-bin')[0] as Buffer)
       t.match(trailer, {
         code: 14,

@@ -761,7 +761,25 @@ export interface ListenerOptions {
    */
   readonly transport: 'remexec' | 'grpc-js'
   /**
+   * Compression of gRPC messages, apart from the compressed blobs of the protocol.
+   */
+  readonly compression: ListenerCompression
+  /**
    * Largest message a client may send.
    */
   readonly max_decoding_message_size: number
+}
+
+/**
+ * Compression of gRPC messages, apart from the compressed blobs of the protocol.
+ */
+export interface ListenerCompression {
+  /**
+   * What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: "remexec"`.
+   */
+  readonly send_compression_algorithm: 'none' | 'gzip'
+  /**
+   * What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: "grpc-js"` always takes gzip and deflate.
+   */
+  readonly accepted_compression_algorithms: readonly ('none' | 'gzip' | 'deflate')[]
 }

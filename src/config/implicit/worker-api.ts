@@ -98,6 +98,7 @@ class Placement {
     const listener: ListenerConfig = {
       socket_address: text,
       transport: 'remexec',
+      compression: { send_compression_algorithm: 'none', accepted_compression_algorithms: [] },
       max_decoding_message_size: MESSAGE_BYTES,
       host,
       port: address.port,

@@ -20,6 +20,7 @@ export const lintServers = (context: LintContext): void => {
     findings.warning(['servers'], 'there is neither a server nor a worker: nothing can be reached')
   lintPorts(context)
   for (const server of config.servers) {
+    lintCompression(server, context)
     lintInstanceNames(server, context)
     lintSharedStores(server, context)
     lintByteStream(server, context)
@@ -46,6 +47,26 @@ const lintPorts = ({ config: { servers }, findings, originOf }: LintContext): vo
       },
     )
   }
+}
+
+/** grpc-js compresses nothing that a server sends, and takes what it understands. */
+const lintCompression = ({ listener }: ServerConfig, { findings, originOf }: LintContext): void => {
+  const { transport, compression } = listener
+  if (transport !== 'grpc-js') return
+  const path = [...originOf(listener), 'compression']
+  const { send_compression_algorithm: sent, accepted_compression_algorithms: accepted } = compression
+  if (sent !== 'none') {
+    findings.error([...path, 'send_compression_algorithm'], 'transport "grpc-js" cannot compress responses', {
+      found: JSON.stringify(sent),
+      expected: '"none", or transport "remexec"',
+    })
+  }
+  if (accepted.includes('gzip') && accepted.includes('deflate')) return
+  findings.error(
+    [...path, 'accepted_compression_algorithms'],
+    'transport "grpc-js" takes requests in gzip and deflate, whatever is said here',
+    { found: JSON.stringify(accepted), expected: 'both, which is the default, or transport "remexec"' },
+  )
 }
 
 const perInstance = ({ services }: ServerConfig) =>

@@ -1,5 +1,5 @@
 import type { Log, LogFields } from '../../base/log.js'
-import type { RpcCall } from '../../base/rpc.js'
+import type { Metadata, ServedCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
 import { type Encoded, EncodedMessage } from '../../proto/codec.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
@@ -16,9 +16,9 @@ type Messages = Pick<Receiver, 'message' | 'halfClosed'>
 
 /**
  * One RPC between a client and a handler: its messages, its end, its line in the log. The one object for it, whatever
- * transport it came by; services see it as an RpcCall.
+ * transport it came by; services see it as a ServedCall.
  */
-export class ServerCall implements RpcCall, Receiver, UnderWay {
+export class ServerCall implements ServedCall, Receiver, UnderWay {
   position = 0
   /** Known once the request was decoded; empty where it names none, and for calls that stream their requests. */
   instanceName = ''
@@ -33,6 +33,8 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
   #responses: ResponseStream | undefined
   #givenUp: StatusError | undefined
   #isEnded = false
+  /** Those that came so: few do. */
+  #compressed: WeakSet<object> | undefined
 
   constructor(method: MethodDefinition, wire: Wire, log: Log) {
     this.#method = method
@@ -44,8 +46,28 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
     return this.#wire.peer
   }
 
-  get metadata(): ReadonlyMap<string, string | Buffer> {
+  get metadata(): Metadata {
     return this.#wire.metadata
+  }
+
+  setHeaders(metadata: Metadata): void {
+    this.#wire.setHeaders(metadata)
+  }
+
+  setTrailers(metadata: Metadata): void {
+    this.#wire.setTrailers(metadata)
+  }
+
+  get compressesResponses(): boolean {
+    return this.#wire.compresses
+  }
+
+  set compressesResponses(compresses: boolean) {
+    this.#wire.compresses = compresses
+  }
+
+  cameCompressed(request: object): boolean {
+    return this.#compressed?.has(request) ?? false
   }
 
   /** Few handlers ever ask for it, and a signal costs more than the rest of a small call. */
@@ -59,7 +81,8 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
 
   /** The request of a call that has exactly one. */
   async request(): Promise<unknown> {
-    const request = this.#method.request.decode(await this.requestBytes())
+    const bytes = await this.requestBytes()
+    const request = this.#decode(bytes, this.cameCompressed(bytes))
     this.instanceName = instanceNameOf(request)
     return request
   }
@@ -69,9 +92,9 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
       let received: Buffer | undefined
       this.#failRequest = reject
       this.#messages = {
-        message: (bytes) => {
+        message: (bytes, cameCompressed) => {
           if (received !== undefined) reject(this.#miscounted('more than one'))
-          received = bytes
+          received = this.#marked(bytes, cameCompressed)
           this.#wire.read()
         },
         halfClosed: () => {
@@ -85,7 +108,7 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
 
   requests(): RequestStream {
     const stream = new RequestStream(
-      (bytes) => this.#method.request.decode(bytes),
+      (bytes, cameCompressed) => this.#decode(bytes, cameCompressed),
       () => this.#wire.read(),
     )
     this.#messages = stream
@@ -128,8 +151,8 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
     this.#end(StatusError.from(thrown))
   }
 
-  message(bytes: Buffer): void {
-    this.#messages?.message(bytes)
+  message(bytes: Buffer, cameCompressed: boolean): void {
+    this.#messages?.message(bytes, cameCompressed)
   }
 
   halfClosed(): void {
@@ -184,6 +207,18 @@ export class ServerCall implements RpcCall, Receiver, UnderWay {
     if (error === undefined) this.log.debug('call', fields)
     else if (serverFaults.has(code)) this.log.error('call failed', { ...fields(), error })
     else this.log.debug('call', () => ({ ...fields(), reason: error.message }))
+  }
+
+  #decode(bytes: Buffer, cameCompressed: boolean): object {
+    return this.#marked(this.#method.request.decode(bytes) as object, cameCompressed)
+  }
+
+  #marked<T extends object>(message: T, cameCompressed: boolean): T {
+    if (cameCompressed) {
+      this.#compressed ??= new WeakSet()
+      this.#compressed.add(message)
+    }
+    return message
   }
 
   #encode(message: unknown): Encoded {

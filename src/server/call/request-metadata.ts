@@ -1,7 +1,7 @@
 import type { LogFields } from '../../base/log.js'
+import type { Metadata } from '../../base/rpc.js'
 import { isStatus } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
-import type { Metadata } from './wire.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 const REQUEST_METADATA = 'build.bazel.remote.execution.v2.requestmetadata-bin'

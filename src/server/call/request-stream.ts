@@ -5,11 +5,11 @@ const TURNS_BEFORE_END = 4
 
 /** The request messages of a streaming call, one held at a time. */
 export class RequestStream extends Readable {
-  readonly #decode: (bytes: Buffer) => unknown
+  readonly #decode: (bytes: Buffer, cameCompressed: boolean) => unknown
   readonly #askForOne: () => void
 
   /** `askForOne` asks for one more message, which comes as a call of `message` or of `halfClosed`. */
-  constructor(decode: (bytes: Buffer) => unknown, askForOne: () => void) {
+  constructor(decode: (bytes: Buffer, cameCompressed: boolean) => unknown, askForOne: () => void) {
     super({ objectMode: true, highWaterMark: 1 })
     this.#decode = decode
     this.#askForOne = askForOne
@@ -21,10 +21,10 @@ export class RequestStream extends Readable {
     this.#askForOne()
   }
 
-  message(bytes: Buffer): void {
+  message(bytes: Buffer, cameCompressed = false): void {
     if (this.destroyed) return
     try {
-      this.push(this.#decode(bytes))
+      this.push(this.#decode(bytes, cameCompressed))
     } catch (error) {
       this.destroy(error instanceof Error ? error : new Error(String(error)))
     }

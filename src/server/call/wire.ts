@@ -1,16 +1,21 @@
+import type { Metadata } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
-
-/** The metadata of a request: names in lower case; values of `-bin` names are bytes. Of several values the first. */
-export type Metadata = ReadonlyMap<string, string | Buffer>
 
 /** One RPC as a transport brings it: below the call that services see, and the same for every transport. */
 export interface Wire {
   /** Who takes what comes: set before the first `read`, which may be answered at once. */
   receiver: Receiver | undefined
+  /** Of the request. Of several values the first. */
   readonly metadata: Metadata
   /** `host:port` of the client. */
   readonly peer: string
+  /** Whether messages are compressed, where that can be. */
+  compresses: boolean
+  /** To be sent in front of the first message. Throws when one has been sent. */
+  setHeaders(metadata: Metadata): void
+  /** To be sent with the end. */
+  setTrailers(metadata: Metadata): void
   /** Asks for one more message, which comes as a call of `Receiver.message` or, at the end, of `Receiver.halfClosed`. */
   read(): void
   /**
@@ -28,7 +33,7 @@ export interface Wire {
 
 /** Who takes what a Wire brings. */
 export interface Receiver {
-  message(bytes: Buffer): void
+  message(bytes: Buffer, cameCompressed: boolean): void
   halfClosed(): void
   /** What came is no message that can be taken. */
   failed(error: StatusError): void

@@ -1,9 +1,10 @@
 import { Metadata as GrpcMetadata, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
+import type { Metadata } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
 import type { Calls } from '../call/calls.js'
 import type { Handler } from '../call/handlers.js'
-import type { Metadata, Receiver, Wire } from '../call/wire.js'
+import type { Receiver, Wire } from '../call/wire.js'
 import { wireStatus } from '../grpc/status.js'
 
 /** As many turns of the loop as a half-closed request waits before its end is believed. */
@@ -16,15 +17,20 @@ const MAX_AHEAD_BYTES = 128 * 1024
 /** A call as grpc-js brings it. */
 export class GrpcJsWire implements Wire {
   readonly #call: ServerInterceptingCallInterface
-  readonly #headers: GrpcMetadata
+  readonly #received: GrpcMetadata
   receiver: Receiver | undefined
   #sendingBytes = 0
   #onRoom: ((sizeBytes: number) => void) | undefined
   readonly peer: string
+  /** Without effect: grpc-js cannot compress what a server sends. */
+  compresses = false
+  #headers: GrpcMetadata | undefined
+  #trailers: GrpcMetadata | undefined
+  #hasResponded = false
 
   private constructor(call: ServerInterceptingCallInterface, headers: GrpcMetadata) {
     this.#call = call
-    this.#headers = headers
+    this.#received = headers
     // Later, when the connection may be gone, grpc-js no longer knows.
     this.peer = call.getPeer()
   }
@@ -44,7 +50,16 @@ export class GrpcJsWire implements Wire {
   }
 
   get metadata(): Metadata {
-    return new Map(Object.entries(this.#headers.getMap()))
+    return new Map(Object.entries(this.#received.getMap()))
+  }
+
+  setHeaders(metadata: Metadata): void {
+    if (this.#hasResponded) throw new TypeError('headers were set behind the first response')
+    this.#headers = grpcMetadata(metadata)
+  }
+
+  setTrailers(metadata: Metadata): void {
+    this.#trailers = grpcMetadata(metadata)
   }
 
   read(): void {
@@ -54,6 +69,7 @@ export class GrpcJsWire implements Wire {
   send(message: Encoded, sent: () => void = () => {}): undefined {
     const { byteLength } = message
     this.#sendingBytes += byteLength
+    this.#respond()
     this.#call.sendMessage(bufferOf(message), () => {
       this.#sendingBytes -= byteLength
       sent()
@@ -67,12 +83,13 @@ export class GrpcJsWire implements Wire {
   }
 
   end(failure: StatusError | undefined): void {
+    if (this.#headers !== undefined) this.#respond()
+    const metadata = this.#trailers ?? new GrpcMetadata()
     if (failure === undefined) {
-      this.#call.sendStatus({ code: 0, details: 'OK' })
+      this.#call.sendStatus({ code: 0, details: 'OK', metadata })
       return
     }
     const { code, message, details } = wireStatus(failure)
-    const metadata = new GrpcMetadata()
     if (details !== undefined) metadata.set('grpc-status-details-bin', details)
     this.#call.sendStatus({ code, details: message, metadata })
   }
@@ -86,8 +103,9 @@ export class GrpcJsWire implements Wire {
     onRoom(ASKED_BYTES)
   }
 
+  /** Unpacked already: whether it had to be, grpc-js does not tell. */
   message(bytes: Buffer): void {
-    this.receiver?.message(bytes)
+    this.receiver?.message(bytes, false)
   }
 
   halfClosed(): void {
@@ -101,6 +119,11 @@ export class GrpcJsWire implements Wire {
     this.receiver?.cancelled(Number(this.#call.getDeadline()) <= Date.now() + 2)
   }
 
+  #respond(): void {
+    if (!this.#hasResponded && this.#headers !== undefined) this.#call.sendMetadata(this.#headers)
+    this.#hasResponded = true
+  }
+
   /**
    * A reset stream looks half-closed first and cancelled a moment later: asking for one more read makes grpc-js look at
    * the stream and report it.
@@ -109,6 +132,12 @@ export class GrpcJsWire implements Wire {
     this.#call.startRead()
     if (turns > 1) setImmediate(() => this.#lookAgain(turns - 1))
   }
+}
+
+const grpcMetadata = (metadata: Metadata): GrpcMetadata => {
+  const copy = new GrpcMetadata()
+  for (const [name, value] of metadata) copy.set(name, value)
+  return copy
 }
 
 const bufferOf = (message: Encoded): Buffer => {

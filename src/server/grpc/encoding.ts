@@ -4,35 +4,38 @@ import { StatusError } from '../../base/status-error.js'
 
 type Unpack = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
-const unpackers: Readonly<Record<string, Unpack>> = { gzip: promisify(gunzip), deflate: promisify(inflate) }
+/** What requests may be compressed with. */
+export type Encoding = 'gzip' | 'deflate'
+
+const unpackers: Readonly<Record<Encoding, Unpack>> = { gzip: promisify(gunzip), deflate: promisify(inflate) }
+
+const isEncoding = (name: string | undefined): name is Encoding => name !== undefined && name in unpackers
 
 /** Shorter messages do not get smaller. */
 const MIN_GZIP_BYTES = 256
 
 /** A message as its sender had it before `encoding` (gRPC over HTTP2, Message-Encoding), measured while it is unpacked. */
 export const unpacked = async (bytes: Buffer, encoding: string | undefined, maxBytes: number): Promise<Buffer> => {
-  const unpack = unpackers[encoding ?? '']
-  if (unpack === undefined) throw unknownEncoding(encoding)
+  if (!isEncoding(encoding)) throw unnamedEncoding()
   try {
-    return await unpack(bytes, { maxOutputLength: maxBytes })
+    return await unpackers[encoding](bytes, { maxOutputLength: maxBytes })
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge(`more than ${maxBytes}`, maxBytes)
     throw new StatusError('INTERNAL', `a message is not compressed with ${encoding}, as its head says`, { cause })
   }
 }
 
-/** Throws UNIMPLEMENTED where messages of this encoding cannot be taken. */
-export const checkEncoding = (encoding: string | undefined): void => {
-  if (encoding !== undefined && encoding !== 'identity' && !(encoding in unpackers)) throw unknownEncoding(encoding)
+/** Throws UNIMPLEMENTED where messages of this encoding are not taken. */
+export const checkEncoding = (encoding: string | undefined, accepted: readonly Encoding[]): void => {
+  if (encoding === undefined || encoding === 'identity') return
+  if (isEncoding(encoding) && accepted.includes(encoding)) return
+  const found = JSON.stringify(encoding.slice(0, 50))
+  const expected = ['identity', ...accepted].join(' or ')
+  throw new StatusError('UNIMPLEMENTED', `grpc-encoding ${found} is not taken here, expected ${expected}`)
 }
 
-const unknownEncoding = (encoding: string | undefined): StatusError =>
-  encoding === undefined || encoding === 'identity'
-    ? new StatusError('INTERNAL', 'a message is marked as compressed, but no grpc-encoding says how')
-    : new StatusError(
-        'UNIMPLEMENTED',
-        `grpc-encoding ${JSON.stringify(encoding.slice(0, 50))} is not known, expected identity, deflate or gzip`,
-      )
+const unnamedEncoding = (): StatusError =>
+  new StatusError('INTERNAL', 'a message is marked as compressed, but no grpc-encoding says how')
 
 export const tooLarge = (size: number | string, maxBytes: number): StatusError =>
   new StatusError('RESOURCE_EXHAUSTED', `a message of ${size} bytes was sent, expected at most ${maxBytes}`)

@@ -1,13 +1,14 @@
+import type { Metadata } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
-import type { Metadata, Receiver, Wire } from '../call/wire.js'
+import type { Receiver, Wire } from '../call/wire.js'
 import type { Consumer, Http2Stream } from '../http2/stream.js'
 import type { Backlog } from './backlog.js'
 import type { Budget } from './budget.js'
 import { gzipped } from './encoding.js'
 import { type MessageLimits, type MessageSink, Messages, PREFIX_BYTES } from './messages.js'
-import { fieldOf, metadataOf } from './metadata.js'
-import { failureBlock, GZIP_RESPONSE_BLOCK, OK_RESPONSE, OK_TRAILERS, RESPONSE_BLOCK } from './status.js'
+import { fieldOf, fieldsOf, metadataOf } from './metadata.js'
+import type { ResponseBlocks } from './response-blocks.js'
 import { timeoutMs } from './timeout.js'
 
 /** Below this a message is copied behind its head: one buffer costs less than two. */
@@ -17,6 +18,7 @@ const FREE_BYTES = 64 * 1024
 
 export interface GrpcStreamOptions extends MessageLimits {
   readonly backlog: Backlog
+  readonly blocks: ResponseBlocks
   readonly peer: string
   /** Compresses responses for clients that say they understand it. */
   readonly sendsGzip: boolean
@@ -28,13 +30,17 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   /** Told when the handler has ended. */
   onHandled: (() => void) | undefined
   readonly peer: string
+  compresses = true
   readonly #stream: Http2Stream
   readonly #messages: Messages
   readonly #budget: Budget
   readonly #backlog: Backlog
+  readonly #blocks: ResponseBlocks
   readonly #isGzip: boolean
   #timer: NodeJS.Timeout | undefined
   #metadata: Metadata | undefined
+  #headers: [name: string, value: string][] | undefined
+  #trailers: [name: string, value: string][] | undefined
   #hasResponded = false
   #isOver = false
 
@@ -44,6 +50,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.peer = options.peer
     this.#budget = options.budget
     this.#backlog = options.backlog
+    this.#blocks = options.blocks
     this.#messages = new Messages(this, fieldOf(lines, 'grpc-encoding'), options)
     this.#isGzip = options.sendsGzip && /\bgzip\b/.test(fieldOf(lines, 'grpc-accept-encoding') ?? '')
   }
@@ -51,6 +58,15 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   get metadata(): Metadata {
     this.#metadata ??= metadataOf(this.#stream.head.lines)
     return this.#metadata
+  }
+
+  setHeaders(metadata: Metadata): void {
+    if (this.#hasResponded) throw new TypeError('headers were set behind the first response')
+    this.#headers = fieldsOf(metadata)
+  }
+
+  setTrailers(metadata: Metadata): void {
+    this.#trailers = fieldsOf(metadata)
   }
 
   /** Whether the call has ended, by its answer or because the client is gone. */
@@ -86,7 +102,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.#respond()
     if (isLarge && sent === undefined) this.#backlog.add(byteLength)
     const done = isLarge ? () => this.#left(byteLength, sent) : sent
-    const packed = this.#isGzip ? gzipped(joined(message)) : undefined
+    const packed = this.#isGzip && this.compresses ? gzipped(joined(message)) : undefined
     if (packed !== undefined) this.#write(1, packed, done)
     else this.#write(0, message, done)
     this.#stream.flush()
@@ -101,8 +117,9 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
-    if (this.#hasResponded) this.#stream.end(failure === undefined ? OK_TRAILERS : failureBlock(failure, false))
-    else this.#stream.respond(failure === undefined ? OK_RESPONSE : failureBlock(failure, true), true)
+    if (this.#headers !== undefined) this.#respond()
+    if (this.#hasResponded) this.#stream.end(this.#blocks.trailers(failure, this.#trailers))
+    else this.#stream.respond(this.#blocks.alone(failure, this.#trailers), true)
     // What the client still sends is read off: some look for an answer only when they have sent all.
     this.#messages.close()
   }
@@ -128,8 +145,8 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     if (!wasOver) this.receiver?.cancelled(false)
   }
 
-  message(bytes: Buffer): void {
-    this.receiver?.message(bytes)
+  message(bytes: Buffer, cameCompressed: boolean): void {
+    this.receiver?.message(bytes, cameCompressed)
   }
 
   halfClosed(): void {
@@ -153,7 +170,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   #respond(): void {
     if (this.#hasResponded) return
     this.#hasResponded = true
-    this.#stream.respond(this.#isGzip ? GZIP_RESPONSE_BLOCK : RESPONSE_BLOCK, false)
+    this.#stream.respond(this.#blocks.head(this.#isGzip, this.#headers), false)
   }
 
   #write(flag: number, message: Encoded, sent: (() => void) | undefined): void {

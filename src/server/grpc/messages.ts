@@ -14,7 +14,7 @@ const NOTHING = Buffer.alloc(0)
 
 /** Where messages go, one for each `read`. */
 export interface MessageSink {
-  message(bytes: Buffer): void
+  message(bytes: Buffer, cameCompressed: boolean): void
   /** The client sent its last message; told when another is asked for. */
   halfClosed(): void
   failed(error: StatusError): void
@@ -219,11 +219,11 @@ export class Messages {
   #pass({ bytes, isCompressed, takenBytes }: Ready): void {
     this.#passedBytes = takenBytes
     if (!isCompressed) {
-      this.#sink.message(bytes)
+      this.#sink.message(bytes, false)
       return
     }
     unpacked(bytes, this.#encoding, this.#limits.maxMessageBytes).then(
-      (plain) => this.#isOver || this.#sink.message(plain),
+      (plain) => this.#isOver || this.#sink.message(plain, true),
       (error: unknown) => this.#isOver || this.#fail(StatusError.from(error)),
     )
   }

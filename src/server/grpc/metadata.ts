@@ -1,4 +1,4 @@
-import type { Metadata } from '../call/wire.js'
+import type { Metadata } from '../../base/rpc.js'
 import type { FieldLines } from '../http2/hpack/decoder.js'
 
 /** Fields of the protocols below, which are no metadata. */
@@ -16,6 +16,21 @@ export const metadataOf = (lines: FieldLines): Metadata => {
   }
   return metadata
 }
+
+/** Metadata as fields of a response. Throws where a name or value is none that can be sent. */
+export const fieldsOf = (metadata: Metadata): [name: string, value: string][] =>
+  [...metadata].map(([name, value]) => {
+    if (!/^[a-z0-9_.-]+$/.test(name) || isOfProtocol(name)) throw new TypeError(`${name} is no name for metadata`)
+    if (name.endsWith('-bin') !== Buffer.isBuffer(value)) {
+      throw new TypeError(`${name} is ${typeof value}, expected bytes for names that end in -bin, and for no other`)
+    }
+    if (Buffer.isBuffer(value)) return [name, base64Of(value)]
+    if (!/^[ -~]*$/.test(value)) throw new TypeError(`the value of ${name} is not printable ASCII`)
+    return [name, value]
+  })
+
+/** Without the padding, as gRPC over HTTP2 recommends. */
+export const base64Of = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
 
 /** The first of the values that may be joined by commas, in base64 with or without its padding. */
 const bytesOf = (value: string): Buffer => Buffer.from(value.split(',', 1)[0] ?? '', 'base64')

@@ -5,8 +5,9 @@ import { Connections } from '../connections.js'
 import { Backlog } from '../grpc/backlog.js'
 import { Budget } from '../grpc/budget.js'
 import { checkEncoding } from '../grpc/encoding.js'
-import { GrpcStream, type GrpcStreamOptions } from '../grpc/grpc-stream.js'
+import { GrpcStream } from '../grpc/grpc-stream.js'
 import { fieldOf } from '../grpc/metadata.js'
+import { ResponseBlocks } from '../grpc/response-blocks.js'
 import { encodeFields } from '../http2/hpack/encoder.js'
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
 import type { Http2Stream } from '../http2/stream.js'
@@ -37,6 +38,7 @@ export class RemexecTransport implements Transport {
   readonly #parts: TransportParts
   readonly #limits: TransportLimits
   readonly #budget: Budget
+  readonly #blocks: ResponseBlocks
   readonly #incoming = new Connections<Incoming>()
   readonly #stopSweep: () => void
   /** Time by the sweeps: it only grows, and stands still while the process does, which is not the clients' fault. */
@@ -49,6 +51,7 @@ export class RemexecTransport implements Transport {
     this.#parts = parts
     this.#limits = { ...DEFAULT_TRANSPORT_LIMITS, greetingMs, readOffMs, ...limits }
     this.#budget = new Budget(this.#limits.maxHeldBytes)
+    this.#blocks = new ResponseBlocks(parts.compression.accepted)
     const periodMs = Math.max(1, Math.min(SWEEP_MS, this.#limits.greetingMs / 2, this.#limits.readOffMs / 2))
     this.#stopSweep = clock.every(periodMs, () => {
       this.#nowMs += periodMs
@@ -91,9 +94,10 @@ export class RemexecTransport implements Transport {
       answerNoGrpc(stream)
       return
     }
-    const { maxMessageBytes, sendsGzip } = this.#parts
-    const options: GrpcStreamOptions = { maxMessageBytes, sendsGzip, budget: this.#budget, backlog, peer }
-    const wire = new GrpcStream(stream, options)
+    const { maxMessageBytes, compression } = this.#parts
+    const { sendsGzip } = compression
+    const held = { budget: this.#budget, backlog }
+    const wire = new GrpcStream(stream, { maxMessageBytes, sendsGzip, ...held, blocks: this.#blocks, peer })
     stream.consumer = wire
     try {
       this.#begin(wire, this.#handlerFor(stream), backlog)
@@ -111,7 +115,7 @@ export class RemexecTransport implements Transport {
     if (handler === undefined) {
       throw new StatusError('UNIMPLEMENTED', `the server does not implement the method ${path.slice(0, 200)}`)
     }
-    checkEncoding(fieldOf(lines, 'grpc-encoding'))
+    checkEncoding(fieldOf(lines, 'grpc-encoding'), this.#parts.compression.accepted)
     return handler
   }
 

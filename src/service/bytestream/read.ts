@@ -1,4 +1,4 @@
-import type { Responses, RpcCall } from '../../base/rpc.js'
+import type { Responses, ServedCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { ReadRequest } from '../../proto/generated/google.bytestream.js'
 import type { Compressor } from '../../reapi/compressor.js'
@@ -19,11 +19,12 @@ import { type Sending, sendFile } from './send-file.js'
 /** Streams a blob, or the part of it asked for. NOT_FOUND comes before any byte. */
 export const read =
   ({ instances }: ByteStreamOptions) =>
-  async (request: ReadRequest, rpc: RpcCall, responses: Responses): Promise<void> => {
+  async (request: ReadRequest, rpc: ServedCall, responses: Responses): Promise<void> => {
     const name = parseReadName(request.resourceName)
     const instance = instanceOf(instances, name.instanceName)
     const { cas, digestFunctions, maxReadChunkBytes } = instance
     const compressor = servedCompressor(instance, name.compressor)
+    rpc.compressesResponses = compressor === undefined
     const digest = blobDigest(name, digestFunctions)
     const range = rangeOf(request, name, digest)
     const call = inInstance(rpc, name.instanceName)

@@ -1,43 +1,22 @@
-import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import t from 'tap'
-import { listen } from '../../../src/server/listener.js'
-import { testService } from './test-service.js'
+import { certificate } from '../certificate.js'
+import { cases } from './cases.js'
+import { runClient, TIMEOUT_MS } from './run-client.js'
+import { serveTests, transports } from './serve-tests.js'
 
 const client = process.env['REMEXEC_TEST_GRPC_GO']
+const options = { skip: client === undefined ? 'needs grpc-go: .ci/run builds it' : false, timeout: TIMEOUT_MS }
 
-/**
- * Cases of gRPC's interoperability tests. Left out: custom_metadata, because no handler here sends metadata, and
- * special_status_message, because control characters in a message become spaces before they leave.
- */
-const cases = [
-  'empty_unary',
-  'large_unary',
-  'client_streaming',
-  'server_streaming',
-  'ping_pong',
-  'empty_stream',
-  'timeout_on_sleeping_server',
-  'cancel_after_begin',
-  'cancel_after_first_response',
-  'status_code_and_message',
-  'unimplemented_method',
-  'unimplemented_service',
-]
-
-for (const transport of ['remexec', 'grpc-js'] as const) {
-  const options = { skip: client === undefined ? 'needs grpc-go: .ci/run builds it' : false, timeout: 120_000 }
-  t.test(`the interoperability client of grpc-go over ${transport}`, options, async (t) => {
-    const listener = await listen({ address: '127.0.0.1:0', services: [testService], transport })
-    t.teardown(() => listener.close(0))
-    const port = listener.address.split(':').at(-1)
-    for (const name of cases) {
-      const child = spawn(client ?? '', ['-server_host=127.0.0.1', `-server_port=${port}`, `-test_case=${name}`])
-      let said = ''
-      child.stderr.on('data', (chunk: Buffer) => {
-        said += chunk.toString()
-      })
-      const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject))
-      t.equal(code, 0, `${name} ${code === 0 ? '' : said.slice(-500)}`)
-    }
-  })
+// It has no cases of compression.
+for (const transport of transports) {
+  for (const isTls of [false, true]) {
+    t.test(`the interoperability client of grpc-go over ${transport}${isTls ? ' and TLS' : ''}`, options, async (t) => {
+      const folder = t.testdir()
+      const port = await serveTests(t, transport, isTls ? certificate(folder) : undefined)
+      const server = [`-server_host=${isTls ? 'localhost' : '127.0.0.1'}`, `-server_port=${port}`]
+      const tls = isTls ? ['-use_tls', '-use_test_ca', `-ca_file=${join(folder, 'cert.pem')}`] : []
+      for (const name of cases) await runClient(t, name, client ?? '', [...server, ...tls, `-test_case=${name}`])
+    })
+  }
 }

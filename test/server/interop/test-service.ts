@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import protobuf from 'protobufjs'
-import type { Service } from '../../../src/base/rpc.js'
+import type { ServedCall, Service } from '../../../src/base/rpc.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import { root } from '../../../src/proto/root.js'
 
@@ -16,11 +16,21 @@ interface EchoStatus {
   readonly message: string
 }
 
+interface Wrapped {
+  readonly value: boolean
+}
+
 interface Asked {
   readonly responseSize: number
   readonly responseStatus: EchoStatus | null
-  readonly responseParameters: readonly { readonly size: number; readonly intervalUs: number }[]
+  readonly responseParameters: readonly {
+    readonly size: number
+    readonly intervalUs: number
+    readonly compressed: Wrapped | null
+  }[]
   readonly payload: { readonly body: Buffer } | null
+  readonly responseCompressed: Wrapped | null
+  readonly expectCompressed: Wrapped | null
 }
 
 const codes = new Map<number, Code>(Object.values(Code).map((code) => [code, code]))
@@ -30,11 +40,29 @@ const failAsAsked = (status: EchoStatus | null): void => {
   throw new StatusError(codes.get(status.code) ?? 'UNKNOWN', status.message)
 }
 
+const ECHO = 'x-grpc-test-echo-initial'
+const ECHO_TRAILING = 'x-grpc-test-echo-trailing-bin'
+
+/** What clients send in these two comes back in front of the first response, and behind the last one. */
+const echo = (call: ServedCall): void => {
+  const header = call.metadata.get(ECHO)
+  const trailer = call.metadata.get(ECHO_TRAILING)
+  if (header !== undefined) call.setHeaders(new Map([[ECHO, header]]))
+  if (trailer !== undefined) call.setTrailers(new Map([[ECHO_TRAILING, trailer]]))
+}
+
+/** Clients send what they do not announce to see whether the server looks. */
+const checkCompressed = (asked: Asked, call: ServedCall): void => {
+  if (asked.expectCompressed === null || asked.expectCompressed.value === call.cameCompressed(asked)) return
+  throw new StatusError('INVALID_ARGUMENT', `a message was announced as compressed: ${asked.expectCompressed.value}`)
+}
+
 const payload = (sizeBytes: number) => ({ payload: { body: Buffer.alloc(sizeBytes) } })
 
-const answer = async ({ responseParameters }: Asked, signal: AbortSignal, responses: Writable): Promise<void> => {
-  for (const { size, intervalUs } of responseParameters) {
-    if (intervalUs > 0) await setTimeout(intervalUs / 1000, undefined, { signal })
+const answer = async ({ responseParameters }: Asked, call: ServedCall, responses: Writable): Promise<void> => {
+  for (const { size, intervalUs, compressed } of responseParameters) {
+    if (intervalUs > 0) await setTimeout(intervalUs / 1000, undefined, { signal: call.signal })
+    call.compressesResponses = compressed?.value ?? false
     if (!responses.write(payload(size))) await Promise.race([once(responses, 'drain'), once(responses, 'close')])
   }
 }
@@ -44,29 +72,36 @@ export const testService: Service = {
   name: 'grpc.testing.TestService',
   unary: {
     EmptyCall: async () => ({}),
-    UnaryCall: async ({ responseSize, responseStatus }: Asked) => {
-      failAsAsked(responseStatus)
-      return payload(responseSize)
+    UnaryCall: async (asked: Asked, call) => {
+      echo(call)
+      checkCompressed(asked, call)
+      failAsAsked(asked.responseStatus)
+      call.compressesResponses = asked.responseCompressed?.value ?? false
+      return payload(asked.responseSize)
     },
   },
   serverStreaming: {
-    StreamingOutputCall: async (asked: Asked, { signal }, responses) => {
-      await answer(asked, signal, responses)
+    StreamingOutputCall: async (asked: Asked, call, responses) => {
+      await answer(asked, call, responses)
       failAsAsked(asked.responseStatus)
     },
   },
   clientStreaming: {
-    StreamingInputCall: async (requests: Readable) => {
+    StreamingInputCall: async (requests: Readable, call) => {
       let aggregatedPayloadSize = 0
-      for await (const asked of requests) aggregatedPayloadSize += (asked as Asked).payload?.body.length ?? 0
+      for await (const asked of requests as AsyncIterable<Asked>) {
+        checkCompressed(asked, call)
+        aggregatedPayloadSize += asked.payload?.body.length ?? 0
+      }
       return { aggregatedPayloadSize }
     },
   },
   bidirectional: {
-    FullDuplexCall: async (requests, responses, { signal }) => {
-      for await (const asked of requests) {
-        await answer(asked as Asked, signal, responses)
-        failAsAsked((asked as Asked).responseStatus)
+    FullDuplexCall: async (requests, responses, call) => {
+      echo(call)
+      for await (const asked of requests as AsyncIterable<Asked>) {
+        await answer(asked, call, responses)
+        failAsAsked(asked.responseStatus)
       }
     },
   },
