@@ -11,6 +11,7 @@ const mayImport = {
   service: ['store/store', 'store/content', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
   server: ['base', 'proto'],
   health: ['base'],
+  metrics: ['base', 'proto'],
 }
 
 const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
@@ -38,6 +39,14 @@ const importedBy = {
   shlex: ['worker/'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
   '@redis/client': ['store/redis-store/connections'],
+  '@opentelemetry/api': ['metrics/otlp/'],
+  '@opentelemetry/resources': ['metrics/otlp/'],
+  '@opentelemetry/sdk-metrics': ['metrics/otlp/'],
+  '@opentelemetry/sdk-trace': ['metrics/otlp/'],
+  '@opentelemetry/exporter-metrics-otlp-grpc': ['metrics/otlp/'],
+  '@opentelemetry/exporter-metrics-otlp-proto': ['metrics/otlp/'],
+  '@opentelemetry/exporter-trace-otlp-grpc': ['metrics/otlp/'],
+  '@opentelemetry/exporter-trace-otlp-proto': ['metrics/otlp/'],
 }
 
 const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({

@@ -1,17 +1,18 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from './base/clock.js'
 import { type Log, textLog } from './base/log.js'
 import { Code, StatusError } from './base/status-error.js'
+import { version } from './base/version.js'
 import type { Config } from './config/config.js'
 import { formatProblems } from './config/format.js'
 import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
 import type { Running } from './main.js'
+import { type OtlpSettings, otlpSettings } from './metrics/otlp/settings.js'
 import { endBy, firstStopSignal } from './stop-signals.js'
 
 const USAGE = `remexec, a build cache and remote execution server
@@ -26,11 +27,6 @@ Exit status: 0 fine, 1 the configuration is wrong or cannot be served, 2 wrong u
 `
 
 class UsageError extends Error {}
-
-const version = (): string => {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return String((manifest as { version: unknown }).version)
-}
 
 const main = async (args: readonly string[]): Promise<number> => {
   const { values, positionals } = parse(args)
@@ -74,16 +70,25 @@ const serve = async (path: string): Promise<number> => {
   const config = await loadConfig(path, { env: process.env })
   const log = textLog(config.global.log_level, (line) => process.stderr.write(line))
   if (config.warnings.length > 0) process.stderr.write(formatProblems(config.warnings, 'human'))
-  warnOfMetrics(log)
+  const otlp = readOtlp(process.env, log)
   // Heard from before the first part starts, so that a signal during start-up ends in a clean stop too.
-  return run(config, log, firstStopSignal())
+  return run(config, { otlp, log }, firstStopSignal())
 }
 
-const run = async (config: Config, log: Log, stopSignal: Promise<NodeJS.Signals>): Promise<number> => {
+interface Surroundings {
+  readonly otlp: OtlpSettings
+  readonly log: Log
+}
+
+const run = async (
+  config: Config,
+  { otlp, log }: Surroundings,
+  stopSignal: Promise<NodeJS.Signals>,
+): Promise<number> => {
   log.debug('starting')
   // Loaded here, because checking a configuration needs none of what serves one and should be quick.
   const { assemble } = await import('./main.js')
-  const starting = assemble(config, { clock: systemClock, log })
+  const starting = assemble(config, { clock: systemClock, log, otlp })
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
   if (early !== undefined) return stopEarly(early, starting, config.global.drain_s * 1000, log)
   const server = await starting
@@ -91,7 +96,8 @@ const run = async (config: Config, log: Log, stopSignal: Promise<NodeJS.Signals>
   const signal = await stopSignal
   log.info('stopping', { signal })
   await server.close()
-  return 128 + constants.signals[signal]
+  // What is still on its way to a collector that does not take it must not keep the process alive.
+  process.exit(128 + constants.signals[signal])
 }
 
 /** What has begun to start is stopped once it has started; a start that hangs is not waited for longer than a drain. */
@@ -108,11 +114,11 @@ const stopEarly = async (
   return 128 + constants.signals[signal]
 }
 
-/** Nothing exports metrics yet, and whoever sets these variables expects them. */
-const warnOfMetrics = (log: Log): void => {
-  const variables = Object.keys(process.env).filter((name) => name.startsWith('OTEL_'))
-  if (variables.length === 0) return
-  log.warn('metrics are not available yet: these variables have no effect', { variables: variables.sort().join(',') })
+const readOtlp = (env: NodeJS.ProcessEnv, log: Log): OtlpSettings => {
+  const { settings, problems, warnings } = otlpSettings(env)
+  for (const problem of problems) log.error(`nothing is exported because of it: ${problem}`)
+  for (const warning of warnings) log.warn(warning)
+  return settings
 }
 
 /** One line of what is wrong; the trace of what nobody foresaw is for a bug report. */

@@ -3,11 +3,14 @@ import type { Clock } from './base/clock.js'
 import { startFailure } from './base/errno.js'
 import type { Log } from './base/log.js'
 import { Resources } from './base/resources.js'
+import { version } from './base/version.js'
 import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
 import { healthPage } from './health/page.js'
 import { HealthRegistry } from './health/registry.js'
+import { Metrics } from './metrics/metrics.js'
+import type { OtlpSettings } from './metrics/otlp/settings.js'
 import { SchedulerHost } from './scheduler/host.js'
 import { simpleSettings } from './scheduler/settings.js'
 import { type Listener, listen } from './server/listener.js'
@@ -29,11 +32,12 @@ export interface Running {
 }
 
 /** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
-export const assemble = async (config: Config, { clock, log }: { clock: Clock; log: Log }): Promise<Running> => {
+export const assemble = async (config: Config, surroundings: Surroundings): Promise<Running> => {
+  const { clock, log } = surroundings
   const resources = new Resources(log)
   const drainTime = new DrainTime(config.global.drain_s * 1000, clock)
   try {
-    const addresses = await start(config, resources, { drainTime, clock, log })
+    const addresses = await start(config, resources, drainTime, surroundings)
     const close = (): Promise<void> => {
       drainTime.begin()
       return resources.close()
@@ -45,22 +49,31 @@ export const assemble = async (config: Config, { clock, log }: { clock: Clock; l
   }
 }
 
-interface Surroundings {
-  readonly drainTime: DrainTime
+export interface Surroundings {
   readonly clock: Clock
   readonly log: Log
+  /** Where metrics and traces go; nowhere when absent. */
+  readonly otlp?: OtlpSettings
 }
 
 const start = async (
   config: Config,
   resources: Resources,
-  { drainTime, clock, log }: Surroundings,
+  drainTime: DrainTime,
+  { clock, log, otlp }: Surroundings,
 ): Promise<Running['addresses']> => {
   const health = new HealthRegistry(log)
+  const metrics = startMetrics(config, resources, health, clock)
+  // Stopped after everything that it counts.
+  if (otlp !== undefined) resources.add('metrics export', await exportMetrics(metrics, otlp, { clock, log }))
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
-  const stores = await buildStores(config.stores, { resources, clock, log, watch: (probe) => health.register(probe) })
-  const schedulers = startSchedulers(config, resources, health, { clock, log })
+  const stores = await buildStores(config.stores, {
+    ...{ resources, clock, log },
+    watch: (probe) => health.register(probe),
+    meter: (store) => metrics.stores.of(store),
+  })
+  const schedulers = startSchedulers(config, { resources, health, metrics, clock, log })
   const uploads = new Uploads(clock)
   resources.add('uploads', () => uploads.close())
 
@@ -77,7 +90,7 @@ const start = async (
   }
   const listeners = new Map<string, Listener>()
   for (const server of config.servers) {
-    const listener = await startServer(server, parts, health)
+    const listener = await startServer(server, parts, { health, metrics })
     resources.add(`server ${server.name}`, () => listener.close(drainTime.leftMs))
     listeners.set(server.name, listener)
   }
@@ -97,20 +110,51 @@ const start = async (
   return [...listeners].map(([name, { address }]) => ({ name, address }))
 }
 
+const startMetrics = (config: Config, resources: Resources, health: HealthRegistry, clock: Clock): Metrics => {
+  const metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now())
+  metrics.watchHealth(() => health.statuses())
+  resources.add('metrics', () => metrics.stop())
+  return metrics
+}
+
 const startSchedulers = (
   config: Config,
-  resources: Resources,
-  health: HealthRegistry,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  {
+    resources,
+    health,
+    metrics,
+    clock,
+    log,
+  }: Observers & Pick<Surroundings, 'clock' | 'log'> & { readonly resources: Resources },
 ): ReadonlyMap<string, SchedulerHost> => {
   const schedulers = new Map<string, SchedulerHost>()
+  const meter = metrics.executions
   for (const [name, { options }] of config.schedulers) {
-    const scheduler = new SchedulerHost({ name, settings: simpleSettings(options), clock, log, newId: randomUUID })
+    const settings = simpleSettings(options)
+    const scheduler = new SchedulerHost({ name, settings, clock, log, meter, newId: randomUUID })
+    metrics.executions.watch(() => scheduler.activity())
     resources.add(`scheduler ${name}`, () => scheduler.close())
     health.register(scheduler.probe)
     schedulers.set(name, scheduler)
   }
   return schedulers
+}
+
+/** What exports is loaded only where something is exported: it takes longer to load than the rest of a start. */
+const exportMetrics = async (
+  metrics: Metrics,
+  settings: OtlpSettings,
+  parts: Pick<Surroundings, 'clock' | 'log'>,
+): Promise<() => Promise<void>> => {
+  if (settings.metrics === undefined) return async () => {}
+  const { startMetricExport } = await import('./metrics/otlp/metric-export.js')
+  return startMetricExport(metrics, { settings, version: version(), ...parts })
+}
+
+/** Who is told what goes on. */
+interface Observers {
+  readonly health: HealthRegistry
+  readonly metrics: Metrics
 }
 
 /** So that a full disk is in the log even where nobody asks for the health page. */
@@ -124,7 +168,7 @@ const closeAll = (schedulers: ReadonlyMap<string, SchedulerHost>): void => {
   for (const scheduler of schedulers.values()) scheduler.close()
 }
 
-const startServer = async (server: ServerConfig, parts: Parts, health: HealthRegistry): Promise<Listener> => {
+const startServer = async (server: ServerConfig, parts: Parts, { health, metrics }: Observers): Promise<Listener> => {
   const { health: page } = server.services
   const { host, port, max_decoding_message_size, transport, compression } = server.listener
   const { send_compression_algorithm, accepted_compression_algorithms } = compression
@@ -138,6 +182,7 @@ const startServer = async (server: ServerConfig, parts: Parts, health: HealthReg
       sendsGzip: send_compression_algorithm === 'gzip',
       accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
     },
+    meters: (path) => metrics.calls.of(path),
     log: parts.log,
   })
 }

@@ -16,6 +16,7 @@ export interface HealthReport {
 export class HealthRegistry {
   readonly #probes: HealthProbe[] = []
   readonly #broken = new Set<string>()
+  #statuses: ReadonlyMap<string, number> = new Map()
   readonly #log: Log
 
   constructor(log: Log = silentLog) {
@@ -26,10 +27,16 @@ export class HealthRegistry {
     this.#probes.push(probe)
   }
 
+  /** How many components had which status when they were last asked. */
+  statuses(): ReadonlyMap<string, number> {
+    return this.#statuses
+  }
+
   /** Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by namespace. */
   async report(timeoutMs: number): Promise<HealthReport[]> {
     const reports = await Promise.all(this.#probes.map((probe) => ask(probe, timeoutMs)))
     for (const report of reports) this.#tell(report)
+    this.#statuses = countStates(reports)
     return reports.sort((a, b) => (a.namespace < b.namespace ? -1 : 1))
   }
 
@@ -47,6 +54,11 @@ export class HealthRegistry {
     this.#log.error('a component does not work', { component, state, reason })
   }
 }
+
+const STATES = ['Ok', 'Initializing', 'Warning', 'Failed', 'Timeout']
+
+const countStates = (reports: readonly HealthReport[]): ReadonlyMap<string, number> =>
+  new Map(STATES.map((state) => [state.toLowerCase(), reports.filter(({ status }) => state in status).length]))
 
 const BROKEN: ReadonlySet<string> = new Set(['Failed', 'Timeout'])
 

@@ -1,16 +1,22 @@
 import { Deadlines } from './deadlines.js'
+import { type SchedulerMeter, unmetered } from './meter.js'
 import type { SimpleSettings } from './settings.js'
 import type { Command } from './state.js'
 
-/** What the parts of one machine share: its settings, the time of the event under way, and the commands it gave. */
+/**
+ * What the parts of one machine share: its settings, the time of the event under way, the commands it gave, and who
+ * counts.
+ */
 export class Context {
   readonly settings: SimpleSettings
+  readonly meter: SchedulerMeter
   readonly deadlines = new Deadlines()
   nowMs = 0
   #commands: Command[] = []
 
-  constructor(settings: SimpleSettings) {
+  constructor(settings: SimpleSettings, meter: SchedulerMeter = unmetered) {
     this.settings = settings
+    this.meter = meter
   }
 
   emit(command: Command): void {

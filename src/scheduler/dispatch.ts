@@ -95,6 +95,7 @@ export class Dispatch {
       this.#progressed.onFailed(execution, error.withPrefix(tries))
       return
     }
+    this.#context.meter.retried()
     this.#context.log('info', `${execution.id} is queued again: ${error.message}`)
     this.submit(execution)
   }
@@ -139,6 +140,8 @@ export class Dispatch {
 
   #start(execution: Execution, worker: Worker): void {
     this.#leaveQueue(execution)
+    const { meter, nowMs } = this.#context
+    meter.dequeued(nowMs - execution.waitingSinceMs)
     const { first, request, queuedMs } = execution
     const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
     const attempt = new Attempt(attemptId, worker, execution)

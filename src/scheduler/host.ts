@@ -5,6 +5,7 @@ import { StatusError } from '../base/status-error.js'
 import { within } from '../base/work/deadline.js'
 import type { Digest } from '../reapi/digest.js'
 import type { PlatformProperty } from '../reapi/platform.js'
+import type { SchedulerActivity, SchedulerMeter } from './meter.js'
 import type { Scheduler, Settle, WorkerLink, WorkerSession } from './scheduler.js'
 import type { SimpleSettings } from './settings.js'
 import { SimpleScheduler } from './simple.js'
@@ -19,6 +20,7 @@ export interface HostOptions {
   readonly settings: SimpleSettings
   readonly clock: Clock
   readonly log: Log
+  readonly meter?: SchedulerMeter
   /** Text that was never given before, without slashes: the tail of worker ids. */
   readonly newId: () => string
 }
@@ -41,7 +43,7 @@ export class SchedulerHost implements Scheduler {
   constructor(options: HostOptions) {
     const { name, settings, clock } = options
     this.#options = options
-    this.#machine = new SimpleScheduler(settings)
+    this.#machine = new SimpleScheduler(settings, options.meter)
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
     this.#stopTicking = clock.every(TICK_MS, () => this.#apply(this.#machine.tick(clock.now())))
     this.probe = {
@@ -50,6 +52,11 @@ export class SchedulerHost implements Scheduler {
       structName: SimpleScheduler.name,
       check: async () => this.#health(),
     }
+  }
+
+  /** What occupies it now. */
+  activity(): SchedulerActivity {
+    return this.#machine.activity(this.#nowMs)
   }
 
   checkPlatform(properties: readonly PlatformProperty[]): void {
@@ -252,8 +259,10 @@ export class SchedulerHost implements Scheduler {
   }
 
   #health(): HealthStatus {
-    const { connected, running, queued } = this.#machine.workers
-    const message = `${connected} workers connected, ${running} attempts running, ${queued} actions queued`
-    return { state: connected === 0 ? 'Warning' : 'Ok', structName: SimpleScheduler.name, message }
+    const { connected, running, queued, unmatched } = this.#machine.workers
+    const stranded = unmatched === 0 ? '' : `, ${unmatched} of them for which there is no worker`
+    const message = `${connected} workers connected, ${running} attempts running, ${queued} actions queued${stranded}`
+    const isFine = connected > 0 && unmatched === 0
+    return { state: isFine ? 'Ok' : 'Warning', structName: SimpleScheduler.name, message }
   }
 }

@@ -1,6 +1,7 @@
-import { StatusError } from '../base/status-error.js'
+import { Code, StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
 import type { Context } from './context.js'
+import type { ExecutionResult } from './meter.js'
 import { Operation, type OperationState, type Outcome, type Stage } from './state.js'
 
 /** The clients' half: operations by name, who listens to them, and how long they are kept. */
@@ -67,8 +68,9 @@ export class Operations {
     this.#publish(operation)
   }
 
-  complete(operation: Operation, outcome: Outcome): void {
-    const { settings, deadlines, nowMs } = this.#context
+  complete(operation: Operation, outcome: Outcome, result = resultOf(outcome)): void {
+    const { settings, deadlines, nowMs, meter } = this.#context
+    meter.completed(result, operation.actionDigest)
     operation.outcome = outcome
     operation.execution = undefined
     operation.stage = 'COMPLETED'
@@ -111,6 +113,15 @@ export class Operations {
   #publish(operation: Operation): void {
     this.#context.emit({ kind: 'publish', state: stateOf(operation) })
   }
+}
+
+/** What an outcome counts as. */
+export const resultOf = (outcome: Outcome): ExecutionResult => {
+  if ('response' in outcome && outcome.response.cachedResult) return 'cache_hit'
+  const code = 'error' in outcome ? outcome.error.code : (outcome.response.status?.code ?? Code.OK)
+  if (code === Code.DEADLINE_EXCEEDED) return 'timeout'
+  if (code === Code.CANCELLED) return 'cancelled'
+  return 'response' in outcome && code === Code.OK && outcome.response.result?.exitCode === 0 ? 'success' : 'failure'
 }
 
 export const stateOf = ({ name, sequence, instanceName, actionDigest, stage, outcome }: Operation): OperationState => ({

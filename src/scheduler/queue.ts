@@ -36,6 +36,16 @@ export class Queue {
     return this.#size
   }
 
+  /** How long what has waited longest has waited; 0 when nothing does. */
+  oldestMs(nowMs: number): number {
+    let sinceMs = nowMs
+    for (const { arrivals } of this.#buckets.values()) {
+      const [oldest] = arrivals
+      if (oldest !== undefined) sinceMs = Math.min(sinceMs, oldest.waitingSinceMs)
+    }
+    return nowMs - sinceMs
+  }
+
   get buckets(): Iterable<Bucket> {
     return this.#buckets.values()
   }

@@ -5,6 +5,7 @@ import type { Digest } from '../reapi/digest.js'
 import type { PlatformProperty } from '../reapi/platform.js'
 import { Context } from './context.js'
 import { Dispatch } from './dispatch.js'
+import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
 import { Operations, stateOf } from './operations.js'
 import { requirementOf } from './requirement.js'
 import type { SimpleSettings } from './settings.js'
@@ -35,8 +36,8 @@ export class SimpleScheduler {
   #matchedMs = 0
   #sequence = 0
 
-  constructor(settings: SimpleSettings) {
-    this.#context = new Context(settings)
+  constructor(settings: SimpleSettings, meter?: SchedulerMeter) {
+    this.#context = new Context(settings, meter)
     this.#operations = new Operations(this.#context, (operation, error) => this.#leave(operation, error))
     this.#dispatch = new Dispatch(
       this.#context,
@@ -68,8 +69,26 @@ export class SimpleScheduler {
     for (const operation of this.#operations.all()) yield stateOf(operation)
   }
 
-  get workers(): { readonly connected: number; readonly running: number; readonly queued: number } {
-    return { ...this.#workers.count, queued: this.#dispatch.queue.size }
+  /** `unmatched` are those queued that no connected worker can ever run. */
+  get workers(): {
+    readonly connected: number
+    readonly running: number
+    readonly queued: number
+    readonly unmatched: number
+  } {
+    const { queue } = this.#dispatch
+    let unmatched = 0
+    for (const { capable, waiting } of queue.buckets) if (capable.size === 0) unmatched += waiting.size
+    return { ...this.#workers.count, queued: queue.size, unmatched }
+  }
+
+  /** What occupies the queue and the workers at `nowMs`. */
+  activity(nowMs: number): SchedulerActivity {
+    return {
+      executions: this.#active(),
+      oldestQueuedMs: this.#dispatch.queue.oldestMs(nowMs),
+      workers: this.#workers.list(),
+    }
   }
 
   /** A client's operation begins, with the cache check. `name` ends in a slash and an id of its own. */
@@ -205,6 +224,13 @@ export class SimpleScheduler {
     return { executions: this.#executions.values(), dispatch: this.#dispatch, workers: this.#workers, deadlines }
   }
 
+  *#active(): Iterable<ActiveExecution> {
+    for (const { state, priority, attempt } of this.#executions.values()) {
+      if (state === 'queued') yield { stage: 'queued', priority, workerId: '' }
+      else if (attempt !== undefined) yield { stage: 'executing', priority, workerId: attempt.worker.id }
+    }
+  }
+
   #join(operation: Operation, execution: Execution, priority: number): void {
     this.#context.emit({ kind: 'abandon', executionId: operation.name })
     operation.execution = execution
@@ -230,7 +256,7 @@ export class SimpleScheduler {
   /** One operation ends without a result; its execution too when it was the last. */
   #leave(operation: Operation, error: StatusError): void {
     const { execution } = operation
-    this.#operations.complete(operation, { error })
+    this.#operations.complete(operation, { error }, 'cancelled')
     if (execution === undefined) return
     execution.operations.delete(operation)
     if (execution.operations.size > 0) return

@@ -2,6 +2,7 @@ import { StatusError } from '../base/status-error.js'
 import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Context } from './context.js'
 import { type Dispatch, releaseAndFeed } from './dispatch.js'
+import type { ActiveWorker } from './meter.js'
 import { newWorker, reserve } from './pool.js'
 import { Attempt, type Worker, type WorkerOffer } from './state.js'
 
@@ -38,11 +39,21 @@ export class Workers {
     return { connected, running: this.#dispatch.attempts.size }
   }
 
+  list(): readonly ActiveWorker[] {
+    return [...this.#byId.values()].map(({ id, offer, isConnected, isDraining, attempts, heardMs }) => {
+      const state = isConnected ? (isDraining ? 'draining' : 'connected') : 'away'
+      const { name, maxInflightAttempts } = offer
+      return { id, name, state, running: attempts.size, maxInflightAttempts, heardMs }
+    })
+  }
+
   connected(workerId: string, offer: WorkerOffer, attemptIds: readonly string[]): void {
-    const { settings, nowMs } = this.#context
+    const { settings, nowMs, meter } = this.#context
     const worker = newWorker(workerId, offer, settings.supportedPlatformProperties, nowMs)
     const before = this.#byId.get(workerId)
     this.#byId.set(workerId, worker)
+    if (before?.isConnected === true) meter.worker('disconnected')
+    meter.worker('connected')
     this.#awaitNews(worker)
     worker.isDraining = this.#isDraining
     worker.isPaused = true
@@ -61,6 +72,7 @@ export class Workers {
   disconnected(workerId: string): void {
     const worker = this.#byId.get(workerId)
     if (worker === undefined) return
+    if (worker.isConnected) this.#context.meter.worker('disconnected')
     worker.isConnected = false
     if (worker.attempts.size === 0) this.#remove(worker)
     else this.heard(workerId)
@@ -88,6 +100,7 @@ export class Workers {
   }
 
   evict(worker: Worker, error: StatusError): void {
+    this.#context.meter.worker('timeout')
     this.#context.log('warn', error.message)
     this.#context.emit({ kind: 'evict', workerId: worker.id, error })
     this.#remove(worker)
@@ -111,6 +124,7 @@ export class Workers {
 
   report(workerId: string, attemptId: string, response: ExecuteResponse): void {
     this.#end(workerId, attemptId, ({ execution }) => {
+      this.#context.meter.reported(response)
       if (execution === undefined) return
       execution.state = 'settling'
       this.#context.emit({ kind: 'settle', executionId: execution.id, response })

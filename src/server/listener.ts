@@ -8,6 +8,7 @@ import { StatusError } from '../base/status-error.js'
 import { within } from '../base/work/deadline.js'
 import { Activity } from './call/activity.js'
 import { Calls } from './call/calls.js'
+import type { CallMeters } from './call/meter.js'
 import { GrpcJsTransport } from './grpc-js/transport.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { type HttpHandler, httpServer } from './http.js'
@@ -39,6 +40,7 @@ export interface ListenOptions {
   readonly limits?: Partial<TransportLimits>
   readonly clock?: Clock
   readonly log?: Log
+  readonly meters?: CallMeters | undefined
 }
 
 export interface Listener {
@@ -67,7 +69,11 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const names = options.services.map(({ name }) => name)
   const health = new GrpcHealth(names)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
-  const calls = new Calls([...options.services, health.service, ...reflection], { log, activity })
+  const calls = new Calls([...options.services, health.service, ...reflection], {
+    log,
+    activity,
+    meters: options.meters,
+  })
   const transport = transportOf(options, {
     calls,
     http: httpServer(options.http ?? new Map(), log, activity),

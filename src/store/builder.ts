@@ -8,6 +8,7 @@ import { StatusError } from '../base/status-error.js'
 import type { StoreConfig, StoreOptions } from '../config/config.js'
 import type { BuildContext } from './kind.js'
 import { kinds } from './kinds.js'
+import type { MeteredStore, StoreMeter } from './meter.js'
 import { StoreNode } from './node.js'
 import type { Store } from './store.js'
 
@@ -17,6 +18,8 @@ export interface BuilderParts {
   readonly log: Log
   /** Takes the health probe of every store, nested ones included (`/stores/CAS`, `/stores/CAS/fast`). */
   watch(probe: HealthProbe): void
+  /** Takes every store that is counted by itself, nested ones included, and answers what counts it. */
+  meter?(store: MeteredStore): StoreMeter
 }
 
 /** Builds every named store of a configuration once, whatever the order they refer to each other in. */
@@ -86,7 +89,9 @@ class Builder {
       clock,
       log,
     })
-    return store instanceof StoreNode ? store : new StoreNode(store, config.kind, path, below)
+    if (store instanceof StoreNode) return store
+    const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => store.usage })
+    return new StoreNode(store, { kind: config.kind, place: path, below, ...(meter && { meter }) })
   }
 
   #watch(store: StoreNode, path: string): void {
@@ -99,6 +104,10 @@ class Builder {
     })
   }
 }
+
+/** What a store is called in metrics: by its place, which there is once, unless its configuration says otherwise. */
+const cacheTypeOf = ({ kind, options }: StoreConfig, path: string): string =>
+  kind === 'cache_metrics' ? options.cache_type : path
 
 const build = async <Name extends keyof StoreOptions>(
   config: { readonly kind: Name; readonly options: StoreOptions[Name] },

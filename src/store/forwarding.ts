@@ -25,6 +25,11 @@ export abstract class ForwardingStore implements Store {
     return this.backend.files
   }
 
+  /** What it holds is what its backend holds, which says so itself. */
+  get usage(): undefined {
+    return undefined
+  }
+
   findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     return this.backend.findMissing(digests, call)
   }

@@ -7,6 +7,7 @@ import type { Digest } from '../reapi/digest.js'
 import { DigestBatch } from '../reapi/digest-batch.js'
 import { Blob } from '../stream/blob/blob.js'
 import { type Range, WHOLE } from '../stream/path.js'
+import type { StoreUsage } from './meter.js'
 
 /**
  * Keeps blobs under digests. The same contract serves the CAS, whose keys describe the bytes, and the action cache, whose
@@ -46,6 +47,9 @@ export interface Store {
 
   /** Present when blobs are files of this machine that an action's input root can link to. */
   readonly files: BlobFiles | undefined
+
+  /** What it holds, where it keeps blobs itself: a wrapper has nothing to say. */
+  readonly usage: StoreUsage | undefined
 }
 
 /** What a store is, for those who use it: data, which a wrapper passes on. */
@@ -75,6 +79,10 @@ const PUT_LANES = 16
 export abstract class BaseStore implements Store {
   readonly properties: StoreProperties = PLAIN
   readonly files: BlobFiles | undefined = undefined
+
+  get usage(): StoreUsage | undefined {
+    return undefined
+  }
 
   abstract findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch>
   abstract get(digest: Digest, range: Range, call: Call): Promise<Blob>

@@ -17,18 +17,3 @@ t.test('a component that changes state is told once in the log, whether or not a
   await server.ended
   t.equal(server.said().match(/component=stores\/AC/g)?.length, 2, 'once each')
 })
-
-t.test('variables for metrics that are not there yet are named in one line', async (t) => {
-  const env = { OTEL_SERVICE_NAME: 'cache', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4317' }
-  const server = serve(t, DEFAULT, t.testdir(), env)
-  await server.hears(/serving grpc:/)
-  const lines = server
-    .said()
-    .split('\n')
-    .filter((line) => line.includes('OTEL_'))
-  t.equal(lines.length, 1)
-  t.match(lines[0], /warn .*no effect.*OTEL_EXPORTER_OTLP_ENDPOINT.*OTEL_SERVICE_NAME/)
-  const other = serve(t, DEFAULT, `${t.testdir()}`, {})
-  await other.hears(/serving grpc:/)
-  t.notMatch(other.said(), /OTEL/)
-})

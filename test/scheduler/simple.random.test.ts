@@ -4,6 +4,7 @@ import { StatusError } from '../../src/base/status-error.js'
 import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
+import type { SchedulerMeter } from '../../src/scheduler/meter.js'
 import { hasRoom, isCapable } from '../../src/scheduler/pool.js'
 import type { MatchKind } from '../../src/scheduler/requirement.js'
 import type { SimpleSettings } from '../../src/scheduler/settings.js'
@@ -74,9 +75,22 @@ const offers: readonly WorkerOffer[] = [
   },
 ]
 
+/** How many operations were counted as ended. */
+class CountingMeter implements SchedulerMeter {
+  completions = 0
+  dequeued(): void {}
+  retried(): void {}
+  reported(): void {}
+  worker(): void {}
+  completed(): void {
+    this.completions += 1
+  }
+}
+
 /** What the world outside the machine knows: applies commands and refuses those that make no sense. */
 class World {
-  readonly machine = new SimpleScheduler(settings)
+  readonly meter = new CountingMeter()
+  readonly machine = new SimpleScheduler(settings, this.meter)
   nowMs = 1_000
   /** Attempts each connected worker holds, until acknowledged. */
   readonly connected = new Map<string, Set<string>>()
@@ -247,6 +261,7 @@ const onAttempt = (world: World, a: number, b: number, event: (id: string, attem
 }
 
 const checkInvariants = (world: World): void => {
+  assert(world.meter.completions === world.completed.size, 'each operation is counted as ended once, when it ends')
   const { executions, dispatch, workers } = world.machine.inspect()
   const current = new Set<string>()
   const awaited = new Set<string>()

@@ -105,8 +105,8 @@ t.test('a store prints as blobs pass it, and a failure of its own names it once'
       }
     })(store('CAS'))
   const node = (code: 'UNAVAILABLE' | 'NOT_FOUND') => {
-    const inner = new StoreNode(failing(code), 'memory', 'CAS/slow', new Map())
-    return new StoreNode(inner, 'verify', 'CAS', new Map([['backend', inner.path]]))
+    const inner = new StoreNode(failing(code), { kind: 'memory', place: 'CAS/slow', below: new Map() })
+    return new StoreNode(inner, { kind: 'verify', place: 'CAS', below: new Map([['backend', inner.path]]) })
   }
   const digest = digestOf(Buffer.from('x'))
   await t.rejects(get(node('UNAVAILABLE'), digest), { message: 'store CAS/slow: it is not here' })

@@ -743,6 +743,10 @@ export interface GlobalOptions {
    */
   readonly log_level: 'debug' | 'info' | 'warn' | 'error'
   /**
+   * Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.
+   */
+  readonly metrics_action_digests: boolean
+  /**
    * Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.
    */
   readonly drain_s: number

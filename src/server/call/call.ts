@@ -4,6 +4,7 @@ import { Code, codeName, StatusError } from '../../base/status-error.js'
 import { type Encoded, EncodedMessage } from '../../proto/codec.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
 import type { UnderWay } from './calls-under-way.js'
+import type { CallMeter } from './meter.js'
 import { requestFields } from './request-metadata.js'
 import { RequestStream } from './request-stream.js'
 import { ResponseStream } from './response-stream.js'
@@ -25,6 +26,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   readonly log: Log
   readonly #method: MethodDefinition
   readonly #wire: Wire
+  readonly #meter: CallMeter
   readonly #startedMs = performance.now()
   #abort: AbortController | undefined
   #messages: Messages | undefined
@@ -36,8 +38,9 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   /** Those that came so: few do. */
   #compressed: WeakSet<object> | undefined
 
-  constructor(method: MethodDefinition, wire: Wire, log: Log) {
+  constructor(method: MethodDefinition, wire: Wire, log: Log, meter: CallMeter) {
     this.#method = method
+    this.#meter = meter
     this.#wire = wire
     this.log = log
   }
@@ -197,10 +200,12 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   }
 
   #logEnd(code: number, error: StatusError | undefined): void {
+    const ms = performance.now() - this.#startedMs
+    this.#meter.ended(code, ms)
     const fields = (): LogFields => ({
       method: this.#method.path,
       code: codeName(code),
-      ms: Math.round((performance.now() - this.#startedMs) * 10) / 10,
+      ms: Math.round(ms * 10) / 10,
       peer: this.peer,
       ...requestFields(this.metadata),
     })

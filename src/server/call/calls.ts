@@ -5,7 +5,17 @@ import type { Activity } from './activity.js'
 import { ServerCall } from './call.js'
 import { CallsUnderWay } from './calls-under-way.js'
 import { type Handler, handlersByPath } from './handlers.js'
+import { type CallMeter, type CallMeters, UNCOUNTED } from './meter.js'
 import type { Wire } from './wire.js'
+
+export interface CallsParts {
+  readonly log: Log
+  /** Counts the calls under way. */
+  readonly activity: Activity
+  readonly meters?: CallMeters | undefined
+}
+
+const unmetered: CallMeters = () => UNCOUNTED
 
 /** What runs for the calls that transports bring, and which of them are under way. */
 export class Calls {
@@ -13,17 +23,18 @@ export class Calls {
   readonly #log: Log
   readonly #activity: Activity
   readonly #underWay = new CallsUnderWay<ServerCall>()
+  readonly #meters = new Map<Handler, CallMeter>()
 
-  /** `activity` counts the calls under way. */
-  constructor(services: readonly Service[], { log, activity }: { readonly log: Log; readonly activity: Activity }) {
+  constructor(services: readonly Service[], { log, activity, meters = unmetered }: CallsParts) {
     this.handlers = handlersByPath(services)
+    for (const handler of this.handlers.values()) this.#meters.set(handler, meters(handler.method.path))
     this.#log = log
     this.#activity = activity
   }
 
   /** Serves one call. `wire` is told when the handler has ended. */
   begin(handler: Handler, wire: Wire): void {
-    const call = new ServerCall(handler.method, wire, this.#log)
+    const call = new ServerCall(handler.method, wire, this.#log, this.#meters.get(handler) ?? UNCOUNTED)
     wire.receiver = call
     void this.#run(handler, call, wire)
   }

@@ -12,6 +12,7 @@ import { readFile, streamsOf } from '../../stream/blob/form.js'
 import { deliver } from '../../stream/collect.js'
 import { cancellation, join } from '../../stream/join.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
+import type { StoreUsage } from '../meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
 import { fileError } from './file-error.js'
 import { checkFile } from './files/check-file.js'
@@ -45,11 +46,7 @@ export interface FilesystemStoreParts {
 }
 
 /** What the store holds and has come upon, for who watches it. */
-export interface StoreUsage extends UpkeepReport {
-  readonly entryCount: number
-  readonly sizeBytes: number
-  /** How long the blob that was evicted last had not been used; undefined as long as none was. */
-  readonly lastEvictedIdleMs: number | undefined
+export interface FilesystemUsage extends StoreUsage, UpkeepReport {
   /** Since the start. */
   readonly damagedCount: number
 }
@@ -161,10 +158,12 @@ export class FilesystemStore extends BaseStore {
     return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 
-  get usage(): StoreUsage {
-    const { index, lastEvictedIdleMs, damagedCount } = this.#shelf
-    const { report } = this.#parts.upkeep
-    return { ...report, entryCount: index.count, sizeBytes: index.bytes, lastEvictedIdleMs, damagedCount }
+  override get usage(): FilesystemUsage {
+    const { index, unlinker, evictions, damagedCount } = this.#shelf
+    const { count: entryCount, bytes: sizeBytes, maxBytes } = index
+    const { count: evictedCount, lastIdleMs: lastEvictedIdleMs } = evictions
+    const evicted = { evictedCount, evictFailureCount: unlinker.failureCount, lastEvictedIdleMs }
+    return { ...this.#parts.upkeep.report, entryCount, sizeBytes, maxBytes, ...evicted, damagedCount }
   }
 
   /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */

@@ -8,6 +8,7 @@ import { StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Digest } from '../../reapi/digest.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
+import { Evictions } from '../index/evictions.js'
 import { Commits } from './commits.js'
 import { Marks } from './files/marks.js'
 import { type OpenFile, openToRead } from './files/open-file.js'
@@ -73,6 +74,7 @@ export class Shelf {
   readonly marks = new Marks()
   readonly recent: RecentRecords
   readonly commits = new Commits()
+  readonly evictions = new Evictions()
   /** Whether there may be files in the index whose length nobody has looked at since the power was lost. */
   hasDoubts = false
   readonly #clock: Clock
@@ -81,7 +83,6 @@ export class Shelf {
   #isEvicting = false
   #unlinkCount = 0
   #damagedCount = 0
-  #lastEvictedIdleMs: number | undefined
 
   constructor({ layout, index, records, recentBytes, clock, log }: ShelfParts) {
     this.layout = layout
@@ -97,11 +98,6 @@ export class Shelf {
   /** Blobs found to be other than what was written, since the start. */
   get damagedCount(): number {
     return this.#damagedCount
-  }
-
-  /** How long the blob that was evicted last had not been used; undefined as long as none was. */
-  get lastEvictedIdleMs(): number | undefined {
-    return this.#lastEvictedIdleMs
   }
 
   /** Looks at those of these files that nobody has looked at since the power was lost. */
@@ -386,7 +382,7 @@ export class Shelf {
           this.index.touch(slot, Math.ceil(nowMs / 1000))
           return
         }
-        this.#lastEvictedIdleMs = Math.max(0, nowMs - this.index.accessedOf(slot) * 1000)
+        this.evictions.add(nowMs, this.index.accessedOf(slot))
         if (located.isInline) {
           this.#forget(located, false)
           this.index.remove(slot)

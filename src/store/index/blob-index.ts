@@ -72,6 +72,11 @@ export class BlobIndex {
     return this.#bytes
   }
 
+  /** The limit; undefined where there is none. */
+  get maxBytes(): number | undefined {
+    return this.#limits.maxBytes > 0 ? this.#limits.maxBytes : undefined
+  }
+
   /** Grows with every change, uses included: whoever kept an image need not keep another of the same count. */
   get changeCount(): number {
     return this.#changeCount

@@ -1,4 +1,5 @@
 import type { Call } from '../../base/call.js'
+import type { Clock } from '../../base/clock.js'
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { MemoryOptions } from '../../config/config.js'
@@ -9,8 +10,10 @@ import { streamsOf } from '../../stream/blob/form.js'
 import { cancellation, join } from '../../stream/join.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import { ABSENT, BlobIndex } from '../index/blob-index.js'
+import { Evictions } from '../index/evictions.js'
 import type { StoreKind } from '../kind.js'
 import { MemorySink, MemorySource, own, tooLargeToKeep } from '../memory/stages.js'
+import type { StoreUsage } from '../meter.js'
 import { BaseStore } from '../store.js'
 
 /**
@@ -22,10 +25,19 @@ class MemoryStore extends BaseStore {
   readonly #index: BlobIndex
   /** What each slot of the index holds. */
   readonly #blobs: (readonly Buffer[])[] = []
+  readonly #clock: Clock
+  readonly #evictions = new Evictions()
 
-  constructor(index: BlobIndex) {
+  constructor(index: BlobIndex, clock: Clock) {
     super()
     this.#index = index
+    this.#clock = clock
+  }
+
+  override get usage(): StoreUsage {
+    const { count: entryCount, bytes: sizeBytes, maxBytes } = this.#index
+    const { count: evictedCount, lastIdleMs: lastEvictedIdleMs } = this.#evictions
+    return { entryCount, sizeBytes, maxBytes, evictedCount, evictFailureCount: 0, lastEvictedIdleMs }
   }
 
   async findMissing(digests: DigestBatch): Promise<DigestBatch> {
@@ -67,8 +79,10 @@ class MemoryStore extends BaseStore {
    * evict, so that it can be read however large `evict_bytes` is.
    */
   evict(kept: number = ABSENT): void {
-    for (let slot = this.#index.victim(); slot !== ABSENT && slot !== kept; slot = this.#index.victim())
+    for (let slot = this.#index.victim(); slot !== ABSENT && slot !== kept; slot = this.#index.victim()) {
+      this.#evictions.add(this.#clock.now(), this.#index.accessedOf(slot))
       this.#free(slot)
+    }
   }
 
   #putBytes(digest: Digest, bytes: Buffer): void {
@@ -111,7 +125,7 @@ export const memory: StoreKind<MemoryOptions> = {
       maxCount: policy.max_count,
       maxSeconds: policy.max_seconds,
     }
-    const store = new MemoryStore(new BlobIndex({ limits, clock }))
+    const store = new MemoryStore(new BlobIndex({ limits, clock }), clock)
     // An idle store gives its memory back as well.
     if (limits.maxSeconds > 0)
       resources.add(

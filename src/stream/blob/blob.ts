@@ -6,6 +6,7 @@ import { cancellation, join } from '../join.js'
 import { discard, type ReadPath, type WritePath } from '../path.js'
 import type { PendingCheck } from '../verify.js'
 import { checkStage, isFull } from './check.js'
+import { type FailureListener, type Failures, NOBODY } from './failures.js'
 import { type BlobFile, type BlobForm, readFile, streamsOf } from './form.js'
 import { type BlobStage, decode, type Encoding, encode } from './stage.js'
 
@@ -35,6 +36,7 @@ interface Way {
   readonly check: PendingCheck | undefined
   /** The digest its bytes were compared with before they came here. */
   readonly checkedAs: Digest | undefined
+  readonly failures: Failures
 }
 
 /**
@@ -99,7 +101,8 @@ export class Blob {
     const stages = stage.doesCheck === true ? this.#way.stages : this.#checkedStages()
     const given =
       stage.doesCheck === true && check !== undefined ? { ...stage, stream: () => stage.stream(check) } : stage
-    return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given] })
+    const { failures } = this.#way
+    return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given], failures })
   }
 
   /**
@@ -137,6 +140,15 @@ export class Blob {
     return this.#onward({ ...this.#way, checkedAs: digest })
   }
 
+  /** The same blob. `tell` hears of it when its source, or a stage it has passed so far, fails under whoever takes it. */
+  onFailure(tell: FailureListener): Blob {
+    const { stages, check, failures } = this.#way
+    return this.#onward({
+      ...this.#way,
+      failures: failures.heardBy(tell, stages.length + (check === undefined ? 0 : 1)),
+    })
+  }
+
   /** The same blob and what it is still to be compared with, which is then the caller's to see to. */
   withoutCheck(): readonly [Blob, PendingCheck | undefined] {
     const { check } = this.#way
@@ -146,21 +158,31 @@ export class Blob {
   /** What there is at its end, in the form that costs least. Rejects with what is wrong with bytes at hand. */
   async take(): Promise<BlobForm> {
     const stages = this.#use()
+    const { failures } = this.#way
     let { source } = this.#way
     let next = 0
-    for (; next < stages.length && source.kind === 'bytes'; next++) {
-      const made: Buffer | undefined | Promise<Buffer> = stages[next]?.bytes?.(source.bytes)
-      // Waiting for what is there already costs each small blob a turn.
-      const bytes = made instanceof Promise ? await made : made
-      if (bytes === undefined) break
-      source = { kind: 'bytes', bytes }
+    try {
+      for (; next < stages.length && source.kind === 'bytes'; next++) {
+        const made: Buffer | undefined | Promise<Buffer> = stages[next]?.bytes?.(source.bytes)
+        // Waiting for what is there already costs each small blob a turn.
+        const bytes = made instanceof Promise ? await made : made
+        if (bytes === undefined) break
+        source = { kind: 'bytes', bytes }
+      }
+    } catch (error) {
+      failures.met(error, next)
+      throw error
     }
-    return next === stages.length ? source : { kind: 'path', path: behind(source, stages.slice(next)) }
+    const rest = stages.length - next
+    if (rest > 0) return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next) }
+    if (source.kind === 'path') return { kind: 'path', path: failures.ofPath(source.path, 0) }
+    return source.kind === 'file' ? { kind: 'file', file: failures.ofFile(source.file) } : source
   }
 
   /** Its streams, for who wants nothing else: the caller runs them, or discards them. */
   path(): ReadPath {
-    return behind(this.#way.source, this.#use())
+    const stages = this.#use()
+    return this.#way.failures.ofPath(behind(this.#way.source, stages), stages.length)
   }
 
   /** The whole of it in memory. Nobody may write to the answer: it can be what another reader gets too. */
@@ -242,6 +264,7 @@ const begin = (
   stages: NONE,
   check: undefined,
   checkedAs: undefined,
+  failures: NOBODY,
 })
 
 const behind = (source: BlobForm, stages: readonly BlobStage[]): ReadPath => {

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import type { Digest } from '../../../src/reapi/digest.js'
-import { FilesystemStore, type StoreUsage } from '../../../src/store/filesystem/file-store.js'
+import { FilesystemStore, type FilesystemUsage } from '../../../src/store/filesystem/file-store.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
@@ -18,7 +18,7 @@ const until = async (isSo: () => Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await setImmediate()
 }
 
-const usageOf = ({ store }: OpenFilesystem): StoreUsage => {
+const usageOf = ({ store }: OpenFilesystem): FilesystemUsage => {
   if (!(store instanceof FilesystemStore)) throw new Error('a filesystem store says what it holds')
   return store.usage
 }

@@ -9,9 +9,15 @@ import type { Log } from '../../../base/log.js'
 export class Unlinker {
   readonly #log: Log
   readonly #pending = new Map<string, Promise<void>>()
+  #failureCount = 0
 
   constructor(log: Log) {
     this.#log = log
+  }
+
+  /** Files that could not be deleted, since the start. */
+  get failureCount(): number {
+    return this.#failureCount
   }
 
   /** Once `after` is over, however that ends. */
@@ -42,7 +48,9 @@ export class Unlinker {
     try {
       await unlink(path)
     } catch (error) {
-      if (!isGone(error)) this.#log.warn('could not delete a file of the store', { path, error })
+      if (isGone(error)) return
+      this.#failureCount += 1
+      this.#log.warn('could not delete a file of the store', { path, error })
     }
   }
 }

@@ -1,0 +1,7 @@
+import { readFileSync } from 'node:fs'
+
+/** Of the package this process runs. */
+export const version = (): string => {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return String((manifest as { version: unknown }).version)
+}

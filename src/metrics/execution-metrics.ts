@@ -1,0 +1,224 @@
+import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
+import { toMs } from '../proto/time.js'
+import { BoundedValues } from './bounded-values.js'
+import {
+  ACTION_SECONDS,
+  Count,
+  type Description,
+  Distribution,
+  type Instrument,
+  type Labels,
+  observed,
+  type Reading,
+} from './instrument.js'
+import { LingeringSeries } from './lingering-series.js'
+
+/** What a scheduler says of itself when it is asked. */
+export interface Activity {
+  readonly executions: Iterable<{ readonly stage: string; readonly priority: number; readonly workerId: string }>
+  readonly oldestQueuedMs: number
+  readonly workers: readonly ActiveWorker[]
+}
+
+export interface ActiveWorker {
+  readonly id: string
+  readonly name: string
+  readonly state: string
+  readonly running: number
+  readonly maxInflightAttempts: number
+  readonly heardMs: number
+}
+
+const RESULTS = ['success', 'failure', 'timeout', 'cache_hit', 'cancelled'] as const
+const EVENTS = ['connected', 'disconnected', 'timeout'] as const
+const WORKER_STATES = ['connected', 'draining', 'away'] as const
+const STAGES = ['queued', 'input_fetch', 'executing', 'output_upload'] as const
+
+type Result = (typeof RESULTS)[number]
+
+/** How many values a label has that clients or workers give; the rest is counted as one. */
+const MAX_WORKER_IDS = 200
+const MAX_PRIORITIES = 20
+const MAX_ACTION_DIGESTS = 1000
+
+/** What schedulers do: one set of series, however many there are. */
+export class ExecutionMetrics {
+  readonly instruments: readonly Instrument[]
+  readonly #completed = countsOf('execution_result', RESULTS)
+  readonly #ofActions = new Map<string, Count>()
+  readonly #events = countsOf('worker_event', EVENTS)
+  readonly #retries = new Count({})
+  readonly #stages: ReadonlyMap<string, Distribution>
+  readonly #activities: (() => Activity)[] = []
+  readonly #active = new LingeringSeries()
+  readonly #digests: BoundedValues | undefined
+
+  constructor({ labelsActionDigests }: { readonly labelsActionDigests: boolean }) {
+    this.#digests = labelsActionDigests ? new BoundedValues(MAX_ACTION_DIGESTS) : undefined
+    this.#stages = new Map(STAGES.map((stage) => [stage, new Distribution({ execution_stage: stage }, ACTION_SECONDS)]))
+    this.instruments = [
+      observed('counter', COMPLETED, () => this.#completions()),
+      observed('gauge', ACTIVE, () => this.#active.settle(this.#counted())),
+      observed('counter', RETRIES, () => [this.#retries]),
+      { ...STAGE_DURATION, kind: 'histogram', series: () => this.#stages.values() },
+      observed('gauge', OLDEST_QUEUED, () => this.#oldest()),
+      observed('counter', WORKER_EVENTS, () => this.#events.values()),
+      observed('gauge', WORKERS, () => this.#workersByState()),
+      observed('gauge', SLOTS, () => this.#slots()),
+    ]
+  }
+
+  watch(activity: () => Activity): void {
+    this.#activities.push(activity)
+  }
+
+  completed(result: Result, { key }: { readonly key: string }): void {
+    this.#completed.get(result)?.add()
+    if (this.#digests === undefined) return
+    const digest = this.#digests.of(key)
+    const id = `${result} ${digest}`
+    const count = this.#ofActions.get(id) ?? new Count({ execution_result: result, execution_action_digest: digest })
+    this.#ofActions.set(id, count)
+    count.add()
+  }
+
+  dequeued(waitedMs: number): void {
+    this.#took('queued', waitedMs)
+  }
+
+  retried(): void {
+    this.#retries.add()
+  }
+
+  reported({ result }: ExecuteResponse): void {
+    const times = result?.executionMetadata
+    if (times === null || times === undefined) return
+    this.#lasted('input_fetch', times.inputFetchStartTimestamp, times.inputFetchCompletedTimestamp)
+    this.#lasted('executing', times.executionStartTimestamp, times.executionCompletedTimestamp)
+    this.#lasted('output_upload', times.outputUploadStartTimestamp, times.outputUploadCompletedTimestamp)
+  }
+
+  worker(event: (typeof EVENTS)[number]): void {
+    this.#events.get(event)?.add()
+  }
+
+  results(): ReadonlyMap<string, number> {
+    return new Map([...this.#completed].map(([result, { value }]) => [result, value]))
+  }
+
+  activities(): readonly Activity[] {
+    return this.#activities.map((activity) => activity())
+  }
+
+  #lasted(stage: string, start: Timestamp | null, end: Timestamp | null): void {
+    if (start !== null && end !== null) this.#took(stage, toMs(end) - toMs(start))
+  }
+
+  #took(stage: string, ms: number): void {
+    this.#stages.get(stage)?.record(Math.max(0, ms) / 1000)
+  }
+
+  /** Those of actions instead of the plain ones where both would count the same twice. */
+  #completions(): Iterable<Reading> {
+    return this.#digests === undefined ? this.#completed.values() : this.#ofActions.values()
+  }
+
+  #counted(): readonly Reading[] {
+    const priorities = new BoundedValues(MAX_PRIORITIES)
+    const workers = new BoundedValues(MAX_WORKER_IDS)
+    const counts = new Map(NONE_ACTIVE.map((labels) => [JSON.stringify(labels), { labels, value: 0 }]))
+    for (const { executions } of this.activities()) {
+      for (const { stage, priority, workerId } of executions) {
+        const labels = {
+          execution_stage: stage,
+          execution_priority: priorities.of(String(priority)),
+          execution_worker_id: workers.of(workerId),
+        }
+        const key = JSON.stringify(labels)
+        const count = counts.get(key) ?? { labels, value: 0 }
+        count.value += 1
+        counts.set(key, count)
+      }
+    }
+    return [...counts.values()]
+  }
+
+  #oldest(): readonly Reading[] {
+    const ages = this.activities().map(({ oldestQueuedMs }) => oldestQueuedMs)
+    return [{ labels: {}, value: Math.max(0, ...ages) / 1000 }]
+  }
+
+  #workersByState(): readonly Reading[] {
+    const workers = this.activities().flatMap((activity) => activity.workers)
+    return WORKER_STATES.map((worker_state) => ({
+      labels: { worker_state },
+      value: workers.filter(({ state }) => state === worker_state).length,
+    }))
+  }
+
+  #slots(): readonly Reading[] {
+    const workers = this.activities().flatMap((activity) => activity.workers)
+    const limits = workers.filter(({ state }) => state === 'connected').map((worker) => worker.maxInflightAttempts)
+    return [{ labels: {}, value: limits.filter(Number.isFinite).reduce((sum, limit) => sum + limit, 0) }]
+  }
+}
+
+type Timestamp = Parameters<typeof toMs>[0]
+
+const countsOf = <Value extends string>(label: string, values: readonly Value[]): ReadonlyMap<Value, Count> =>
+  new Map(values.map((value) => [value, new Count({ [label]: value })]))
+
+/** Told even when nothing is active, so that an idle queue is 0 and not nothing. */
+const NONE_ACTIVE: readonly Labels[] = ['queued', 'executing'].map((execution_stage) => ({
+  execution_stage,
+  execution_priority: '0',
+  execution_worker_id: '',
+}))
+
+const COMPLETED: Description = {
+  name: 'svc_execution_completed_count_total',
+  description: 'Operations of clients that ended.',
+  unit: '1',
+}
+
+const ACTIVE: Description = {
+  name: 'svc_execution_active_count',
+  description: 'Actions that wait in the queue or are with a worker; identical ones that share a run are one.',
+  unit: '{action}',
+}
+
+const RETRIES: Description = {
+  name: 'svc_execution_retry_count_total',
+  description: 'Attempts that came to nothing and were followed by another.',
+  unit: '1',
+}
+
+const STAGE_DURATION: Description = {
+  name: 'svc_execution_stage_duration',
+  description: 'How long an action waited in the queue, and how long its parts took on a worker.',
+  unit: 's',
+}
+
+const OLDEST_QUEUED: Description = {
+  name: 'svc_execution_oldest_queued_age',
+  description: 'How long the action that has waited longest in the queue has waited.',
+  unit: 's',
+}
+
+const WORKER_EVENTS: Description = {
+  name: 'svc_worker_events_total',
+  description: 'Workers that connected, disconnected, and were given up because they were not heard of.',
+  unit: '1',
+}
+
+const WORKERS: Description = {
+  name: 'svc_worker_count',
+  description: 'Workers, by what they are up to.',
+  unit: '{worker}',
+}
+
+const SLOTS: Description = {
+  name: 'svc_worker_slots',
+  description: 'Actions that the connected workers can run at a time; those without a limit do not count.',
+  unit: '{action}',
+}

@@ -1,0 +1,55 @@
+import { CallMetrics } from './call-metrics.js'
+import { ExecutionMetrics } from './execution-metrics.js'
+import { type Instrument, observed } from './instrument.js'
+import { ProcessMetrics } from './process-metrics.js'
+import { StoreMetrics } from './store-metrics.js'
+
+export interface MetricsOptions {
+  /** Whether completed executions are counted for each action: of use to who looks for one, and many series. */
+  readonly labelsActionDigests: boolean
+}
+
+/**
+ * Everything the service measures, as plain numbers that whoever counts holds. Reading is what costs: the exporter does
+ * it once a period, the status page when somebody looks.
+ */
+export class Metrics {
+  readonly stores = new StoreMetrics()
+  readonly executions: ExecutionMetrics
+  readonly calls = new CallMetrics()
+  readonly startedMs: number
+  readonly #process = new ProcessMetrics()
+  #statuses: () => ReadonlyMap<string, number> = () => new Map()
+
+  constructor(options: MetricsOptions, nowMs: number) {
+    this.executions = new ExecutionMetrics(options)
+    this.startedMs = nowMs
+  }
+
+  /** `statuses` answers how many components have which health status. */
+  watchHealth(statuses: () => ReadonlyMap<string, number>): void {
+    this.#statuses = statuses
+  }
+
+  get instruments(): readonly Instrument[] {
+    return [
+      ...this.stores.instruments,
+      ...this.executions.instruments,
+      this.calls.instrument,
+      ...this.#process.instruments,
+      observed('gauge', HEALTH, () =>
+        [...this.#statuses()].map(([health_status, value]) => ({ labels: { health_status }, value })),
+      ),
+    ]
+  }
+
+  stop(): void {
+    this.#process.stop()
+  }
+}
+
+const HEALTH = {
+  name: 'svc_health_components',
+  description: 'Components of the health report, by status.',
+  unit: '{component}',
+}

@@ -1,0 +1,53 @@
+import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics'
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/log.js'
+import { within } from '../../base/work/deadline.js'
+import type { Metrics } from '../metrics.js'
+import { Outcome, told } from './outcome.js'
+import { Readings } from './readings.js'
+import { resourceOf } from './resource.js'
+import type { OtlpSettings, Protocol } from './settings.js'
+
+export interface ExportParts {
+  readonly settings: OtlpSettings
+  readonly version: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** What the last export gets when the process ends; a collector that is away must not hold up the end. */
+const FAREWELL_MS = 1_000
+
+/**
+ * Sends the metrics to the collector once a period, behind the back of every call. Answers what stops that: once more,
+ * so that nothing of the last period is lost.
+ */
+export const startMetricExport = async (metrics: Metrics, parts: ExportParts): Promise<() => Promise<void>> => {
+  const { settings, version, clock, log } = parts
+  if (settings.metrics === undefined) return async () => {}
+  const { protocol, intervalMs, timeoutMs } = settings.metrics
+  const resource = resourceOf(settings.resourceAttributes, version)
+  const exporter = told(await exporterOf(protocol, timeoutMs), new Outcome('metrics', log))
+  const reader = new PeriodicExportingMetricReader({
+    exporter,
+    exportIntervalMillis: intervalMs,
+    exportTimeoutMillis: timeoutMs,
+    metricProducers: [new Readings(metrics, resource, () => clock.now())],
+  })
+  const provider = new MeterProvider({ resource, readers: [reader] })
+  // Whether the collector can be reached is told soon, not after the first period.
+  void provider.forceFlush().catch(() => {})
+  return async () => {
+    await within(
+      FAREWELL_MS,
+      provider.shutdown().catch(() => {}),
+    )
+  }
+}
+
+/** Loaded when wanted: each brings what the other does not need, and most processes export nothing. */
+const exporterOf = async (protocol: Protocol, timeoutMillis: number): Promise<PushMetricExporter> => {
+  if (protocol === 'grpc')
+    return new (await import('@opentelemetry/exporter-metrics-otlp-grpc')).OTLPMetricExporter({ timeoutMillis })
+  return new (await import('@opentelemetry/exporter-metrics-otlp-proto')).OTLPMetricExporter({ timeoutMillis })
+}

@@ -1,0 +1,69 @@
+import { readdirSync } from 'node:fs'
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { type Instrument, observed, type Reading } from './instrument.js'
+
+/** How late a timer of this period is says how long the event loop was busy. */
+const RESOLUTION_MS = 20
+
+/** The process itself: what runs short before clients notice. */
+export class ProcessMetrics {
+  readonly instruments: readonly Instrument[]
+  readonly #delay: IntervalHistogram
+
+  constructor() {
+    this.#delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+    this.#delay.enable()
+    this.instruments = [
+      observed(
+        'gauge',
+        describe('svc_event_loop_delay', 'How late the event loop was since the last reading.', 's'),
+        () => this.#delays(),
+      ),
+      observed('gauge', describe('svc_process_memory', 'Memory of the process.', 'By'), memory),
+      observed(
+        'gauge',
+        describe('svc_process_open_descriptors', 'Files and sockets that are open.', '{file}'),
+        descriptors,
+      ),
+      observed('counter', describe('svc_process_cpu_time_total', 'Time on processors.', 's'), processorTime),
+    ]
+  }
+
+  stop(): void {
+    this.#delay.disable()
+  }
+
+  #delays(): readonly Reading[] {
+    const delay = this.#delay
+    const late = (ns: number): number => Math.max(0, ns / 1e9 - RESOLUTION_MS / 1000)
+    const { p50, p99, max } = { p50: delay.percentile(50), p99: delay.percentile(99), max: delay.max }
+    const isEmpty = delay.count === 0
+    delay.reset()
+    return Object.entries({ p50, p99, max }).map(([delay_quantile, ns]) => ({
+      labels: { delay_quantile },
+      value: isEmpty ? 0 : late(ns),
+    }))
+  }
+}
+
+const describe = (name: string, description: string, unit: string) => ({ name, description, unit })
+
+const memory = (): readonly Reading[] => {
+  const { rss, heapUsed, external } = process.memoryUsage()
+  return Object.entries({ resident: rss, heap: heapUsed, external }).map(([memory_kind, value]) => ({
+    labels: { memory_kind },
+    value,
+  }))
+}
+
+const descriptors = (): readonly Reading[] => [{ labels: {}, value: openDescriptors() }]
+
+export const openDescriptors = (): number => readdirSync('/proc/self/fd').length
+
+const processorTime = (): readonly Reading[] => {
+  const { user, system } = process.cpuUsage()
+  return Object.entries({ user, system }).map(([cpu_mode, microseconds]) => ({
+    labels: { cpu_mode },
+    value: microseconds / 1e6,
+  }))
+}

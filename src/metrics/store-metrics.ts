@@ -1,0 +1,175 @@
+import {
+  Count,
+  type Description,
+  Distribution,
+  type Instrument,
+  LATENCY_SECONDS,
+  observed,
+  type Reading,
+} from './instrument.js'
+
+/** What a store that keeps blobs itself says of itself when it is asked. */
+export interface CacheUsage {
+  readonly entryCount: number
+  readonly sizeBytes: number
+  readonly maxBytes: number | undefined
+  readonly evictedCount: number
+  readonly evictFailureCount: number
+  readonly lastEvictedIdleMs: number | undefined
+}
+
+interface CacheStore {
+  readonly cacheType: string
+  usage(): CacheUsage | undefined
+}
+
+const RESULTS = {
+  read: ['hit', 'miss', 'error', 'cancelled'],
+  find_missing: ['hit', 'miss', 'error', 'cancelled'],
+  write: ['success', 'error', 'cancelled'],
+  delete: ['success', 'error', 'cancelled'],
+} as const
+
+type Counted = keyof typeof RESULTS
+/** Evictions are counted by the stores themselves and asked for. */
+type Operation = Counted | 'evict'
+type Result = (typeof RESULTS)[Counted][number]
+
+/** The stores of one `cache_type`, counted together: a series for each thing that can happen, from the start. */
+export class CacheSeries {
+  readonly cacheType: string
+  readonly stores: CacheStore[] = []
+  readonly operations = new Map<Counted, Map<Result, Count>>()
+  readonly durations = new Map<Counted, Distribution>()
+  readonly bytes: { readonly in: Count; readonly out: Count }
+
+  constructor(cacheType: string) {
+    const cache_type = cacheType
+    this.cacheType = cacheType
+    for (const [name, results] of Object.entries(RESULTS) as [Counted, readonly Result[]][]) {
+      const labels = { cache_type, cache_operation_name: name }
+      this.durations.set(name, new Distribution(labels, LATENCY_SECONDS))
+      const counts = results.map(
+        (result) => [result, new Count({ ...labels, cache_operation_result: result })] as const,
+      )
+      this.operations.set(name, new Map(counts))
+    }
+    this.bytes = {
+      in: new Count({ cache_type, cache_io_direction: 'in' }),
+      out: new Count({ cache_type, cache_io_direction: 'out' }),
+    }
+  }
+
+  count(operation: Operation, result: Result, blobs: number): void {
+    this.operations
+      .get(operation as Counted)
+      ?.get(result)
+      ?.add(blobs)
+  }
+
+  took(operation: Operation, ms: number): void {
+    this.durations.get(operation as Counted)?.record(ms / 1000)
+  }
+
+  moved(direction: 'in' | 'out', sizeBytes: number): void {
+    this.bytes[direction].add(sizeBytes)
+  }
+
+  valueOf(operation: Counted, result: Result): number {
+    return this.operations.get(operation)?.get(result)?.value ?? 0
+  }
+
+  /** Undefined where no store of this type keeps anything itself, or has anything to say yet. */
+  sum(read: (usage: CacheUsage) => number | undefined): number | undefined {
+    const values = this.stores.map((store) => store.usage()).map((usage) => usage && read(usage))
+    const known = values.filter((value) => value !== undefined)
+    return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value)
+  }
+}
+
+/** What stores do, by `cache_type`. */
+export class StoreMetrics {
+  readonly instruments: readonly Instrument[]
+  readonly #types = new Map<string, CacheSeries>()
+
+  constructor() {
+    this.instruments = [
+      observed('counter', OPERATIONS, () => this.all.flatMap(operationsOf)),
+      { ...DURATION, kind: 'histogram', series: () => this.all.flatMap(({ durations }) => [...durations.values()]) },
+      observed('counter', IO, () => this.all.flatMap(({ bytes }) => [bytes.in, bytes.out])),
+      ...USAGE.map(({ read, ...description }) => observed('gauge', description, () => this.#usage(read))),
+    ]
+  }
+
+  get all(): readonly CacheSeries[] {
+    return [...this.#types.values()]
+  }
+
+  /** What counts a store. */
+  of(store: CacheStore): CacheSeries {
+    const { cacheType } = store
+    const series = this.#types.get(cacheType) ?? new CacheSeries(cacheType)
+    series.stores.push(store)
+    this.#types.set(cacheType, series)
+    return series
+  }
+
+  #usage(read: (usage: CacheUsage) => number | undefined): Reading[] {
+    return this.all.flatMap((series) => {
+      const value = series.sum(read)
+      return value === undefined ? [] : [{ labels: { cache_type: series.cacheType }, value }]
+    })
+  }
+}
+
+const operationsOf = (series: CacheSeries): readonly Reading[] => {
+  const counted = [...series.operations.values()].flatMap((results) => [...results.values()])
+  const labels = { cache_type: series.cacheType, cache_operation_name: 'evict' }
+  const evictions = [
+    { result: 'success', value: series.sum(({ evictedCount }) => evictedCount) },
+    { result: 'error', value: series.sum(({ evictFailureCount }) => evictFailureCount) },
+  ].flatMap(({ result, value }) =>
+    value === undefined ? [] : [{ labels: { ...labels, cache_operation_result: result }, value }],
+  )
+  return [...counted, ...evictions]
+}
+
+const OPERATIONS: Description = {
+  name: 'svc_cache_operations_total',
+  description: 'Blobs that a store was asked for, looked for, given, told to forget, or evicted.',
+  unit: '1',
+}
+
+const DURATION: Description = {
+  name: 'svc_cache_operation_duration',
+  description: 'How long operations of a store took; of a read, until there was a blob to read from.',
+  unit: 's',
+}
+
+const IO: Description = {
+  name: 'svc_cache_io_total',
+  description: 'Bytes of the blobs that came into a store and went out of it.',
+  unit: 'By',
+}
+
+const USAGE: readonly (Description & { readonly read: (usage: CacheUsage) => number | undefined })[] = [
+  { name: 'svc_cache_size', description: 'Used size of a cache.', unit: 'By', read: ({ sizeBytes }) => sizeBytes },
+  {
+    name: 'svc_cache_max_size',
+    description: 'Size beyond which a cache evicts.',
+    unit: 'By',
+    read: ({ maxBytes }) => maxBytes,
+  },
+  {
+    name: 'svc_cache_entries',
+    description: 'Blobs in a cache.',
+    unit: '{entry}',
+    read: ({ entryCount }) => entryCount,
+  },
+  {
+    name: 'svc_cache_evicted_age',
+    description: 'How long the blob that was evicted last had not been used: the retention there really is.',
+    unit: 's',
+    read: ({ lastEvictedIdleMs }) => (lastEvictedIdleMs === undefined ? undefined : lastEvictedIdleMs / 1000),
+  },
+]

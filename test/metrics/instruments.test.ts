@@ -1,0 +1,115 @@
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { silentLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
+import type { StoreConfig } from '../../src/config/config.js'
+import { BoundedValues, OVERFLOW } from '../../src/metrics/bounded-values.js'
+import { ExecutionMetrics } from '../../src/metrics/execution-metrics.js'
+import { Distribution } from '../../src/metrics/instrument.js'
+import { LingeringSeries } from '../../src/metrics/lingering-series.js'
+import { StoreMetrics } from '../../src/metrics/store-metrics.js'
+import { buildStores } from '../../src/store/builder.js'
+import { putBytes } from '../../src/store/store.js'
+import { call, digestOf } from '../store/blobs.js'
+
+const NO_LIMITS = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
+
+t.test('a value counts in the first bucket whose boundary it does not exceed', async (t) => {
+  const distribution = new Distribution({}, [1, 10])
+  for (const value of [0, 1, 1.5, 10, 11]) distribution.record(value)
+  t.same(distribution.counts, [2, 2, 1])
+  t.equal(distribution.sum, 23.5)
+  t.equal(distribution.count, 5)
+})
+
+t.test('beyond its bound every new value of a label is one', async (t) => {
+  const values = new BoundedValues(2)
+  t.same(
+    ['a', 'b', 'c', 'a', 'd'].map((value) => values.of(value)),
+    ['a', 'b', OVERFLOW, 'a', OVERFLOW],
+  )
+})
+
+t.test('a series that is gone is 0 for some rounds, and then it is not there', async (t) => {
+  const series = new LingeringSeries()
+  const reading = { labels: { execution_worker_id: 'w' }, value: 3 }
+  t.same(series.settle([reading]), [reading])
+  const later = Array.from({ length: 7 }, () => series.settle([])[0]?.value)
+  t.same(later, [0, 0, 0, 0, 0, undefined, undefined])
+})
+
+const valuesOf = (metrics: ExecutionMetrics, name: string) => {
+  const instrument = metrics.instruments.find((one) => one.name === name)
+  if (instrument === undefined || instrument.kind === 'histogram') throw new Error(`no ${name}`)
+  return [...instrument.series()].map(({ labels, value }) => ({ ...labels, value }))
+}
+
+t.test('workers and priorities have no more series than their bounds allow, and none is lost', async (t) => {
+  const metrics = new ExecutionMetrics({ labelsActionDigests: false })
+  const executions = Array.from({ length: 5000 }, (_, index) => ({
+    stage: 'executing',
+    priority: index % 50,
+    workerId: `worker-${index}`,
+  }))
+  metrics.watch(() => ({ executions, oldestQueuedMs: 0, workers: [] }))
+  const readings = valuesOf(metrics, 'svc_execution_active_count') as { value: number; execution_worker_id: string }[]
+  t.ok(new Set(readings.map(({ execution_worker_id }) => execution_worker_id)).size <= 202)
+  t.equal(
+    readings.reduce((sum, { value }) => sum + value, 0),
+    5000,
+  )
+})
+
+t.test('executions are counted by action only where that is asked for, and then of so many actions', async (t) => {
+  const plain = new ExecutionMetrics({ labelsActionDigests: false })
+  const detailed = new ExecutionMetrics({ labelsActionDigests: true })
+  for (const metrics of [plain, detailed]) {
+    for (let action = 0; action < 1500; action++) metrics.completed('success', { key: `a${action}` })
+  }
+  const name = 'svc_execution_completed_count_total'
+  t.notOk(valuesOf(plain, name).some((reading) => 'execution_action_digest' in reading))
+  const readings = valuesOf(detailed, name) as { value: number; execution_action_digest: string }[]
+  t.equal(readings.length, 1001)
+  t.equal(readings.find((reading) => reading.execution_action_digest === OVERFLOW)?.value, 500)
+})
+
+t.test('stores of one type are counted together, each series once', async (t) => {
+  const metrics = new StoreMetrics()
+  const usage = { entryCount: 2, sizeBytes: 10, maxBytes: undefined, evictedCount: 1, evictFailureCount: 0 }
+  const store = { cacheType: 'cas', usage: () => ({ ...usage, lastEvictedIdleMs: 3000 }) }
+  const first = metrics.of(store)
+  t.equal(metrics.of(store), first)
+  first.count('read', 'hit', 1)
+  const seen = metrics.instruments.flatMap(({ name, kind, series }) =>
+    kind === 'histogram' ? [] : [...series()].map(({ labels, value }) => [`${name} ${JSON.stringify(labels)}`, value]),
+  )
+  t.equal(new Set(seen.map(([key]) => key)).size, seen.length, 'no series twice')
+  const values = Object.fromEntries(seen)
+  t.equal(values['svc_cache_size {"cache_type":"cas"}'], 20)
+  t.equal(values['svc_cache_max_size {"cache_type":"cas"}'], undefined)
+  const evict = { cache_type: 'cas', cache_operation_name: 'evict', cache_operation_result: 'success' }
+  t.equal(values[`svc_cache_operations_total ${JSON.stringify(evict)}`], 2)
+})
+
+t.test(
+  'a store is counted by its place, and one with a cache_metrics store in front also by the label of that',
+  async (t) => {
+    const metrics = new StoreMetrics()
+    const below: StoreConfig = { kind: 'memory', options: { eviction_policy: NO_LIMITS } }
+    const configs = new Map<string, StoreConfig>([
+      ['CAS', { kind: 'cache_metrics', options: { cache_type: 'cas', backend: below } }],
+    ])
+    const parts = { resources: new Resources(silentLog), clock: systemClock, log: silentLog, watch: () => {} }
+    const stores = await buildStores(configs, { ...parts, meter: (store) => metrics.of(store) })
+    const cas = stores.get('CAS')
+    if (cas === undefined) throw new Error('no store')
+    await putBytes(cas, digestOf(Buffer.from('x')), Buffer.from('x'), call)
+    t.same(
+      metrics.all.map(({ cacheType, operations }) => [cacheType, operations.get('write')?.get('success')?.value]),
+      [
+        ['CAS/backend', 1],
+        ['cas', 1],
+      ],
+    )
+  },
+)

@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { StatusError } from '../../../src/base/status-error.js'
+import { MemorySink } from '../../../src/store/memory/stages.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import type { BlobFile } from '../../../src/stream/blob/form.js'
+import { call, digestOf } from '../../store/blobs.js'
+
+const { signal } = call
+const all = { maxBytes: Number.POSITIVE_INFINITY, signal }
+const torn = new StatusError('DATA_LOSS', 'the disk is torn')
+
+const breaking = (): Readable =>
+  new Readable({
+    read() {
+      this.destroy(torn)
+    },
+  })
+
+/** What two listeners heard, the first at the source and the second behind a check. */
+const listened = (blob: Blob) => {
+  const heard: string[] = []
+  const checked = blob
+    .onFailure(() => heard.push('source'))
+    .checkedAs(digestOf(Buffer.from('another')), { fault: 'backend' })
+    .onFailure(() => heard.push('check'))
+  return { heard, checked }
+}
+
+t.test('a source that breaks is heard by everybody above it, once', async (t) => {
+  const { heard, checked } = listened(Blob.ofPath([breaking()]))
+  await t.rejects(checked.bytes(all), { message: 'the disk is torn' })
+  t.same(heard, ['source', 'check'])
+})
+
+t.test('a check that fails is heard above it and not below', async (t) => {
+  for (const blob of [Blob.ofBytes(Buffer.from('x')), Blob.ofPath([Readable.from([Buffer.from('x')])])]) {
+    const { heard, checked } = listened(blob)
+    await t.rejects(checked.bytes(all), { code: 15 })
+    t.same(heard, ['check'])
+  }
+})
+
+t.test('a file that cannot be read is heard, whoever reads it how', async (t) => {
+  const file = (): BlobFile => ({
+    sizeBytes: 1,
+    read: () => Promise.reject(torn),
+    close: async () => {},
+    stream: breaking,
+  })
+  const heard: unknown[] = []
+  const blob = () => Blob.ofFile(file()).onFailure((error) => heard.push(error))
+  await t.rejects(blob().bytes(all), { message: 'the disk is torn' })
+  const sink = new MemorySink({ fits: () => true, commit: () => {} })
+  await t.rejects(blob().into([sink], signal), { message: 'the disk is torn' })
+  t.same(heard, [torn, torn])
+})
+
+t.test('a blob that arrives is not heard of', async (t) => {
+  const { heard, checked } = listened(Blob.ofPath([Readable.from([Buffer.from('another')])]))
+  t.equal(String(await checked.bytes(all)), 'another')
+  t.same(heard, [])
+})
