@@ -12,6 +12,7 @@ const mayImport = {
   server: ['base', 'proto'],
   health: ['base'],
   metrics: ['base', 'proto'],
+  'status-page': ['metrics', 'health', 'base', 'config'],
 }
 
 const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({

@@ -15,6 +15,10 @@ export class DrainTime {
     this.#endMs = this.#clock.now() + this.#ms
   }
 
+  get hasBegun(): boolean {
+    return Number.isFinite(this.#endMs)
+  }
+
   get leftMs(): number {
     return Math.max(0, this.#endMs - this.#clock.now())
   }

@@ -3,14 +3,11 @@ import type { Clock } from './base/clock.js'
 import { startFailure } from './base/errno.js'
 import type { Log } from './base/log.js'
 import { Resources } from './base/resources.js'
-import { version } from './base/version.js'
 import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
-import { healthPage } from './health/page.js'
-import { HealthRegistry } from './health/registry.js'
-import { Metrics } from './metrics/metrics.js'
 import type { OtlpSettings } from './metrics/otlp/settings.js'
+import { Observation } from './observation.js'
 import { SchedulerHost } from './scheduler/host.js'
 import { simpleSettings } from './scheduler/settings.js'
 import { type Listener, listen } from './server/listener.js'
@@ -60,12 +57,12 @@ const start = async (
   config: Config,
   resources: Resources,
   drainTime: DrainTime,
-  { clock, log, otlp }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Running['addresses']> => {
-  const health = new HealthRegistry(log)
-  const metrics = startMetrics(config, resources, health, clock)
-  // Stopped after everything that it counts.
-  if (otlp !== undefined) resources.add('metrics export', await exportMetrics(metrics, otlp, { clock, log }))
+  const { clock, otlp } = surroundings
+  const isStopping = (): boolean => drainTime.hasBegun
+  const observation = await Observation.start({ config, resources, clock, log: surroundings.log, otlp, isStopping })
+  const { health, metrics, log } = observation
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
   const stores = await buildStores(config.stores, {
@@ -73,7 +70,7 @@ const start = async (
     watch: (probe) => health.register(probe),
     meter: (store) => metrics.stores.of(store),
   })
-  const schedulers = startSchedulers(config, { resources, health, metrics, clock, log })
+  const schedulers = startSchedulers(config, observation, { resources, clock, log })
   const uploads = new Uploads(clock)
   resources.add('uploads', () => uploads.close())
 
@@ -90,17 +87,19 @@ const start = async (
   }
   const listeners = new Map<string, Listener>()
   for (const server of config.servers) {
-    const listener = await startServer(server, parts, { health, metrics })
+    const listener = await startServer(server, parts, observation)
     resources.add(`server ${server.name}`, () => listener.close(drainTime.leftMs))
     listeners.set(server.name, listener)
   }
   // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
   for (const placed of config.workers) {
-    const worker = await startWorker(placed, parts, listeners, health)
+    const worker = await startWorker(placed, parts, listeners, observation)
     resources.add(`worker ${worker.name}`, () => worker.close(drainTime.leftMs))
   }
-  resources.add('health watch', watchHealth(health, clock))
+  observation.watchHealth((isHealthy) => {
+    for (const listener of listeners.values()) listener.setServing(isHealthy && !isStopping())
+  })
   resources.add('actions under way', async () => {
     for (const listener of listeners.values()) listener.setServing(false)
     for (const scheduler of schedulers.values()) scheduler.drain()
@@ -110,22 +109,10 @@ const start = async (
   return [...listeners].map(([name, { address }]) => ({ name, address }))
 }
 
-const startMetrics = (config: Config, resources: Resources, health: HealthRegistry, clock: Clock): Metrics => {
-  const metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now())
-  metrics.watchHealth(() => health.statuses())
-  resources.add('metrics', () => metrics.stop())
-  return metrics
-}
-
 const startSchedulers = (
   config: Config,
-  {
-    resources,
-    health,
-    metrics,
-    clock,
-    log,
-  }: Observers & Pick<Surroundings, 'clock' | 'log'> & { readonly resources: Resources },
+  { health, metrics }: Observation,
+  { resources, clock, log }: Pick<Parts, 'clock' | 'log'> & { readonly resources: Resources },
 ): ReadonlyMap<string, SchedulerHost> => {
   const schedulers = new Map<string, SchedulerHost>()
   const meter = metrics.executions
@@ -140,49 +127,24 @@ const startSchedulers = (
   return schedulers
 }
 
-/** What exports is loaded only where something is exported: it takes longer to load than the rest of a start. */
-const exportMetrics = async (
-  metrics: Metrics,
-  settings: OtlpSettings,
-  parts: Pick<Surroundings, 'clock' | 'log'>,
-): Promise<() => Promise<void>> => {
-  if (settings.metrics === undefined) return async () => {}
-  const { startMetricExport } = await import('./metrics/otlp/metric-export.js')
-  return startMetricExport(metrics, { settings, version: version(), ...parts })
-}
-
-/** Who is told what goes on. */
-interface Observers {
-  readonly health: HealthRegistry
-  readonly metrics: Metrics
-}
-
-/** So that a full disk is in the log even where nobody asks for the health page. */
-const HEALTH_PERIOD_MS = 10_000
-const HEALTH_PATIENCE_MS = 5_000
-
-const watchHealth = (health: HealthRegistry, clock: Clock): (() => void) =>
-  clock.every(HEALTH_PERIOD_MS, () => void health.report(HEALTH_PATIENCE_MS))
-
 const closeAll = (schedulers: ReadonlyMap<string, SchedulerHost>): void => {
   for (const scheduler of schedulers.values()) scheduler.close()
 }
 
-const startServer = async (server: ServerConfig, parts: Parts, { health, metrics }: Observers): Promise<Listener> => {
-  const { health: page } = server.services
+const startServer = async (server: ServerConfig, parts: Parts, observation: Observation): Promise<Listener> => {
   const { host, port, max_decoding_message_size, transport, compression } = server.listener
   const { send_compression_algorithm, accepted_compression_algorithms } = compression
   return listen({
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     services: servicesOf(server, parts),
-    http: new Map(page === undefined ? [] : [[page.path, healthPage(health, page.timeout_seconds * 1000)]]),
+    http: observation.pagesOf(server),
     transport,
     maxMessageBytes: max_decoding_message_size,
     compression: {
       sendsGzip: send_compression_algorithm === 'gzip',
       accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
     },
-    meters: (path) => metrics.calls.of(path),
+    meters: (path) => observation.metrics.calls.of(path),
     log: parts.log,
   })
 }
@@ -206,7 +168,7 @@ const startWorker = async (
   { options, server }: AttachedWorker,
   parts: Parts,
   listeners: ReadonlyMap<string, Listener>,
-  health: HealthRegistry,
+  { health }: Observation,
 ): Promise<LocalWorker> => {
   const { ac_store } = options.upload_action_result
   const name = options.name

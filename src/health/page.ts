@@ -1,17 +1,45 @@
-import { type HealthRegistry, isHealthy } from './registry.js'
+import { type HealthRegistry, type HealthReport, isHealthy, isReady } from './registry.js'
 
 export interface HealthAnswer {
-  readonly status: 200 | 503
+  readonly status: 200 | 500 | 503
   readonly contentType: string
   readonly body: string
 }
 
-/** The health endpoint (interface specification 4.1): 200 with the report, 503 when any part Failed or timed out. */
-export const healthPage = (registry: HealthRegistry, timeoutMs: number) => async (): Promise<HealthAnswer> => {
-  const reports = await registry.report(timeoutMs)
-  return {
-    status: isHealthy(reports) ? 200 : 503,
-    contentType: 'application/json; charset=utf-8',
-    body: `${JSON.stringify(reports)}\n`,
+export interface HealthPages {
+  readonly registry: HealthRegistry
+  readonly timeoutMs: number
+  /** Whether the process has been asked to stop. */
+  readonly isStopping: () => boolean
+}
+
+/**
+ * The health endpoint (interface specification 4.1), by path: at `path` itself 200 with the report, 503 when any part Failed
+ * or timed out. Below it `/ready`, which is 503 also while a part is Initializing and once the process is to stop, and
+ * `/live`, which is 200 as long as the process answers at all: what restarts it must not do so because a disk is full.
+ */
+export const healthPages = (
+  path: string,
+  { registry, timeoutMs, isStopping }: HealthPages,
+): ReadonlyMap<string, () => Promise<HealthAnswer>> => {
+  const below = path.replace(/\/$/, '')
+  const answer = async (isFine: (reports: readonly HealthReport[]) => boolean): Promise<HealthAnswer> => {
+    const reports = await registry.report(timeoutMs)
+    return reported(reports, isFine(reports))
+  }
+  return new Map([
+    [path, () => answer(isHealthy)],
+    [`${below}/ready`, () => answer((reports) => isReady(reports) && !isStopping())],
+    [`${below}/live`, async () => reported([], true)],
+  ])
+}
+
+const reported = (reports: readonly HealthReport[], isFine: boolean): HealthAnswer => {
+  const contentType = 'application/json; charset=utf-8'
+  try {
+    return { status: isFine ? 200 : 503, contentType, body: `${JSON.stringify(reports)}\n` }
+  } catch {
+    // A component says something that is no text; which one does not matter to whoever probes.
+    return { status: 500, contentType: 'text/plain; charset=utf-8', body: 'the health status cannot be serialized\n' }
   }
 }

@@ -9,15 +9,23 @@ export interface HealthReport {
   readonly status: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
+export type HealthState = 'Ok' | 'Initializing' | 'Warning' | 'Failed' | 'Timeout'
+
+const STATES: readonly HealthState[] = ['Ok', 'Initializing', 'Warning', 'Failed', 'Timeout']
+
+export const stateOf = ({ status }: HealthReport): HealthState => STATES.find((state) => state in status) ?? 'Failed'
+
+const isBroken = (state: HealthState): boolean => state === 'Failed' || state === 'Timeout'
+
 /**
- * Every component that asked to be watched. A report asks all of them at once, and tells the log of a component that has
- * stopped working since the last one, and of one that works again.
+ * Every component that asked to be watched. A report asks all of them at once, tells the log of each component whose
+ * state is another than it was, and tells whoever listens whether the whole is healthy.
  */
 export class HealthRegistry {
   readonly #probes: HealthProbe[] = []
-  readonly #broken = new Set<string>()
-  #statuses: ReadonlyMap<string, number> = new Map()
+  readonly #states = new Map<string, HealthState>()
   readonly #log: Log
+  #listener: (isHealthy: boolean) => void = () => {}
 
   constructor(log: Log = silentLog) {
     this.#log = log
@@ -27,44 +35,56 @@ export class HealthRegistry {
     this.#probes.push(probe)
   }
 
-  /** How many components had which status when they were last asked. */
-  statuses(): ReadonlyMap<string, number> {
-    return this.#statuses
+  /** `listener` is told with each report whether no component Failed or timed out. */
+  onReport(listener: (isHealthy: boolean) => void): void {
+    this.#listener = listener
+  }
+
+  /** How many components had which state when they were last asked. */
+  counts(): ReadonlyMap<string, number> {
+    const states = [...this.#states.values()]
+    return new Map(STATES.map((state) => [state.toLowerCase(), states.filter((one) => one === state).length]))
   }
 
   /** Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by namespace. */
   async report(timeoutMs: number): Promise<HealthReport[]> {
     const reports = await Promise.all(this.#probes.map((probe) => ask(probe, timeoutMs)))
     for (const report of reports) this.#tell(report)
-    this.#statuses = countStates(reports)
+    this.#listener(isHealthy(reports))
     return reports.sort((a, b) => (a.namespace < b.namespace ? -1 : 1))
   }
 
-  #tell({ component, status }: HealthReport): void {
-    const [[state, { message, error }] = ['', {} as Readonly<Record<string, string>>]] = Object.entries(status)
-    const wasBroken = this.#broken.has(component)
-    if (BROKEN.has(state) === wasBroken) return
-    if (wasBroken) {
-      this.#broken.delete(component)
-      this.#log.info('a component works again', { component, state })
-      return
-    }
-    this.#broken.add(component)
-    const reason = state === 'Timeout' ? 'no answer in time' : `${message}: ${error}`
-    this.#log.error('a component does not work', { component, state, reason })
+  /** A component that is not seen before is expected to be fine, or to become so. */
+  #tell(report: HealthReport): void {
+    const { component } = report
+    const state = stateOf(report)
+    const before = this.#states.get(component)
+    this.#states.set(component, state)
+    if (before === state || (before === undefined && !isBroken(state))) return
+    const fields = { component, state, ...reasonOf(report) }
+    if (isBroken(state)) {
+      if (before === undefined || !isBroken(before)) this.#log.error('a component does not work', fields)
+    } else if (before !== undefined && isBroken(before)) this.#log.info('a component works again', fields)
+    else if (state === 'Warning') this.#log.warn('a component works, but not as it should', fields)
+    else this.#log.info('a component changed its state', fields)
   }
 }
 
-const STATES = ['Ok', 'Initializing', 'Warning', 'Failed', 'Timeout']
-
-const countStates = (reports: readonly HealthReport[]): ReadonlyMap<string, number> =>
-  new Map(STATES.map((state) => [state.toLowerCase(), reports.filter(({ status }) => state in status).length]))
-
-const BROKEN: ReadonlySet<string> = new Set(['Failed', 'Timeout'])
+const reasonOf = (report: HealthReport): { readonly reason?: string } => {
+  const { message, error } = Object.values(report.status)[0] ?? {}
+  const state = stateOf(report)
+  if (state === 'Ok') return {}
+  if (state === 'Timeout') return { reason: 'no answer in time' }
+  return { reason: [message, error].filter((text) => text !== undefined).join(': ') }
+}
 
 /** Failed and Timeout mean that the service as a whole is not healthy (specification 2.6). */
 export const isHealthy = (reports: readonly HealthReport[]): boolean =>
-  reports.every(({ status }) => !Object.keys(status).some((state) => BROKEN.has(state)))
+  reports.every((report) => !isBroken(stateOf(report)))
+
+/** Whether there is nothing to wait for before it is given work. */
+export const isReady = (reports: readonly HealthReport[]): boolean =>
+  isHealthy(reports) && reports.every((report) => stateOf(report) !== 'Initializing')
 
 const ask = async (probe: HealthProbe, timeoutMs: number): Promise<HealthReport> => {
   const { namespace, component, structName } = probe

@@ -16,10 +16,63 @@ const MAX_CONNECTION_MS = 60_000
 
 const plain = (status: number, body: string): HttpAnswer => ({ status, contentType: 'text/plain; charset=utf-8', body })
 
+/** What a listener answers to those who do not speak gRPC, by whatever version of HTTP they come. */
+export class HttpPages {
+  readonly #handlers: ReadonlyMap<string, HttpHandler>
+  readonly #log: Log
+  readonly #activity: Activity
+
+  constructor(
+    handlers: ReadonlyMap<string, HttpHandler>,
+    { log, activity }: { readonly log: Log; readonly activity: Activity },
+  ) {
+    this.#handlers = handlers
+    this.#log = log
+    this.#activity = activity
+  }
+
+  has(target: string): boolean {
+    return this.#handlers.has(pathOf(target))
+  }
+
+  /** Hands the answer to `send`. Never fails. */
+  answer(request: HttpRequest, send: (answer: HttpAnswer) => void): void {
+    this.#activity.during(this.#answer(request).then(send))
+  }
+
+  async #answer({ method, target, signal }: HttpRequest): Promise<HttpAnswer> {
+    const path = pathOf(target)
+    const handler = this.#handlers.get(path)
+    if (handler === undefined) return plain(404, 'not found\n')
+    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET and HEAD\n')
+    try {
+      return await handler(signal)
+    } catch (error) {
+      this.#log.error('could not answer an HTTP request', { path, error: StatusError.from(error) })
+      return plain(500, 'internal error\n')
+    }
+  }
+}
+
+export interface HttpRequest {
+  readonly method: string | undefined
+  /** As it came: with a query, if it has one. */
+  readonly target: string
+  /** Aborts when the client is gone. */
+  readonly signal: AbortSignal
+}
+
+const pathOf = (target: string): string => target.replace(/\?.*$/s, '')
+
+export const clientGone = (): StatusError => new StatusError('CANCELLED', 'the client is gone')
+
 /** The plain HTTP/1.1 side of a listener. It does not listen itself: connections are handed to it. */
-export const httpServer = (handlers: ReadonlyMap<string, HttpHandler>, log: Log, activity: Activity): Server => {
+export const httpServer = (pages: HttpPages): Server => {
   const server = createServer((request, response) => {
-    activity.during(answer(handlers, request, log).then((found) => send(request, response, found)))
+    const gone = new AbortController()
+    request.socket.once('close', () => gone.abort(clientGone()))
+    const asked = { method: request.method, target: request.url ?? '/', signal: gone.signal }
+    pages.answer(asked, (found) => send(request, response, found))
   })
   // One request a connection, as probes make them, and a bound on its life: a server that does not listen by itself
   // gets none of Node's own checks against slow requests.
@@ -28,25 +81,6 @@ export const httpServer = (handlers: ReadonlyMap<string, HttpHandler>, log: Log,
     socket.once('close', () => clearTimeout(timer))
   })
   return server
-}
-
-const answer = async (
-  handlers: ReadonlyMap<string, HttpHandler>,
-  request: IncomingMessage,
-  log: Log,
-): Promise<HttpAnswer> => {
-  const path = (request.url ?? '/').replace(/\?.*$/s, '')
-  const handler = handlers.get(path)
-  if (handler === undefined) return plain(404, 'not found\n')
-  if (request.method !== 'GET' && request.method !== 'HEAD') return plain(405, 'only GET and HEAD\n')
-  const gone = new AbortController()
-  request.socket.once('close', () => gone.abort(new StatusError('CANCELLED', 'the client is gone')))
-  try {
-    return await handler(gone.signal)
-  } catch (error) {
-    log.error('could not answer an HTTP request', { path, error: StatusError.from(error) })
-    return plain(500, 'internal error\n')
-  }
 }
 
 const send = (request: IncomingMessage, response: ServerResponse, { status, contentType, body }: HttpAnswer): void => {

@@ -11,7 +11,7 @@ import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
 import { GrpcJsTransport } from './grpc-js/transport.js'
 import { GrpcHealth, HEALTH } from './health.js'
-import { type HttpHandler, httpServer } from './http.js'
+import { type HttpHandler, HttpPages, httpServer } from './http.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
 import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
 import type { MessageCompression, Transport, TransportParts } from './transport.js'
@@ -74,9 +74,11 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     activity,
     meters: options.meters,
   })
+  const pages = new HttpPages(options.http ?? new Map(), { log, activity })
   const transport = transportOf(options, {
     calls,
-    http: httpServer(options.http ?? new Map(), log, activity),
+    http: httpServer(pages),
+    pages,
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     firstBytesMs,
     readOffMs: options.readOffMs ?? READ_OFF_MS,

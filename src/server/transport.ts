@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.js'
 import type { Log } from '../base/log.js'
 import type { Calls } from './call/calls.js'
 import type { Encoding } from './grpc/encoding.js'
+import type { HttpPages } from './http.js'
 
 /** How single messages are compressed, apart from the compressed blobs of REAPI. */
 export interface MessageCompression {
@@ -18,6 +19,8 @@ export interface TransportParts {
   readonly calls: Calls
   /** Takes connections that speak HTTP/1. It does not listen itself. */
   readonly http: HttpServer
+  /** What HTTP/1 answers, for requests of HTTP/2 that are no gRPC. */
+  readonly pages: HttpPages
   /** The largest request message. */
   readonly maxMessageBytes: number
   /** How long a new connection may take to show what it speaks. */

@@ -64,33 +64,35 @@ t.test('no components: an empty, healthy report', async (t) => {
   t.ok(isHealthy([]))
 })
 
-t.test(
-  'a component is told in the log when it stops working, whatever the reason, and when it works again',
-  async (t) => {
-    const lines: string[] = []
-    const registry = new HealthRegistry(
-      textLog(
-        'info',
-        (line) => lines.push(line.slice(line.indexOf(' ') + 1)),
-        () => 0,
-      ),
-    )
-    let status: Promise<HealthStatus> = ok()
-    registry.register(probe('a', () => status))
-    registry.register(probe('b', ok))
-    const said = async (next: Promise<HealthStatus>): Promise<string[]> => {
-      status = next
-      await Promise.all([registry.report(20), registry.report(20)])
-      return lines.splice(0)
-    }
-    const fine = { structName: 'ProbeStore', message: 'fine' }
-    const failed = Promise.resolve({ ...fine, state: 'Failed', message: 'no', error: 'full' } as const)
-    t.same(await said(Promise.resolve({ ...fine, state: 'Initializing' })), [], 'what only begins is not told')
-    t.same(await said(failed), ['error a component does not work component=stores/a state=Failed reason="no: full"\n'])
-    t.same(await said(new Promise(() => {})), [], 'still not')
-    t.same(await said(Promise.resolve({ ...fine, state: 'Warning' })), [
-      'info  a component works again component=stores/a state=Warning\n',
-    ])
-    t.match(await said(new Promise(() => {})), [/state=Timeout reason="no answer in time"/])
-  },
-)
+t.test('a component is told in the log when its state changes, once', async (t) => {
+  const lines: string[] = []
+  const registry = new HealthRegistry(
+    textLog(
+      'info',
+      (line) => lines.push(line.slice(line.indexOf(' ') + 1)),
+      () => 0,
+    ),
+  )
+  let status: Promise<HealthStatus> = ok()
+  registry.register(probe('a', () => status))
+  registry.register(probe('b', ok))
+  const said = async (next: Promise<HealthStatus>): Promise<string[]> => {
+    status = next
+    await Promise.all([registry.report(20), registry.report(20)])
+    return lines.splice(0)
+  }
+  const fine = { structName: 'ProbeStore', message: 'fine' }
+  const failed = Promise.resolve({ ...fine, state: 'Failed', message: 'no', error: 'full' } as const)
+  t.same(await said(Promise.resolve({ ...fine, state: 'Initializing' })), [], 'what only begins is not told')
+  t.same(await said(failed), ['error a component does not work component=stores/a state=Failed reason="no: full"\n'])
+  t.same(await said(new Promise(() => {})), [], 'still not')
+  t.same(await said(Promise.resolve({ ...fine, state: 'Warning' })), [
+    'info  a component works again component=stores/a state=Warning reason=fine\n',
+  ])
+  t.match(await said(new Promise(() => {})), [/state=Timeout reason="no answer in time"/])
+  t.match(await said(ok()), [/info {2}a component works again component=stores\/a state=Ok\n/])
+  t.match(await said(Promise.resolve({ ...fine, state: 'Warning' })), [
+    /warn {2}a component works, but not as it should/,
+  ])
+  t.match(await said(ok()), [/info {2}a component changed its state component=stores\/a state=Ok\n/])
+})

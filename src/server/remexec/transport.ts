@@ -8,11 +8,11 @@ import { checkEncoding } from '../grpc/encoding.js'
 import { GrpcStream } from '../grpc/grpc-stream.js'
 import { fieldOf } from '../grpc/metadata.js'
 import { ResponseBlocks } from '../grpc/response-blocks.js'
-import { encodeFields } from '../http2/hpack/encoder.js'
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
 import type { Http2Stream } from '../http2/stream.js'
 import type { Transport, TransportParts } from '../transport.js'
 import { Incoming } from './incoming.js'
+import { answerNoGrpc } from './pages.js'
 
 /** Bounds on what all connections cost together. */
 export interface TransportLimits extends ConnectionLimits {
@@ -91,7 +91,7 @@ export class RemexecTransport implements Transport {
   #request(stream: Http2Stream, backlog: Backlog, peer: string): void {
     const { method, lines, path } = stream.head
     if (!/^application\/grpc(\+proto)?($|;)/.test(fieldOf(lines, 'content-type') ?? '') || method !== 'POST') {
-      answerNoGrpc(stream)
+      answerNoGrpc(stream, this.#parts.pages)
       return
     }
     const { maxMessageBytes, compression } = this.#parts
@@ -145,20 +145,4 @@ export class RemexecTransport implements Transport {
       this.#uploads -= 1
     }
   }
-}
-
-const NO_GRPC = Buffer.from('this port serves gRPC: expected POST with content-type application/grpc\n')
-const NO_GRPC_HEAD = encodeFields([
-  [':status', '415'],
-  ['content-type', 'text/plain; charset=utf-8'],
-  ['content-length', String(NO_GRPC.length)],
-])
-
-/** What is no gRPC is told so (gRPC over HTTP2, Requests); what it still sends is read off. */
-const answerNoGrpc = (stream: Http2Stream): void => {
-  stream.consumer = { data: ({ length }) => stream.consumed(length), ended: () => {}, gone: () => {} }
-  stream.respond(NO_GRPC_HEAD, stream.head.method === 'HEAD')
-  stream.write(NO_GRPC)
-  stream.end()
-  stream.handled()
 }

@@ -150,12 +150,13 @@ export class FilesystemStore extends BaseStore {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileError(error, 'write').message
       return { state: 'Failed', structName, message: 'cannot write and delete a file', error: reason }
     }
-    const { failure } = this.#parts.upkeep
+    const { failure, hasReconciled } = this.#parts.upkeep
     if (failure !== undefined) {
       return { state: 'Failed', structName, message: 'cannot read a folder of its files', error: failure }
     }
     const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
-    return { state: 'Ok', structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
+    const state = hasReconciled ? 'Ok' : 'Initializing'
+    return { state, structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 
   override get usage(): FilesystemUsage {

@@ -36,6 +36,7 @@ export class Patrol {
   #nextMs = 0
   #failure: string | undefined
   #isStopped = false
+  #hasGoneRound = false
 
   constructor(parts: PatrolParts) {
     this.#parts = parts
@@ -49,6 +50,11 @@ export class Patrol {
   /** Why a folder could not be read in the last round; undefined when all could. */
   get failure(): string | undefined {
     return this.#failure
+  }
+
+  /** Whether every folder has been gone through since the start. */
+  get hasGoneRound(): boolean {
+    return this.#hasGoneRound
   }
 
   async stop(): Promise<void> {
@@ -86,6 +92,7 @@ export class Patrol {
     await this.#lookForUnseen(seen)
     if (failure === undefined && !this.#isStopped) shelf.hasDoubts = false
     this.#failure = failure
+    this.#hasGoneRound = true
   }
 
   async #goThrough(folder: string, seen: Uint8Array): Promise<void> {

@@ -44,6 +44,11 @@ export class Upkeep {
     return this.#patrol.failure
   }
 
+  /** Whether the files have been compared with the index since the start; blobs are found meanwhile. */
+  get hasReconciled(): boolean {
+    return this.#patrol.hasGoneRound
+  }
+
   get report(): UpkeepReport {
     const logBytes = this.#shelf.records.segments.reduce((sum, { endBytes }) => sum + endBytes, 0)
     return { logBytes, ...(this.#scrub?.report ?? { roundCount: 0, checkedBytes: 0 }) }

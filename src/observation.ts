@@ -1,0 +1,84 @@
+import type { Clock } from './base/clock.js'
+import type { Log } from './base/log.js'
+import type { Resources } from './base/resources.js'
+import { version } from './base/version.js'
+import type { Config, ServerConfig } from './config/config.js'
+import { healthPages } from './health/page.js'
+import { HealthRegistry } from './health/registry.js'
+import { Metrics } from './metrics/metrics.js'
+import type { OtlpSettings } from './metrics/otlp/settings.js'
+import type { HttpHandler } from './server/http.js'
+import { RecentLines } from './status-page/recent-lines.js'
+import { statusPage } from './status-page/status-page.js'
+
+export interface ObservationParts {
+  readonly config: Config
+  readonly resources: Resources
+  readonly clock: Clock
+  readonly log: Log
+  readonly otlp: OtlpSettings | undefined
+  readonly isStopping: () => boolean
+}
+
+/** So that a full disk is in the log even where nobody asks for the health page. */
+const HEALTH_PERIOD_MS = 10_000
+const HEALTH_PATIENCE_MS = 5_000
+
+/** Everything by which operators see what the process does: begun before its parts, and ended after them. */
+export class Observation {
+  readonly metrics: Metrics
+  readonly health: HealthRegistry
+  /** What the parts say: where it was to go, and the newest trouble also on the status page. */
+  readonly log: Log
+  readonly #parts: ObservationParts
+  readonly #recent: RecentLines
+
+  private constructor(parts: ObservationParts) {
+    const { config, clock } = parts
+    this.#parts = parts
+    this.#recent = new RecentLines(parts.log, clock)
+    this.log = this.#recent
+    this.health = new HealthRegistry(this.log)
+    this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now())
+    this.metrics.watchHealth(() => this.health.counts())
+  }
+
+  static async start(parts: ObservationParts): Promise<Observation> {
+    const observation = new Observation(parts)
+    const { resources } = parts
+    resources.add('metrics', () => observation.metrics.stop())
+    resources.add('metrics export', await observation.#export())
+    return observation
+  }
+
+  /** Asks every component from now on, whether or not somebody asks for the health page. */
+  watchHealth(onReport: (isHealthy: boolean) => void): void {
+    const { clock, resources } = this.#parts
+    this.health.onReport(onReport)
+    const ask = (): void => void this.health.report(HEALTH_PATIENCE_MS)
+    resources.add('health watch', clock.every(HEALTH_PERIOD_MS, ask))
+    ask()
+  }
+
+  /** The pages of a server that has the health service: its paths, and at `/` the page for people. */
+  pagesOf({ services }: ServerConfig): ReadonlyMap<string, HttpHandler> {
+    const { health, metrics } = this
+    const { config, clock, isStopping } = this.#parts
+    if (services.health === undefined) return new Map()
+    const { path, timeout_seconds } = services.health
+    const timeoutMs = timeout_seconds * 1000
+    const people = statusPage({ config, health, metrics, recent: this.#recent, clock, timeoutMs, healthPath: path })
+    return new Map<string, HttpHandler>([
+      ['/', people],
+      ...healthPages(path, { registry: health, timeoutMs, isStopping }),
+    ])
+  }
+
+  /** What exports is loaded only where something is exported: that takes longer than the rest of a start. */
+  async #export(): Promise<() => Promise<void>> {
+    const { otlp: settings, clock } = this.#parts
+    if (settings?.metrics === undefined) return async () => {}
+    const { startMetricExport } = await import('./metrics/otlp/metric-export.js')
+    return startMetricExport(this.metrics, { settings, version: version(), clock, log: this.log })
+  }
+}

@@ -1,0 +1,37 @@
+import { clientGone, type HttpAnswer, type HttpPages } from '../http.js'
+import { encodeFields } from '../http2/hpack/encoder.js'
+import type { Http2Stream } from '../http2/stream.js'
+
+const NO_GRPC: HttpAnswer = {
+  status: 415,
+  contentType: 'text/plain; charset=utf-8',
+  body: 'this port serves gRPC: expected POST with content-type application/grpc\n',
+}
+
+/** A request that is no gRPC gets a page, or is told what is spoken here (gRPC over HTTP2, Requests). Its body is read off. */
+export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages): void => {
+  const { method, path: target } = stream.head
+  const gone = new AbortController()
+  stream.consumer = {
+    data: ({ length }) => stream.consumed(length),
+    ended: () => {},
+    gone: () => gone.abort(clientGone()),
+  }
+  if (pages.has(target)) pages.answer({ method, target, signal: gone.signal }, (answer) => send(stream, answer))
+  else send(stream, NO_GRPC)
+}
+
+const send = (stream: Http2Stream, { status, contentType, body }: HttpAnswer): void => {
+  const bytes = Buffer.from(body)
+  const isHead = stream.head.method === 'HEAD'
+  const head: [string, string][] = [
+    [':status', String(status)],
+    ['content-type', contentType],
+    ['content-length', String(bytes.length)],
+  ]
+  if (status === 405) head.push(['allow', 'GET, HEAD'])
+  stream.respond(encodeFields(head), isHead)
+  stream.write(bytes)
+  stream.end()
+  stream.handled()
+}

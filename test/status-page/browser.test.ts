@@ -1,0 +1,46 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { DEFAULT, serve } from '../cli/program.js'
+import { TestClient } from '../server/client.js'
+import { blobOf, CAS, wire } from '../service/harness.js'
+
+/** The browser of the machine, by name; undefined when there is none. */
+const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => {
+  try {
+    execFileSync(name, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+})
+
+t.test(
+  'a browser shows what was stored and asked for, in numbers',
+  { skip: browser === undefined && 'no chromium' },
+  async (t) => {
+    const server = serve(t, DEFAULT, t.testdir())
+    const [, address = ''] = await server.hears(/serving grpc:\/\/([^"\s]+)"?.*public/)
+    const client = new TestClient(address)
+    t.teardown(() => client.close())
+    const kept = blobOf(Buffer.alloc(2048, 'x'))
+    await client.unary(`${CAS}/BatchUpdateBlobs`, { requests: [{ digest: wire(kept.digest), data: kept.bytes }] })
+      .response
+    const digests = [kept, kept, kept, blobOf(Buffer.from('absent'))].map(({ digest }) => wire(digest))
+    for (const digest of digests) await client.unary(`${CAS}/BatchReadBlobs`, { digests: [digest] }).response
+
+    const options = ['--headless', '--no-sandbox', '--disable-gpu', '--virtual-time-budget=2000', '--dump-dom']
+    const { stdout } = await promisify(execFile)(browser ?? '', [...options, `http://${address}/`], { timeout: 60_000 })
+    const rows = [...stdout.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row = '']) =>
+      [...row.matchAll(/<t[dh]>(.*?)<\/t[dh]>/g)].map(([, cell]) => cell),
+    )
+    const store = rows.find(([name]) => name === 'CAS')
+    t.match(store, ['CAS', '', '', '', '75.0 %', '3', '1', '0', '2.0 KiB', '6.0 KiB'])
+    t.match(rows.find(([name]) => name === 'CAS/fast')?.[1], /^2\.\d KiB$/)
+    t.match(
+      rows.find(([name]) => name === 'workers/worker_0'),
+      ['workers/worker_0', /Ok|Initializing/],
+    )
+    t.match(stdout, /http-equiv="refresh"/)
+  },
+)
