@@ -16,6 +16,8 @@ export interface Service {
   readonly unaryBytes?: Readonly<Record<string, Unary<Buffer, Buffer>>>
   readonly serverStreaming?: Readonly<Record<string, ServerStreaming>>
   readonly clientStreaming?: Readonly<Record<string, ClientStreaming>>
+  /** Methods that stream much data: a message is theirs for as long as they need it, and its memory is then used again. */
+  readonly clientMessages?: Readonly<Record<string, ClientMessages>>
   readonly bidirectional?: Readonly<Record<string, Bidirectional>>
 }
 
@@ -70,5 +72,22 @@ export type ServerStreaming<Q = Message> = (request: Q, call: ServedCall, respon
  * only when the client half-closed: an aborted upload destroys it with a CANCELLED StatusError instead.
  */
 export type ClientStreaming<R = Message> = (requests: Readable, call: ServedCall) => Promise<R>
+
+/** A request message whose bytes are lent: they stay as they are until `release`, which may be left to the collector. */
+export interface LentMessage<Q = Message> {
+  readonly message: Q
+  release(): void
+}
+
+export interface RequestMessages<Q = Message> {
+  /**
+   * The next message; undefined once the client half-closed. Rejects when it cannot be decoded, and with a StatusError
+   * when the call is over. One at a time.
+   */
+  next(): Promise<LentMessage<Q> | undefined>
+}
+
+/** As ClientStreaming, for who takes messages one by one. */
+export type ClientMessages<Q = Message, R = Message> = (requests: RequestMessages<Q>, call: ServedCall) => Promise<R>
 
 export type Bidirectional = (requests: Readable, responses: Responses, call: ServedCall) => Promise<void>

@@ -6,6 +6,7 @@ import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { missingOf, type Outcomes, type Store } from '../../src/store/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
+import type { BlobFeed, FeedTaker } from '../../src/stream/blob/feed.js'
 import { type Range, WHOLE } from '../../src/stream/path.js'
 
 export const call: Call = internalCall()
@@ -42,6 +43,46 @@ export const put = async (
   bytes: Buffer,
   { sizes, signal = call.signal }: { sizes?: readonly number[]; signal?: AbortSignal } = {},
 ): Promise<void> => putStream(store, digest, source(cut(bytes, sizes)), signal)
+
+/** Gives bytes in one buffer, which it overwrites as soon as each portion was taken; fails with `error` behind them. */
+export class LentFeed implements BlobFeed {
+  isDiscarded = false
+  readonly #chunks: readonly Buffer[]
+  readonly #error: Error | undefined
+  #giveUp: ((error: Error) => void) | undefined
+
+  constructor(chunks: readonly Buffer[], error?: Error) {
+    this.#chunks = chunks
+    this.#error = error
+  }
+
+  into(taker: FeedTaker): Promise<void> {
+    const givenUp = new Promise<never>((_, reject) => {
+      this.#giveUp = reject
+      if (this.isDiscarded) reject(new Error('discarded'))
+    })
+    return Promise.race([this.#give(taker), givenUp])
+  }
+
+  discard(): void {
+    this.isDiscarded = true
+    this.#giveUp?.(new Error('discarded'))
+  }
+
+  async #give(taker: FeedTaker): Promise<void> {
+    const lent = Buffer.alloc(Math.max(0, ...this.#chunks.map(({ length }) => length)))
+    for (const chunk of this.#chunks) {
+      if (this.isDiscarded) return
+      chunk.copy(lent)
+      await taker(lent.subarray(0, chunk.length))
+      lent.fill(0xee)
+    }
+    if (this.#error !== undefined) throw this.#error
+  }
+}
+
+export const putLent = (store: Store, digest: Digest, feed: BlobFeed, signal = call.signal): Promise<void> =>
+  store.put(digest, Blob.ofFeed(feed), { ...call, signal })
 
 export const putStream = (store: Store, digest: Digest, stream: Readable, signal = call.signal): Promise<void> =>
   store.put(digest, Blob.ofPath([stream]), { ...call, signal })

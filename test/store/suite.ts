@@ -8,9 +8,23 @@ import { Digest } from '../../src/reapi/digest.js'
 import { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../src/store/store.js'
+import type { BlobFeed } from '../../src/stream/blob/feed.js'
 import { join } from '../../src/stream/join.js'
 import { WHOLE } from '../../src/stream/path.js'
-import { bytesOf, call, cut, digestOf, get, isPresent, put, putAll, putStream, source } from './blobs.js'
+import {
+  bytesOf,
+  call,
+  cut,
+  digestOf,
+  get,
+  isPresent,
+  LentFeed,
+  put,
+  putAll,
+  putLent,
+  putStream,
+  source,
+} from './blobs.js'
 
 export interface OpenStore {
   readonly store: Store
@@ -235,6 +249,49 @@ const uploads = (withStore: WithStore, options: SuiteOptions): void => {
     await rejects(t, putBytes(store, digest, bytes, { ...call, signal: aborted }), 'CANCELLED')
     t.notOk(await isPresent(store, digest), 'aborted before it began')
   })
+
+  withStore('keeps bytes that were only lent', async (t, { store }) => {
+    for (const sizeBytes of [...SIZES, 3 * MIB]) {
+      for (const sizes of [[64 * KIB], [1, 16_379, 300_000]]) {
+        const bytes = bytesOf(sizeBytes, `lent ${sizes}`)
+        await putLent(store, digestOf(bytes), new LentFeed(cut(bytes, sizes)))
+        t.ok((await get(store, digestOf(bytes))).equals(bytes), `${sizeBytes} bytes in portions of ${sizes}`)
+      }
+    }
+  })
+
+  withStore(
+    'a lender who fails, or is told that the call is over, leaves no trace',
+    async (t, { store, leftovers }) => {
+      const bytes = bytesOf(MIB)
+      const digest = digestOf(bytes)
+      const unavailable = new StatusError('UNAVAILABLE', 'the lender is gone')
+      for (const at of [0, 1, 100 * KIB, 700 * KIB]) {
+        const feed = new LentFeed(cut(bytes.subarray(0, at)), unavailable)
+        await rejects(t, putLent(store, digest, feed), 'UNAVAILABLE')
+        t.notOk(await isPresent(store, digest), `after ${at} bytes`)
+        t.same((await leftovers?.()) ?? [], [], `nothing is left after ${at} bytes`)
+      }
+      const controller = new AbortController()
+      // Gives all but the last byte and then nothing more, ever.
+      const stuck = new LentFeed(cut(bytes.subarray(1)))
+      const silent: BlobFeed = {
+        into: (taker) => stuck.into(taker).then(() => new Promise((_, reject) => setSilent(reject))),
+        discard: () => fail?.(unavailable),
+      }
+      let fail: ((error: Error) => void) | undefined
+      const setSilent = (reject: (error: Error) => void): void => {
+        fail = reject
+        controller.abort()
+      }
+      await rejects(t, putLent(store, digest, silent, controller.signal), 'CANCELLED')
+      t.notOk(await isPresent(store, digest))
+      t.same((await leftovers?.()) ?? [], [])
+      const refused = new LentFeed(cut(bytes))
+      await rejects(t, putLent(store, digest, refused, AbortSignal.abort()), 'CANCELLED')
+      t.ok(refused.isDiscarded)
+    },
+  )
 
   withStore('a blob nobody takes leaves no trace', async (t, { store }) => {
     for (const sizeBytes of [1000, MIB]) {

@@ -5,6 +5,7 @@ import { type Encoded, EncodedMessage } from '../../proto/codec.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
 import type { UnderWay } from './calls-under-way.js'
 import type { CallMeter } from './meter.js'
+import { PulledMessages } from './request-messages.js'
 import { requestFields } from './request-metadata.js'
 import { RequestStream } from './request-stream.js'
 import { ResponseStream } from './response-stream.js'
@@ -31,7 +32,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #abort: AbortController | undefined
   #messages: Messages | undefined
   #failRequest: ((reason: StatusError) => void) | undefined
-  #requests: RequestStream | undefined
+  #requests: { destroy(reason: Error): void } | undefined
   #responses: ResponseStream | undefined
   #givenUp: StatusError | undefined
   #isEnded = false
@@ -119,6 +120,17 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return stream
   }
 
+  requestMessages(): PulledMessages {
+    const messages = new PulledMessages({
+      decode: (bytes) => this.#method.request.decode(bytes),
+      askForOne: () => this.#wire.read(),
+    })
+    this.#wire.lends = true
+    this.#messages = messages
+    this.#requests = messages
+    return messages
+  }
+
   responses(): ResponseStream {
     const stream = new ResponseStream({
       send: (message, sent) => {
@@ -154,8 +166,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     this.#end(StatusError.from(thrown))
   }
 
-  message(bytes: Buffer, cameCompressed: boolean): void {
-    this.#messages?.message(bytes, cameCompressed)
+  message(bytes: Buffer, cameCompressed: boolean, release: () => void): void {
+    this.#messages?.message(bytes, cameCompressed, release)
   }
 
   halfClosed(): void {

@@ -6,6 +6,8 @@ import type { Encoded } from '../../proto/codec.js'
 export interface Wire {
   /** Who takes what comes: set before the first `read`, which may be answered at once. */
   receiver: Receiver | undefined
+  /** Set before the first `read`: memory of messages is used again once they are released. */
+  lends: boolean
   /** Of the request. Of several values the first. */
   readonly metadata: Metadata
   /** `host:port` of the client. */
@@ -33,7 +35,8 @@ export interface Wire {
 
 /** Who takes what a Wire brings. */
 export interface Receiver {
-  message(bytes: Buffer, cameCompressed: boolean): void
+  /** `release` says that nobody needs the bytes any more; needless unless the wire lends. */
+  message(bytes: Buffer, cameCompressed: boolean, release: () => void): void
   halfClosed(): void
   /** What came is no message that can be taken. */
   failed(error: StatusError): void

@@ -19,6 +19,7 @@ export class GrpcJsWire implements Wire {
   readonly #call: ServerInterceptingCallInterface
   readonly #received: GrpcMetadata
   receiver: Receiver | undefined
+  lends = false
   #sendingBytes = 0
   #onRoom: ((sizeBytes: number) => void) | undefined
   readonly peer: string
@@ -105,7 +106,7 @@ export class GrpcJsWire implements Wire {
 
   /** Unpacked already: whether it had to be, grpc-js does not tell. */
   message(bytes: Buffer): void {
-    this.receiver?.message(bytes, false)
+    this.receiver?.message(bytes, false, () => {})
   }
 
   halfClosed(): void {

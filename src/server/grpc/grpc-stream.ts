@@ -145,8 +145,16 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     if (!wasOver) this.receiver?.cancelled(false)
   }
 
-  message(bytes: Buffer, cameCompressed: boolean): void {
-    this.receiver?.message(bytes, cameCompressed)
+  get lends(): boolean {
+    return this.#messages.lends
+  }
+
+  set lends(lends: boolean) {
+    this.#messages.lends = lends
+  }
+
+  message(bytes: Buffer, cameCompressed: boolean, release: () => void): void {
+    this.receiver?.message(bytes, cameCompressed, release)
   }
 
   halfClosed(): void {

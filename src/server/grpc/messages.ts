@@ -1,3 +1,4 @@
+import { LARGE_BYTES, lendBuffer } from '../../base/lent-buffers.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Budget } from './budget.js'
 import { tooLarge, unpacked } from './encoding.js'
@@ -10,11 +11,15 @@ const FREE_BYTES = 128 * 1024
 /** Messages that are put together before they are asked for; bytes behind them stay as they came. */
 const MAX_READY = 4
 
+/** Messages from here on are worth lending: smaller ones share memory as Node hands it out. */
+const MIN_LENT_BYTES = 4 * 1024
+
 const NOTHING = Buffer.alloc(0)
+const nothingLent = (): void => {}
 
 /** Where messages go, one for each `read`. */
 export interface MessageSink {
-  message(bytes: Buffer, cameCompressed: boolean): void
+  message(bytes: Buffer, cameCompressed: boolean, release: () => void): void
   /** The client sent its last message; told when another is asked for. */
   halfClosed(): void
   failed(error: StatusError): void
@@ -29,6 +34,7 @@ export interface MessageLimits {
 
 interface Ready {
   readonly bytes: Buffer
+  readonly release: () => void
   readonly isCompressed: boolean
   /** What it took of the client's window. */
   readonly owedBytes: number
@@ -44,6 +50,8 @@ export class Messages {
   readonly #sink: MessageSink
   readonly #limits: MessageLimits
   readonly #encoding: string | undefined
+  /** Whether the memory of messages is used again when they are released. */
+  lends = false
   #isWanted = false
   #isBusy = false
   #isEnded = false
@@ -56,6 +64,7 @@ export class Messages {
   /** Of the message under way. */
   #length = 0
   #bytes: Buffer = NOTHING
+  #releaseBytes = nothingLent
   #filledBytes = 0
   #takenBytes = 0
   #owedBytes = 0
@@ -200,30 +209,39 @@ export class Messages {
       }
       this.#takenBytes += beyondBytes
     }
-    const bytes = Buffer.allocUnsafe(roomBytes)
+    const bytes = this.#allocate(roomBytes)
     this.#bytes.copy(bytes, 0, 0, this.#filledBytes)
     this.#bytes = bytes
     return true
   }
 
+  #allocate(sizeBytes: number): Buffer {
+    if (!this.lends || sizeBytes < MIN_LENT_BYTES || this.#length > LARGE_BYTES) return Buffer.allocUnsafe(sizeBytes)
+    const { bytes, release } = lendBuffer(this.#length)
+    this.#releaseBytes = release
+    return bytes
+  }
+
   #complete(): void {
     const isCompressed = this.#prefix[0] !== 0
-    this.#ready.push({ bytes: this.#bytes, isCompressed, owedBytes: this.#owedBytes, takenBytes: this.#takenBytes })
+    const [bytes, release] = [this.#bytes, this.#releaseBytes]
+    this.#ready.push({ bytes, release, isCompressed, owedBytes: this.#owedBytes, takenBytes: this.#takenBytes })
     this.#owedBytes = 0
     this.#takenBytes = 0
     this.#bytes = NOTHING
+    this.#releaseBytes = nothingLent
     this.#prefixBytes = 0
     this.#filledBytes = 0
   }
 
-  #pass({ bytes, isCompressed, takenBytes }: Ready): void {
+  #pass({ bytes, release, isCompressed, takenBytes }: Ready): void {
     this.#passedBytes = takenBytes
     if (!isCompressed) {
-      this.#sink.message(bytes, false)
+      this.#sink.message(bytes, false, release)
       return
     }
     unpacked(bytes, this.#encoding, this.#limits.maxMessageBytes).then(
-      (plain) => this.#isOver || this.#sink.message(plain, true),
+      (plain) => this.#isOver || this.#sink.message(plain, true, nothingLent),
       (error: unknown) => this.#isOver || this.#fail(StatusError.from(error)),
     )
   }

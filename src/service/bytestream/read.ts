@@ -44,8 +44,8 @@ const sendPlain = async (blob: Blob, digest: Digest, range: Range, sending: Send
   const onShort = (sentBytes: number): StatusError | undefined =>
     sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
   const form = await blob.take()
-  if (form.kind === 'path') {
-    await join([...form.path, new ResponseSink(responses, maxChunkBytes, onShort)], call.signal)
+  if (form.kind === 'path' || form.kind === 'feed') {
+    await join([...streamsOf(form), new ResponseSink(responses, maxChunkBytes, onShort)], call.signal)
     return
   }
   const sentBytes = form.kind === 'file' ? await sendFile(form.file, sending) : await sendBytes(form.bytes, sending)

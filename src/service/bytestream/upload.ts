@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Compressor } from '../../reapi/compressor.js'
@@ -6,6 +5,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { uploaded } from '../uploaded.js'
+import { UploadFeed } from './upload-feed.js'
 
 /** How an upload ended well: by its own bytes, or because another upload of the same blob was first. */
 export type Outcome = 'committed' | 'elsewhere'
@@ -31,7 +31,7 @@ export class Upload {
   readonly target: UploadTarget
   /** Resolves when the blob is committed, rejects when it failed or the upload was discarded. */
   readonly over: Promise<Outcome>
-  readonly #source = new UploadSource()
+  readonly #feed = new UploadFeed()
   readonly #abort = new AbortController()
   #receivedBytes = 0
   #isLive = true
@@ -70,20 +70,20 @@ export class Upload {
     return revoked
   }
 
-  /** Resolves when there is room for more, at once if the upload is over. */
+  /** Resolves when the bytes are no longer needed and there is room for more, at once if the upload is over. */
   async write(bytes: Buffer): Promise<void> {
     this.#isBusy = true
     for (let at = 0; at < bytes.length; at += STAGE_BYTES) {
       const slice = bytes.subarray(at, at + STAGE_BYTES)
       this.#receivedBytes += slice.length
-      if (!this.#source.push(slice)) await this.#source.room()
+      await this.#feed.push(slice)
     }
     this.#isBusy = false
   }
 
   /** No more bytes follow; `over` tells how it ended. */
   finish(): void {
-    this.#source.push(null)
+    this.#feed.finish()
   }
 
   /** The blob is there by another upload: this one ends without its own bytes. */
@@ -99,44 +99,14 @@ export class Upload {
   async #run(call: Call): Promise<Outcome> {
     const { cas, digest, compressor } = this.target
     try {
-      await cas.put(digest, uploaded([this.#source], digest, compressor), call)
+      await cas.put(digest, uploaded(this.#feed, digest, compressor), call)
       return 'committed'
     } catch (error) {
       if (this.#isElsewhere) return 'elsewhere'
       throw error
     } finally {
+      this.#feed.discard()
       this.#isLive = false
     }
-  }
-}
-
-/** Bytes from messages into a path. */
-class UploadSource extends Readable {
-  #waiting: (() => void) | undefined
-
-  constructor() {
-    super({ highWaterMark: STAGE_BYTES })
-  }
-
-  override _read(): void {
-    this.#wake()
-  }
-
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#wake()
-    callback(error)
-  }
-
-  room(): Promise<void> {
-    if (this.destroyed) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#waiting = resolve
-    })
-  }
-
-  #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = undefined
-    waiting?.()
   }
 }

@@ -1,7 +1,6 @@
-import type { Readable } from 'node:stream'
 import type { Call } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
-import type { RpcCall } from '../../base/rpc.js'
+import type { LentMessage, RequestMessages, RpcCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { within } from '../../base/work/deadline.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
@@ -12,7 +11,6 @@ import type { ByteStreamOptions } from './options.js'
 import type { Outcome, Upload } from './upload.js'
 import type { Uploads } from './uploads.js'
 import { WriteCursor } from './write-cursor.js'
-import { WriteMessages } from './write-messages.js'
 import { type WriteTarget, writeTarget } from './write-target.js'
 
 /**
@@ -21,22 +19,25 @@ import { type WriteTarget, writeTarget } from './write-target.js'
  */
 export const write =
   ({ instances, uploads }: ByteStreamOptions) =>
-  async (requests: Readable, rpc: RpcCall): Promise<WriteResponseInput> => {
-    const messages = new WriteMessages(requests)
+  async (messages: Messages, rpc: RpcCall): Promise<WriteResponseInput> => {
     const first = await messages.next()
     if (first === undefined)
       throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
-    const target = writeTarget(instances, first.resourceName)
+    const { message } = first
+    const target = writeTarget(instances, message.resourceName)
     const call = inInstance(rpc, target.instanceName)
     const missing = await missingOf(target.cas, [target.digest], call)
     if (missing.length === 0) return { committedSize: earlySize(target) }
-    const transfer = { target, messages, call, uploads, cursor: new WriteCursor(first) }
-    return first.finishWrite && first.writeOffset === 0 ? writeAtOnce(transfer, first) : writeStreamed(transfer, first)
+    const transfer = { target, messages, call, uploads, cursor: new WriteCursor(message) }
+    return isAtOnce(message, target) ? writeAtOnce(transfer, first) : writeStreamed(transfer, first)
   }
+
+type Messages = RequestMessages<WriteRequest>
+type Message = LentMessage<WriteRequest>
 
 interface Transfer {
   readonly target: WriteTarget
-  readonly messages: WriteMessages
+  readonly messages: Messages
   readonly call: Call
   readonly uploads: Uploads
   readonly cursor: WriteCursor
@@ -45,19 +46,29 @@ interface Transfer {
 /** The committed_size of a blob that was there already (REAPI: -1 where the upload is compressed). */
 const earlySize = ({ compressor, digest }: WriteTarget): number => (compressor === undefined ? digest.sizeBytes : -1)
 
+/** More than this of one message is moved piece by piece, as if it were many. */
+const AT_ONCE_BYTES = 64 * 1024
+
+/** All of a blob, which needs no copy of its bytes that is large: a compressed one takes its room when it is unpacked. */
+const isAtOnce = ({ finishWrite, writeOffset, data }: WriteRequest, { compressor }: WriteTarget): boolean =>
+  finishWrite && writeOffset === 0 && (compressor !== undefined || data.length <= AT_ONCE_BYTES)
+
 /** Most blobs are one message: they need neither a pipeline nor a place in the list of uploads. */
-const writeAtOnce = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
+const writeAtOnce = async (transfer: Transfer, { message, release }: Message): Promise<WriteResponseInput> => {
   const { target, messages, call, uploads, cursor } = transfer
-  cursor.accept(first)
-  const commit = target.cas.put(target.digest, uploaded(first.data, target.digest, target.compressor), call)
+  cursor.accept(message)
+  // Stores keep what is small as it is.
+  const data = Buffer.from(message.data)
+  release()
+  const commit = target.cas.put(target.digest, uploaded(data, target.digest, target.compressor), call)
   await committed(messages, commit, uploads.clock)
   uploads.finished(target.cas, target.digest)
-  return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : first.data.length }
+  return { committedSize: target.compressor === undefined ? target.digest.sizeBytes : data.length }
 }
 
-const writeStreamed = async (transfer: Transfer, first: WriteRequest): Promise<WriteResponseInput> => {
+const writeStreamed = async (transfer: Transfer, first: Message): Promise<WriteResponseInput> => {
   const { target, uploads } = transfer
-  const upload = await openUpload(transfer, first.writeOffset)
+  const upload = await openUpload(transfer, first.message.writeOffset)
   const revoked = upload.own()
   // Ends the feeding when something else has settled the call; its messages then are of no interest any more.
   const feeding = { isOver: false }
@@ -95,25 +106,26 @@ const openUpload = async ({ target, call, uploads }: Transfer, offset: number): 
 const feed = async (
   upload: Upload,
   { messages, cursor, uploads }: Transfer,
-  first: WriteRequest,
+  first: Message,
   feeding: { readonly isOver: boolean },
 ): Promise<Outcome> => {
-  for (let message = first; !feeding.isOver; ) {
+  for (let { message, release } = first; !feeding.isOver; ) {
     cursor.accept(message)
     await upload.write(message.data)
+    release()
     if (cursor.isFinished) {
       upload.finish()
       return committed(messages, upload.over, uploads.clock)
     }
     const next = await messages.next()
     if (next === undefined) throw new Unfinished(upload.receivedBytes)
-    message = next
+    ;({ message, release } = next)
   }
   return upload.over
 }
 
 /** Waits for a commit, and for the end of the stream, so that a message after finish_write is noticed. */
-const committed = async <T>(messages: WriteMessages, commit: Promise<T>, clock: Clock): Promise<T> => {
+const committed = async <T>(messages: Messages, commit: Promise<T>, clock: Clock): Promise<T> => {
   let hasEnded = false
   const ended = messages.next().then((next) => {
     if (next !== undefined)

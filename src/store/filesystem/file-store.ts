@@ -16,6 +16,7 @@ import type { StoreUsage } from '../meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
 import { fileError } from './file-error.js'
 import { checkFile } from './files/check-file.js'
+import { feedFile } from './files/feed-file.js'
 import { FileSink, tooLargeToKeep } from './files/file-sink.js'
 import { FilePart } from './files/file-source.js'
 import type { FolderSyncs } from './files/folder-syncs.js'
@@ -106,6 +107,7 @@ export class FilesystemStore extends BaseStore {
     const form = await blob.take()
     try {
       if (form.kind === 'bytes') await this.#putBytes(digest, form.bytes, signal)
+      else if (form.kind === 'feed') await this.#putThrough(digest, signal, (sink) => feedFile(form.feed, sink, signal))
       else await this.#putThrough(digest, signal, (sink) => join([...streamsOf(form), sink], signal))
     } catch (error) {
       this.#parts.shortages.met(digest, error)

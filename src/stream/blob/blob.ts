@@ -7,6 +7,7 @@ import { discard, type ReadPath, type WritePath } from '../path.js'
 import type { PendingCheck } from '../verify.js'
 import { checkStage, isFull } from './check.js'
 import { type FailureListener, type Failures, NOBODY } from './failures.js'
+import type { BlobFeed } from './feed.js'
 import { type BlobFile, type BlobForm, readFile, streamsOf } from './form.js'
 import { type BlobStage, decode, type Encoding, encode } from './stage.js'
 
@@ -40,7 +41,7 @@ interface Way {
 }
 
 /**
- * A blob on its way from whom has it to whom wants it: bytes in memory, an open file or streams, behind any number of
+ * A blob on its way from whom has it to whom wants it: bytes in memory or lent, an open file or streams, behind any number of
  * stages. It is used once: whoever gets one takes it (`take`, `bytes`, `into`, `path`), hands it on (`through`, `as`,
  * `checkedAs`, which answer the blob to go on with), or gives it up with `discard`; what it holds is freed by either.
  *
@@ -63,6 +64,11 @@ export class Blob {
 
   static ofFile(file: BlobFile, facts: BlobFacts = {}): Blob {
     return new Blob(begin({ kind: 'file', file }, facts, file.sizeBytes))
+  }
+
+  /** Bytes that are only lent to who takes them. */
+  static ofFeed(feed: BlobFeed, facts: BlobFacts = {}): Blob {
+    return new Blob(begin({ kind: 'feed', feed }, facts, facts.sizeBytes))
   }
 
   /** Streams of bytes, never in object mode. */
@@ -173,8 +179,16 @@ export class Blob {
       failures.met(error, next)
       throw error
     }
+    // Only streams tell whose failure ended them.
+    const isFeed = source.kind === 'feed' && !failures.areHeard
+    for (; isFeed && next < stages.length && source.kind === 'feed'; next++) {
+      const feed: BlobFeed | undefined = stages[next]?.feed?.(source.feed)
+      if (feed === undefined) break
+      source = { kind: 'feed', feed }
+    }
     const rest = stages.length - next
-    if (rest > 0) return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next) }
+    if (rest > 0 || (source.kind === 'feed' && !isFeed))
+      return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next) }
     if (source.kind === 'path') return { kind: 'path', path: failures.ofPath(source.path, 0) }
     return source.kind === 'file' ? { kind: 'file', file: failures.ofFile(source.file) } : source
   }
@@ -191,7 +205,7 @@ export class Blob {
     const known = this.sizeBytes
     if (known !== undefined && known > maxBytes) this.#refuse(tooLarge(known, maxBytes))
     const form = await this.take()
-    if (form.kind === 'path') return collect(form.path, { maxBytes, signal })
+    if (form.kind === 'path' || form.kind === 'feed') return collect(streamsOf(form), { maxBytes, signal })
     if (form.kind === 'file') return readFile(form.file)
     if (form.bytes.length > maxBytes) throw tooLarge(form.bytes.length, maxBytes)
     return form.bytes
@@ -219,6 +233,7 @@ export class Blob {
     this.#isUsed = true
     const { source } = this.#way
     if (source.kind === 'path') discard(source.path)
+    else if (source.kind === 'feed') source.feed.discard()
     // Nobody is left to tell of a close that fails.
     else if (source.kind === 'file') source.file.close().catch(() => {})
   }

@@ -1,6 +1,7 @@
 import type { StatusError } from '../../base/status-error.js'
 import { faultOf, type PendingCheck, repaired, Verify, type VerifyOptions } from '../verify.js'
 import { VerifyDecoded } from '../verify-decoded.js'
+import { checkedFeed } from './feed.js'
 import type { BlobStage, Encoding } from './stage.js'
 
 /** Whether nothing is left to compare once it is done. */
@@ -12,6 +13,7 @@ export const checkStage = (check: PendingCheck, encoding: Encoding): BlobStage =
   if (encoding !== 'IDENTITY') return { stream: () => new VerifyDecoded(digest, encoding, check) }
   return {
     stream: () => new Verify(digest, check),
+    feed: (feed) => checkedFeed(feed, check),
     bytes: (bytes) => {
       const error = faultOf(digest, bytes, check)
       return error === undefined ? bytes : rejectRepaired(error, check)

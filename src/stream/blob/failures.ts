@@ -21,6 +21,11 @@ export class Failures {
     this.#listeners = listeners
   }
 
+  /** Somebody listens. */
+  get areHeard(): boolean {
+    return this.#listeners.length > 0
+  }
+
   heardBy(tell: FailureListener, stageCount: number): Failures {
     return new Failures([...this.#listeners, { tell, stageCount }])
   }

@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream'
 import type { ReadPath } from '../path.js'
+import { type BlobFeed, FeedSource } from './feed.js'
 
-/** What a blob is when somebody takes it: bytes in memory, an open file, or streams. */
+/** What a blob is when somebody takes it: bytes in memory, an open file, bytes that are only lent, or streams. */
 export type BlobForm =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly file: BlobFile }
+  | { readonly kind: 'feed'; readonly feed: BlobFeed }
   | { readonly kind: 'path'; readonly path: ReadPath }
 
 /**
@@ -57,5 +59,6 @@ export class BytesSource extends Readable {
 
 export const streamsOf = (form: BlobForm): ReadPath => {
   if (form.kind === 'path') return form.path
-  return [form.kind === 'file' ? form.file.stream() : new BytesSource(form.bytes)]
+  if (form.kind === 'file') return [form.file.stream()]
+  return [form.kind === 'feed' ? new FeedSource(form.feed) : new BytesSource(form.bytes)]
 }

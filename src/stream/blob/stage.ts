@@ -3,6 +3,7 @@ import type { CompressorName } from '../../reapi/compressor.js'
 import { compressionOf } from '../compression/compression.js'
 import { STAGE_BYTES } from '../path.js'
 import type { PendingCheck } from '../verify.js'
+import type { BlobFeed } from './feed.js'
 
 /** How the bytes of a blob are encoded on their way; IDENTITY is the blob itself. */
 export type Encoding = 'IDENTITY' | CompressorName
@@ -14,6 +15,9 @@ export interface BlobStage {
 
   /** The same for bytes at hand. Undefined when that is for the stream; rejects with what is wrong with them. */
   bytes?(bytes: Buffer): Buffer | undefined | Promise<Buffer>
+
+  /** The same for bytes that are only lent. */
+  feed?(feed: BlobFeed): BlobFeed
 
   /** It compares the blob with its digest on the way, at no cost of its own: nobody has to do so in front of it. */
   readonly doesCheck?: boolean

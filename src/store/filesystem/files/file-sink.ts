@@ -29,7 +29,7 @@ export interface Keeper {
 /**
  * Takes a blob whose length nobody knows beforehand: a small one is held, a larger one is written to a temporary file. Once
  * it has finished, `commit` keeps it: outside of the stream, so that who gives up a transfer at its end is told what became
- * of it. It has a slot while something is being written and no longer: an upload whose client has gone quiet holds up nobody.
+ * of it. A chunk may be overwritten once it was called back for. It has a slot while something is being written and no longer: an upload whose client has gone quiet holds up nobody.
  */
 export class FileSink extends Writable {
   readonly #parts: FileSinkParts
@@ -113,7 +113,7 @@ export class FileSink extends Writable {
       return
     }
     if (this.#storedBytes <= this.#parts.smallBytes) {
-      this.#held.push(...buffers)
+      this.#held.push(...buffers.map((buffer) => Buffer.from(buffer)))
       callback(null)
       return
     }
