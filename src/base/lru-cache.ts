@@ -22,17 +22,17 @@ export class LruCache<V> {
 
   /** What weighs more than a quarter of the whole is not kept: it would cost too much else. */
   set(key: string, value: V, weight: number): void {
-    this.#remove(key)
+    this.delete(key)
     if (weight > this.#maxWeight / 4) return
     this.#entries.set(key, { value, weight })
     this.#weight += weight
     for (const oldest of this.#entries.keys()) {
       if (this.#weight <= this.#maxWeight) return
-      this.#remove(oldest)
+      this.delete(oldest)
     }
   }
 
-  #remove(key: string): void {
+  delete(key: string): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)

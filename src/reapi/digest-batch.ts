@@ -4,6 +4,12 @@ import { type DigestFunction, digestFunctions } from './digest-function.js'
 
 const WORD = 0x1_0000_0000
 
+interface Origin {
+  readonly positions?: Uint32Array | undefined
+  readonly known?: readonly Digest[] | undefined
+  readonly areKeys?: boolean
+}
+
 /**
  * Digests of one function as numbers, without an object for each: for who asks about thousands and compares words. What
  * is selected from a batch knows where in it each digest stands, so that parts of it that went different ways can be put
@@ -15,20 +21,18 @@ export class DigestBatch {
   /** Of every digest `wordsEach`: the size's upper and lower 32 bits, and its hash, eight hex digits a word. */
   readonly words: Int32Array
   readonly wordsEach: number
+  /** Mere keys: what is kept under them is something else (`Digest.describesContent`). */
+  readonly areKeys: boolean
   readonly #positions: Uint32Array | undefined
   /** The digests of the first batch as somebody had them, by their positions. */
   readonly #known: readonly Digest[] | undefined
 
-  constructor(
-    digestFunction: DigestFunction,
-    words: Int32Array,
-    count: number,
-    from: { readonly positions?: Uint32Array; readonly known?: readonly Digest[] | undefined } = {},
-  ) {
+  constructor(digestFunction: DigestFunction, words: Int32Array, count: number, from: Origin = {}) {
     this.function = digestFunction
     this.count = count
     this.words = words
     this.wordsEach = wordsOf(digestFunction)
+    this.areKeys = from.areKeys ?? false
     this.#positions = from.positions
     this.#known = from.known
   }
@@ -50,7 +54,14 @@ export class DigestBatch {
   }
 
   at(index: number): Digest {
-    return this.#known?.[this.positionOf(index)] ?? this.#parse(index)
+    const digest = this.#known?.[this.positionOf(index)] ?? this.#parse(index)
+    return this.areKeys ? digest.asKey() : digest
+  }
+
+  /** The same digests, as mere keys or as what describes content. */
+  as(kind: { readonly areKeys: boolean }): DigestBatch {
+    if (kind.areKeys === this.areKeys) return this
+    return new DigestBatch(this.function, this.words, this.count, this.#origin(this.#positions, kind.areKeys))
   }
 
   digests(): Digest[] {
@@ -93,7 +104,19 @@ export class DigestBatch {
       const end = (index + 1) * wordsEach
       for (let from = index * wordsEach; from < end; from++) words[to++] = this.words[from] as number
     }
-    return new DigestBatch(this.function, words, count, { positions, known: this.#known })
+    return new DigestBatch(this.function, words, count, this.#origin(positions, this.areKeys))
+  }
+
+  /** Those that are not among `others`, which were selected from this batch. */
+  except(others: DigestBatch): DigestBatch {
+    if (others.count === 0) return this
+    let next = 0
+    const rest: number[] = []
+    for (let index = 0; index < this.count; index++) {
+      if (next < others.count && others.positionOf(next) === this.positionOf(index)) next += 1
+      else rest.push(index)
+    }
+    return this.select(rest)
   }
 
   /** Batches without common digests that were selected from one, together and in its order. */
@@ -111,7 +134,11 @@ export class DigestBatch {
       words.set(batch.words.subarray(index * wordsEach, (index + 1) * wordsEach), at * wordsEach)
     }
     const positions = Uint32Array.from(places, ({ position }) => position)
-    return new DigestBatch(first.function, words, places.length, { positions, known: first.#known })
+    return new DigestBatch(first.function, words, places.length, first.#origin(positions, first.areKeys))
+  }
+
+  #origin(positions: Uint32Array | undefined, areKeys: boolean): Origin {
+    return { positions, known: this.#known, areKeys }
   }
 
   #indexesOf(isWanted: (index: number) => boolean): number[] {

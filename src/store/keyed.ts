@@ -1,5 +1,6 @@
 import type { Call } from '../base/call.js'
 import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
@@ -12,6 +13,10 @@ import type { BlobEntry, Outcomes, Store } from './store.js'
 export const asKeyed = (store: Store): Store => new KeyedStore(store)
 
 class KeyedStore extends ForwardingStore {
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return (await this.backend.findMissing(digests.as(KEYS), call)).as(digests)
+  }
+
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     return this.backend.get(digest.asKey(), range, call)
   }
@@ -27,3 +32,5 @@ class KeyedStore extends ForwardingStore {
     )
   }
 }
+
+const KEYS = { areKeys: true }

@@ -2,6 +2,7 @@ import type { StoreOptions } from '../config/config.js'
 import { cacheMetrics } from './kind/cache-metrics.js'
 import { completenessChecking } from './kind/completeness-checking.js'
 import { compression } from './kind/compression.js'
+import { dedup } from './kind/dedup.js'
 import { existenceCache } from './kind/existence-cache.js'
 import { fastSlow } from './kind/fast-slow.js'
 import { filesystem } from './kind/filesystem.js'
@@ -24,6 +25,7 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   fast_slow: fastSlow,
   compression,
   completeness_checking: completenessChecking,
+  dedup,
   verify,
   existence_cache: existenceCache,
   size_partitioning: sizePartitioning,

@@ -63,3 +63,26 @@ t.test('digests of different functions are no batch', async (t) => {
     message: /a batch of SHA256 digests has one of BLAKE3/,
   })
 })
+
+t.test('keys stay keys in whatever is selected from them, until they are told otherwise', (t) => {
+  const digests = Array.from({ length: 6 }, (_, i) => Digest.of(Buffer.from(`${i}`), digestFunctions.SHA256))
+  const keys = DigestBatch.of(digests).as({ areKeys: true })
+  const some = keys.select([1, 3])
+  for (const batch of [
+    keys,
+    some,
+    keys.except(some),
+    DigestBatch.merge(some, keys.except(some)),
+    keys.withoutEmpty(),
+  ]) {
+    t.ok(batch.digests().every(({ describesContent }) => !describesContent))
+    const told = batch.as(DigestBatch.of(digests))
+    t.ok(told.digests().every(({ describesContent }) => describesContent))
+  }
+  const keysOf = (batch: DigestBatch) => batch.digests().map(({ key }) => key)
+  const rest = [0, 2, 4, 5].map((index) => digests[index]?.key)
+  t.same(keysOf(keys.except(some)), rest)
+  t.same(keysOf(keys.except(keys.select([]))), keysOf(keys))
+  t.same(keysOf(keys.except(keys)), [])
+  t.end()
+})

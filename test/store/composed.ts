@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/base/clock.js'
+import { dedup } from '../../src/store/kind/dedup.js'
 import { existenceCache } from '../../src/store/kind/existence-cache.js'
 import { shard } from '../../src/store/kind/shard.js'
 import { sizePartitioning } from '../../src/store/kind/size-partitioning.js'
@@ -30,4 +31,23 @@ export const partitioned = (lower_store: Store, upper_store: Store, size = 64 * 
     sizePartitioning,
     { size, lower_store: given, upper_store: given },
     { children: { lower_store, upper_store } },
+  )
+
+/** In chunks of about 16 KiB. */
+export const deduplicated = (
+  index_store: Store,
+  content_store: Store,
+  max_concurrent_fetch_per_get = 10,
+): Promise<Store> =>
+  buildStore(
+    dedup,
+    {
+      index_store: given,
+      content_store: given,
+      min_size: 4096,
+      normal_size: 16_384,
+      max_size: 65_536,
+      max_concurrent_fetch_per_get,
+    },
+    { children: { index_store, content_store } },
   )

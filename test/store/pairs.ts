@@ -8,7 +8,7 @@ import { noop } from '../../src/store/kind/noop.js'
 import { verify } from '../../src/store/kind/verify.js'
 import type { Store } from '../../src/store/store.js'
 import { buildStore, given, memoryStore } from './build.js'
-import { existenceCached, partitioned, sharded } from './composed.js'
+import { deduplicated, existenceCached, partitioned, sharded } from './composed.js'
 import { zstdStore } from './compression/zstd-store.js'
 import { openFilesystem } from './filesystem/open.js'
 import { type OpenStore, storeSuite } from './suite.js'
@@ -46,6 +46,13 @@ const groups = {
     },
     zstd: { wrap: zstdStore },
   },
+  chunks: {
+    'chunks in memory, listed in': { wrap: async (backend) => deduplicated(backend, await memoryStore()) },
+    'lists in memory, chunks in': {
+      wrap: async (backend) => deduplicated(await memoryStore(), backend),
+      isBeside: true,
+    },
+  },
   tiers: {
     'memory in front of': { wrap: async (backend) => tiers(await memoryStore(), backend) },
     'memory that only copies in front of': { wrap: async (backend) => tiers(await memoryStore(), backend, 'get') },
@@ -75,7 +82,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = Object.assign({}, ...Object.
 const VIEWS = ['CAS', 'AC']
 
 /** Below these a store gets bytes that are not those of the digest. */
-const CHANGING = ['lz4', 'zstd']
+const CHANGING = ['lz4', 'zstd', 'chunks in memory, listed in']
 
 const suiteOf = (name: string, checksUploads: boolean, open: (t: Test) => Promise<OpenStore>): void =>
   storeSuite(t, { name, open, isPersistent: false, checksUploads, runs: 3 })

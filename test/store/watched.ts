@@ -4,6 +4,7 @@ import type { StatusError } from '../../src/base/status-error.js'
 import type { Digest } from '../../src/reapi/digest.js'
 import type { DigestBatch } from '../../src/reapi/digest-batch.js'
 import { ForwardingStore } from '../../src/store/forwarding.js'
+import { type BlobEntry, type Outcomes, outcomeOf } from '../../src/store/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { Range } from '../../src/stream/path.js'
 
@@ -35,6 +36,11 @@ export class Watched extends ForwardingStore {
       throw this.fails.write
     }
     await super.put(digest, blob, call)
+  }
+
+  /** One by one, so that each of them counts and can fail. */
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    return Promise.all(entries.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
   }
 
   protected override incoming(blob: Blob): Blob {

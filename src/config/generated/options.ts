@@ -6,6 +6,7 @@ export interface StoreOptions {
   readonly filesystem: FilesystemOptions
   readonly fast_slow: FastSlowOptions
   readonly compression: CompressionOptions
+  readonly dedup: DedupOptions
   readonly verify: VerifyOptions
   readonly existence_cache: ExistenceCacheOptions
   readonly completeness_checking: CompletenessCheckingOptions
@@ -196,6 +197,36 @@ export interface Zstd {
    * Largest frame of a compressed upload, in uncompressed bytes, that is kept as the client made it. It saves compressing the blob anew; in exchange a part of the blob is read by decoding up to so many bytes before it. 0 always compresses anew, in frames of `block_size`.
    */
   readonly max_uploaded_frame_size: number
+}
+
+/**
+ * Cuts blobs into content-defined chunks (FastCDC), so that what similar blobs have in common is kept once. A blob is there while all its chunks are. For large blobs that change little by little; small ones cost two entries each, so let `size_partitioning` keep those elsewhere.
+ */
+export interface DedupOptions {
+  /**
+   * Keeps the list of chunks of each blob, under the digest of the blob. Another store than `content_store`.
+   */
+  readonly index_store: StoreConfig
+  /**
+   * Keeps the chunks, under their own digests.
+   */
+  readonly content_store: StoreConfig
+  /**
+   * Smallest chunk but the last of a blob; at least 64 bytes, and at most `normal_size`.
+   */
+  readonly min_size: number
+  /**
+   * Size aimed at, from 256 bytes to 8 MiB. Changing a size keeps what is there readable; new blobs share less with it.
+   */
+  readonly normal_size: number
+  /**
+   * Largest chunk; at least `normal_size`, and at most 32 MiB. Each is held in memory as a whole.
+   */
+  readonly max_size: number
+  /**
+   * Chunks fetched ahead while a blob is read, with at most 4 MiB together.
+   */
+  readonly max_concurrent_fetch_per_get: number
 }
 
 /**

@@ -16,11 +16,34 @@ const lintStore = (store: StoreConfig, context: LintContext): void => {
   else if (store.kind === 'fast_slow') lintTiers(store.options, context)
   else if (store.kind === 'compression') lintCompression(store.options, context)
   else if (store.kind === 'verify') lintVerify(store.options, context)
+  else if (store.kind === 'dedup') lintDedup(store.options, context)
 }
 
 const lintVerify = (options: StoreOptions['verify'], { findings, originOf }: LintContext): void => {
   if (options.verify_hash || options.verify_size) return
   findings.warning(originOf(options), 'this checks nothing', { expected: 'verify_hash or verify_size to be true' })
+}
+
+/** A blob of one chunk and its list would be under one digest. */
+const lintDedup = (options: StoreOptions['dedup'], { config, findings, originOf }: LintContext): void => {
+  const { index_store: index, content_store: content, min_size, normal_size, max_size } = options
+  if (min_size > normal_size || normal_size > max_size) {
+    findings.error(originOf(options), 'no chunk can have these sizes', {
+      found: `min_size ${min_size}, normal_size ${normal_size}, max_size ${max_size}`,
+      expected: 'min_size <= normal_size <= max_size',
+    })
+  }
+  const behind = (store: StoreConfig) =>
+    store.kind === 'ref_store' ? storeBehind(config.stores, store.options.name) : store
+  if (behind(index) === undefined || behind(index) !== behind(content)) return
+  findings.error(
+    [...originOf(options), 'content_store'],
+    'chunks and their lists have one store, and overwrite each other',
+    {
+      found: 'the store of index_store',
+      expected: 'another store',
+    },
+  )
 }
 
 const lintEviction = (

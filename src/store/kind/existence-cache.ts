@@ -34,7 +34,7 @@ class ExistenceCacheStore extends ForwardingStore {
     if (asked.count === 0) return asked
     const asOf = this.#forgotten
     const missing = await this.backend.findMissing(asked, call)
-    this.#remember(present(asked, missing), asOf)
+    this.#remember(asked.except(missing).digests(), asOf)
     return missing
   }
 
@@ -92,18 +92,6 @@ class ExistenceCacheStore extends ForwardingStore {
   #dropWhatMustGo(): void {
     for (let slot = this.#index.victim(); slot !== ABSENT; slot = this.#index.victim()) this.#index.remove(slot)
   }
-}
-
-/** Those of a batch that are not among the missing ones of it; both are in one order. */
-const present = (asked: DigestBatch, missing: DigestBatch): Digest[] => {
-  const found: Digest[] = []
-  let next = 0
-  for (let index = 0; index < asked.count; index++) {
-    const isMissing = next < missing.count && missing.positionOf(next) === asked.positionOf(index)
-    if (isMissing) next += 1
-    else found.push(asked.at(index))
-  }
-  return found
 }
 
 export const existenceCache: StoreKind<ExistenceCacheOptions> = {

@@ -1,0 +1,73 @@
+import type { Call } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import { Digest } from '../../reapi/digest.js'
+import type { DigestFunction } from '../../reapi/digest-function.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { missingOf, type Store } from '../store.js'
+
+/** So much is gathered before the store is asked which of it is missing; as much may be on its way there meanwhile. */
+const GROUP_BYTES = 1024 * 1024
+const GROUP_COUNT = 256
+
+/** Puts the chunks of a blob into a store while they come: those that are missing there, a group at a time. */
+export class ChunkWriter {
+  readonly #store: Store
+  readonly #digestFunction: DigestFunction
+  readonly #maxCount: number
+  readonly #call: Call
+  readonly #digests: Digest[] = []
+  #group = new Map<string, { readonly digest: Digest; readonly bytes: Buffer }>()
+  #groupBytes = 0
+  #writing: Promise<void> = Promise.resolve()
+
+  /** More than `maxCount` chunks are RESOURCE_EXHAUSTED. */
+  constructor(store: Store, digestFunction: DigestFunction, maxCount: number, call: Call) {
+    this.#store = store
+    this.#digestFunction = digestFunction
+    this.#maxCount = maxCount
+    this.#call = call
+  }
+
+  async add(bytes: Buffer): Promise<void> {
+    if (this.#digests.length === this.#maxCount) {
+      throw new StatusError('RESOURCE_EXHAUSTED', `the blob has more than ${this.#maxCount} chunks`)
+    }
+    const digest = Digest.of(bytes, this.#digestFunction)
+    this.#digests.push(digest)
+    if (this.#group.has(digest.key)) return
+    this.#group.set(digest.key, { digest, bytes })
+    this.#groupBytes += bytes.length
+    if (this.#groupBytes >= GROUP_BYTES || this.#group.size >= GROUP_COUNT) await this.#flush()
+  }
+
+  /** The chunks, in their order, once the store has them all. */
+  async end(): Promise<readonly Digest[]> {
+    await this.#flush()
+    await this.#writing
+    return this.#digests
+  }
+
+  /** Waits for the group before, not for this one. */
+  async #flush(): Promise<void> {
+    await this.#writing
+    if (this.#group.size === 0) return
+    const group = this.#group
+    this.#group = new Map()
+    this.#groupBytes = 0
+    this.#writing = this.#write(group)
+    // Heard of by who waits for it next; there may be nobody, when the blob fails first.
+    this.#writing.catch(() => {})
+  }
+
+  async #write(group: ReadonlyMap<string, { readonly digest: Digest; readonly bytes: Buffer }>): Promise<void> {
+    const digests = [...group.values()].map(({ digest }) => digest)
+    const missing = await missingOf(this.#store, digests, this.#call)
+    const entries = missing.flatMap((digest) => {
+      const bytes = group.get(digest.key)?.bytes
+      return bytes === undefined ? [] : [{ digest, blob: Blob.ofBytes(bytes).knownAs(digest) }]
+    })
+    const outcomes = await this.#store.putAll(entries, this.#call)
+    const failure = outcomes.find((outcome) => outcome !== undefined)
+    if (failure !== undefined) throw failure
+  }
+}

@@ -1,0 +1,3 @@
+import { pairsUnder } from '../pairs.js'
+
+pairsUnder('chunks')
