@@ -22,9 +22,9 @@ export interface Sample {
   readonly cpuMicros: number
 }
 
-/** Stores so small that whatever is written soon pushes out something else. */
-const MAX_CAS_BYTES = 256 << 20
-const MAX_AC_BYTES = 16 << 20
+/** Stores so small that they are full within minutes: until then memory grows with what they know of their entries. */
+const MAX_CAS_BYTES = 128 << 20
+const MAX_AC_BYTES = 2 << 20
 
 const RESUMABLE_S = 5
 

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { internalCall } from '../../src/base/call.js'
-import { codec, type Input } from '../../src/proto/codec.js'
+import { codec, EncodedMessage, type Input } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
+import { getActionResult } from '../../src/service/action-cache/get-action-result.js'
 import { asCas } from '../../src/store/cas.js'
 import { putBytes, type Store } from '../../src/store/store.js'
 import type { TestClient } from '../server/client.js'
@@ -385,4 +386,21 @@ t.test('an output directory that is no Tree is no hit that anybody could use', a
     await update(client, key, { outputDirectories: [{ path: 'd', treeDigest: wire(tree.digest) }] })
     t.match(await failure(get(client, key)), { code: 'INVALID_ARGUMENT', message: /not a valid .*(Tree|Directory)/ })
   }
+})
+
+t.test('an answer that is kept for the next time keeps no memory but its own', async (t) => {
+  const ac = await memoryStore()
+  await putBytes(ac, action.digest, resultCodec.encode({ stdoutRaw: Buffer.from('one') }), internalCall())
+  const instance = { cas: asCas(await memoryStore()), ac, digestFunctions: [action.digest.function], isReadOnly: false }
+  const get = getActionResult({ instances: new Map([['', instance]]), maxResponseBytes: MIB })
+  const noHints = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] }
+  const request = { instanceName: '', actionDigest: action.digest.toMessage(), digestFunction: 1, ...noHints }
+  const ask = async (): Promise<Buffer> => {
+    const answer = await get(request, { ...internalCall(), peer: '', metadata: new Map() })
+    if (answer instanceof EncodedMessage) return answer.bytes
+    throw new Error('it was not encoded')
+  }
+  const bytes = await ask()
+  t.equal(await ask(), bytes, 'kept')
+  t.equal(bytes.buffer.byteLength, bytes.length)
 })

@@ -35,10 +35,17 @@ export const getActionResult = ({ instances, maxResponseBytes: maxBytes }: Actio
     const before = known.get(action.key)
     // A store that keeps entries in memory gives the very same buffer until the entry changes.
     if (before?.bytes === bytes) return before.answer
-    const answer = new EncodedMessage(resultCodec.encode(await resultOf(bytes, action, request, lookup)))
+    const answer = new EncodedMessage(onItsOwn(resultCodec.encode(await resultOf(bytes, action, request, lookup))))
     known.set(action.key, { bytes, answer }, bytes.length + OVERHEAD_BYTES)
     return answer
   }
+}
+
+/** What is encoded lies in a slab with much else, all of which it would keep. */
+const onItsOwn = (bytes: Buffer): Buffer => {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
 }
 
 interface Lookup extends InlineContext {
