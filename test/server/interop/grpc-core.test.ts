@@ -1,0 +1,19 @@
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { cases, clientCompressed, serverCompressed } from './cases.js'
+import { runCases, TIMEOUT_MS } from './run-client.js'
+import { serveTests, transports } from './serve-tests.js'
+
+const python = process.env['REMEXEC_TEST_GRPC_CORE']
+const options = { skip: python === undefined ? 'needs grpcio: .ci/run brings it' : false, timeout: TIMEOUT_MS }
+const program = fileURLToPath(new URL('python/cases.py', import.meta.url))
+const protos = fileURLToPath(new URL('../../../fixtures/test', import.meta.url))
+
+for (const transport of transports) {
+  t.test(`the interoperability cases with the client of C core over ${transport}`, options, async (t) => {
+    const port = await serveTests(t, transport)
+    // grpc-js does not tell whether a message came compressed, and compresses none.
+    const compressed = transport === 'remexec' ? [...clientCompressed, ...serverCompressed] : []
+    await runCases(t, [...cases, ...compressed], python ?? '', [program, protos, `127.0.0.1:${port}`])
+  })
+}
