@@ -27,7 +27,7 @@ const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
 
 /** Each dependency is imported by the rooms named here and by no other. */
 const importedBy = {
-  '@grpc/grpc-js': ['server/', 'worker/connection'],
+  '@grpc/grpc-js': ['server/', 'worker/connection', 'store/grpc/'],
   '@grpc/reflection': ['server/'],
   protobufjs: ['proto/'],
   json5: ['config/read/'],

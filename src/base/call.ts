@@ -6,6 +6,8 @@ export interface Call {
   readonly signal: AbortSignal
   readonly instanceName: string
   readonly log: Log
+  /** What the client sent beside its request, lower-case names; nothing where nobody outside asked. */
+  readonly metadata?: ReadonlyMap<string, string | Buffer> | undefined
 }
 
 /** A call that nobody outside made: start-up, health probes, tests. */

@@ -6,6 +6,7 @@ import { dedup } from './kind/dedup.js'
 import { existenceCache } from './kind/existence-cache.js'
 import { fastSlow } from './kind/fast-slow.js'
 import { filesystem } from './kind/filesystem.js'
+import { grpc } from './kind/grpc.js'
 import { memory } from './kind/memory.js'
 import { noop } from './kind/noop.js'
 import { redisStore } from './kind/redis-store.js'
@@ -31,6 +32,7 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   size_partitioning: sizePartitioning,
   shard,
   ref_store: refStore,
+  grpc,
   redis_store: redisStore,
   noop,
   cache_metrics: cacheMetrics,

@@ -42,6 +42,8 @@ export interface SuiteOptions {
   readonly isPersistent: boolean
   /** The store refuses bytes that are not those of the digest: then it gets no others. */
   readonly checksUploads?: boolean
+  /** Blobs can be removed; not those of another server. */
+  readonly removes?: boolean
   /** How many blobs, cuts and ranges are tried. */
   readonly runs?: number
 }
@@ -130,17 +132,18 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     await rejects(t, store.get(twin, WHOLE, call), 'NOT_FOUND')
   })
 
-  withStore('forgets what is removed', async (t, { store }) => {
-    const bytes = bytesOf(5000)
-    const digest = digestOf(bytes)
-    await store.remove(digest, call)
-    await put(store, digest, bytes)
-    await store.remove(digest, call)
-    t.notOk(await isPresent(store, digest))
-    await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
-    await put(store, digest, bytes)
-    t.ok((await get(store, digest)).equals(bytes), 'and takes it again')
-  })
+  if (options.removes !== false)
+    withStore('forgets what is removed', async (t, { store }) => {
+      const bytes = bytesOf(5000)
+      const digest = digestOf(bytes)
+      await store.remove(digest, call)
+      await put(store, digest, bytes)
+      await store.remove(digest, call)
+      t.notOk(await isPresent(store, digest))
+      await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
+      await put(store, digest, bytes)
+      t.ok((await get(store, digest)).equals(bytes), 'and takes it again')
+    })
 
   withStore('says that it works', async (t, { store }) => {
     const { state, structName, message } = await store.health(call)
@@ -421,6 +424,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
       t.ok((await whole(store, digestOf(streamed))).equals(streamed), `${sizeBytes} streamed bytes as bytes`)
       if (sizeBytes === 0) continue
       await rejects(t, getBytes(store, digest, sizeBytes - 1, call), 'RESOURCE_EXHAUSTED')
+      if (options.removes === false) continue
       await store.remove(digest, call)
       await rejects(t, whole(store, digest), 'NOT_FOUND')
       t.notOk(await isPresent(store, digest), 'and is gone once removed')

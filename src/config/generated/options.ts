@@ -14,6 +14,7 @@ export interface StoreOptions {
   readonly shard: ShardOptions
   readonly ref_store: RefStoreOptions
   readonly noop: NoopOptions
+  readonly grpc: GrpcOptions
   readonly redis_store: RedisStoreOptions
   readonly cache_metrics: CacheMetricsOptions
 }
@@ -355,6 +356,177 @@ export interface RefStoreOptions {
 export interface NoopOptions {}
 
 /**
+ * Another server of the remote execution API as a store: its CAS or its action cache. Nothing can be removed there: what `verify` finds damaged stays until that server finds it itself.
+ */
+export interface GrpcOptions {
+  /**
+   * The instance name sent to it.
+   */
+  readonly instance_name: string
+  /**
+   * Its addresses. Calls take their connections in turn, those that stand first.
+   */
+  readonly endpoints: readonly GrpcEndpoint[]
+  /**
+   * Which of its services is used. Blobs of a `cas` are those of their digests, so that no `compression` or `dedup` may stand on one.
+   */
+  readonly store_type: 'cas' | 'ac'
+  /**
+   * How failed calls are tried again.
+   */
+  readonly retry: Retry
+  /**
+   * Most requests at one time, transfers until their last byte; 0 means no limit. Further ones wait.
+   */
+  readonly max_concurrent_requests: number
+  /**
+   * Connections to each address.
+   */
+  readonly connections_per_endpoint: number
+  /**
+   * Seconds a call may take, and each part of a transfer; 0 means no limit but the HTTP/2 pings.
+   */
+  readonly rpc_timeout_s: number
+  /**
+   * Leave the digest function out of byte stream names, for servers that do not know it. Those of SHA256 never have it.
+   */
+  readonly use_legacy_resource_names: boolean
+  /**
+   * Metadata sent with every call.
+   */
+  readonly headers: ReadonlyMap<string, string>
+  /**
+   * Names of metadata of the client that is passed on with its calls. Calls of several clients are then not joined into batches.
+   */
+  readonly forward_headers: readonly string[]
+  /**
+   * How small blobs that are read or written at the same time are joined into one call. Left out, as with these defaults, but with `forward_headers`, which it must not stand beside.
+   */
+  readonly experimental_read_batching?: ReadBatching
+  /**
+   * Transfer larger blobs compressed with zstd where the other server announces it.
+   */
+  readonly experimental_remote_cache_compression: boolean
+}
+
+/**
+ * One address of a remote gRPC server and how to connect to it.
+ */
+export interface GrpcEndpoint {
+  /**
+   * `grpc://host:port` or `http://host:port` without TLS, `grpcs://` or `https://` with it.
+   */
+  readonly address: string
+  /**
+   * Needed with a TLS scheme and refused with a plain one.
+   */
+  readonly tls_config?: ClientTls
+  /**
+   * Most requests at one time on the connection; 0 means no limit.
+   */
+  readonly concurrency_limit: number
+  /**
+   * Seconds a call waits for a connection that is being made.
+   */
+  readonly connect_timeout_s: number
+  /**
+   * Seconds between HTTP/2 pings while calls are under way.
+   */
+  readonly http2_keepalive_interval_s: number
+  /**
+   * Seconds a ping may stay unanswered before the connection counts as lost.
+   */
+  readonly http2_keepalive_timeout_s: number
+}
+
+/**
+ * TLS of an outgoing connection.
+ */
+export interface ClientTls {
+  /**
+   * PEM file with the authorities to trust; needed unless `use_native_roots` is set.
+   */
+  readonly ca_file?: string
+  /**
+   * PEM certificate shown to the other side; goes with `key_file`.
+   */
+  readonly cert_file?: string
+  /**
+   * PEM key of `cert_file`.
+   */
+  readonly key_file?: string
+  /**
+   * Trust the authorities this machine trusts.
+   */
+  readonly use_native_roots: boolean
+}
+
+/**
+ * How a failed call to a remote backend is tried again.
+ */
+export interface Retry {
+  /**
+   * Further attempts after the first one.
+   */
+  readonly max_retries: number
+  /**
+   * Base of the waiting time in seconds; the first wait is twice this and every later one doubles.
+   */
+  readonly delay: number
+  /**
+   * Fraction of each wait that is random: 0.5 spreads it from 75 % to 125 %.
+   */
+  readonly jitter: number
+  /**
+   * Seconds after the first attempt from when on no further one begins; 0 means no limit.
+   */
+  readonly budget_s: number
+  /**
+   * Status names that are tried again. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.
+   */
+  readonly retry_on_errors?: readonly (
+    | 'Cancelled'
+    | 'Unknown'
+    | 'InvalidArgument'
+    | 'DeadlineExceeded'
+    | 'NotFound'
+    | 'AlreadyExists'
+    | 'PermissionDenied'
+    | 'ResourceExhausted'
+    | 'FailedPrecondition'
+    | 'Aborted'
+    | 'OutOfRange'
+    | 'Unimplemented'
+    | 'Internal'
+    | 'Unavailable'
+    | 'DataLoss'
+    | 'Unauthenticated'
+  )[]
+}
+
+/**
+ * How small blobs that are read or written at the same time are joined into one call. Left out, as with these defaults, but with `forward_headers`, which it must not stand beside.
+ */
+export interface ReadBatching {
+  /**
+   * Largest blob that is batched; 0 batches none.
+   */
+  readonly max_blob_size_bytes: number
+  /**
+   * Largest batch; never more than the other server announces.
+   */
+  readonly max_batch_bytes: number
+  /**
+   * Batches of reads, and of writes, at one time. What comes meanwhile makes the next ones.
+   */
+  readonly dispatch_slots: number
+  /**
+   * Most bytes waiting to be batched; blobs beyond that are transferred one by one.
+   */
+  readonly max_queued_bytes: number
+}
+
+/**
  * Keeps blobs in Redis, or a server that speaks its protocol, for machines that share a cache: action results and small blobs above all. What Redis evicts when its memory is used up is its own choice (`maxmemory-policy`).
  */
 export interface RedisStoreOptions {
@@ -410,49 +582,6 @@ export interface RedisStoreOptions {
    * In place of `connection_timeout_ms`, which it must not stand beside: the same in seconds.
    */
   readonly connection_timeout_s?: number
-}
-
-/**
- * How a failed call to a remote backend is tried again.
- */
-export interface Retry {
-  /**
-   * Further attempts after the first one.
-   */
-  readonly max_retries: number
-  /**
-   * Base of the waiting time in seconds; the first wait is twice this and every later one doubles.
-   */
-  readonly delay: number
-  /**
-   * Fraction of each wait that is random: 0.5 spreads it from 75 % to 125 %.
-   */
-  readonly jitter: number
-  /**
-   * Seconds after the first attempt from when on no further one begins; 0 means no limit.
-   */
-  readonly budget_s: number
-  /**
-   * Status names that are tried again. Left out: Unknown, Cancelled, DeadlineExceeded, ResourceExhausted, Aborted, Internal, Unavailable and DataLoss.
-   */
-  readonly retry_on_errors?: readonly (
-    | 'Cancelled'
-    | 'Unknown'
-    | 'InvalidArgument'
-    | 'DeadlineExceeded'
-    | 'NotFound'
-    | 'AlreadyExists'
-    | 'PermissionDenied'
-    | 'ResourceExhausted'
-    | 'FailedPrecondition'
-    | 'Aborted'
-    | 'OutOfRange'
-    | 'Unimplemented'
-    | 'Internal'
-    | 'Unavailable'
-    | 'DataLoss'
-    | 'Unauthenticated'
-  )[]
 }
 
 /**

@@ -17,6 +17,8 @@ export type OpenPart = (position: number, signal: AbortSignal) => Promise<Part>
 export interface RemoteSourceOptions {
   readonly position: number
   readonly open: OpenPart
+  /** False of bytes that cannot be had from their middle on: what is lost after the first of them stays lost. */
+  readonly isResumable: boolean
   readonly retry: Retry
   readonly failureOf: (thrown: unknown) => StatusError
   /** Runs work within the deadline of the backend. */
@@ -91,9 +93,11 @@ export class RemoteSource extends Readable {
       return await work()
     } catch (thrown) {
       this.#close()
-      const { retry, failureOf } = this.#options
+      const { retry, failureOf, isResumable, position } = this.#options
+      const error = failureOf(thrown)
+      if (!isResumable && this.#position > position) throw error
       this.#attempts ??= retry.attempts()
-      await this.#attempts.failed(failureOf(thrown), this.#controller.signal)
+      await this.#attempts.failed(error, this.#controller.signal)
       return undefined
     }
   }

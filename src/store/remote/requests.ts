@@ -71,14 +71,20 @@ export class Requests {
 
   /**
    * Bytes of a blob from `position` on. Rejects before there is a stream when there are none; a connection that is lost
-   * later is opened again where the last byte was handed out, so that none comes twice. Holds a slot until it is over.
+   * later is opened again where the last byte was handed out, so that none comes twice, or fails where it is not `isResumable`. Holds a slot until it is over.
    */
-  async read(call: Pick<Call, 'signal'>, position: number, open: OpenPart): Promise<RemoteSource> {
+  async read(
+    call: Pick<Call, 'signal'>,
+    position: number,
+    open: OpenPart,
+    { isResumable = true }: { readonly isResumable?: boolean } = {},
+  ): Promise<RemoteSource> {
     const giveBack = await this.#slots.take(call.signal)
     const { timeoutMs, failureOf } = this.#options
     const source = new RemoteSource({
       position,
       open,
+      isResumable,
       retry: this.#retry,
       failureOf: (thrown) => failureOf(thrown),
       within: (signal, work) => before(timeoutMs, this.#late, signal, work),

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import { rootCertificates } from 'node:tls'
+import { StatusError } from '../../base/status-error.js'
+import type { GrpcEndpoint } from '../../config/config.js'
+
+/** An endpoint as it is dialled. */
+export interface Address {
+  /** `host:port`. */
+  readonly target: string
+  /** Absent without TLS. */
+  readonly tls?: TlsFiles
+}
+
+/** PEM texts. */
+export interface TlsFiles {
+  readonly ca: Buffer
+  readonly key: Buffer | null
+  readonly cert: Buffer | null
+}
+
+const SCHEMES: ReadonlyMap<string, { readonly usesTls: boolean; readonly port: number }> = new Map([
+  ['grpc:', { usesTls: false, port: 80 }],
+  ['http:', { usesTls: false, port: 80 }],
+  ['grpcs:', { usesTls: true, port: 443 }],
+  ['https:', { usesTls: true, port: 443 }],
+])
+
+const EXPECTED = 'expected grpc://host:port, or grpcs://host:port with tls_config'
+
+/** Where systems keep the authorities they trust. Node brings a list of its own, for machines that have none of these. */
+const SYSTEM_ROOTS = [
+  '/etc/ssl/certs/ca-certificates.crt',
+  '/etc/pki/tls/certs/ca-bundle.crt',
+  '/etc/ssl/ca-bundle.pem',
+  '/etc/ssl/cert.pem',
+]
+
+/** Reads what an endpoint names. INVALID_ARGUMENT where it contradicts itself; files that are not there fail as files do. */
+export const readAddress = async ({ address, tls_config: tls }: GrpcEndpoint): Promise<Address> => {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  const scheme = SCHEMES.get(url?.protocol ?? '')
+  if (url === undefined || scheme === undefined || url.hostname === '') {
+    throw new StatusError('INVALID_ARGUMENT', `${JSON.stringify(address)} is no address of a server, ${EXPECTED}`)
+  }
+  const target = `${url.hostname}:${url.port || scheme.port}`
+  if (scheme.usesTls !== (tls !== undefined)) {
+    const what = scheme.usesTls ? 'needs a tls_config' : 'is without TLS and has a tls_config'
+    throw new StatusError('INVALID_ARGUMENT', `${JSON.stringify(address)} ${what}, ${EXPECTED}`)
+  }
+  if (tls === undefined) return { target }
+  const { ca_file, cert_file, key_file, use_native_roots } = tls
+  if ((cert_file === undefined) !== (key_file === undefined)) {
+    throw new StatusError('INVALID_ARGUMENT', 'tls_config has one of cert_file and key_file, expected both or neither')
+  }
+  if (ca_file === undefined && !use_native_roots) {
+    throw new StatusError('INVALID_ARGUMENT', 'tls_config trusts nobody, expected ca_file or use_native_roots')
+  }
+  const roots = [
+    ...(ca_file === undefined ? [] : [await readFile(ca_file)]),
+    ...(use_native_roots ? [await systemRoots()] : []),
+  ]
+  return {
+    target,
+    tls: {
+      ca: Buffer.concat(roots.flatMap((pem) => [pem, Buffer.from('\n')])),
+      key: key_file === undefined ? null : await readFile(key_file),
+      cert: cert_file === undefined ? null : await readFile(cert_file),
+    },
+  }
+}
+
+const systemRoots = async (): Promise<Buffer> => {
+  for (const path of SYSTEM_ROOTS) {
+    try {
+      return await readFile(path)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    }
+  }
+  return Buffer.from(rootCertificates.join('\n'))
+}

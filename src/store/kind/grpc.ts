@@ -1,0 +1,96 @@
+import { StatusError } from '../../base/status-error.js'
+import type { GrpcOptions } from '../../config/config.js'
+import { zstdFailure } from '../../stream/compression/libzstd.js'
+import { GrpcActionCacheStore } from '../grpc/ac-store.js'
+import { type Batching, GrpcCasStore } from '../grpc/cas-store.js'
+import { Channel } from '../grpc/channels.js'
+import { grpcFailure } from '../grpc/failure.js'
+import { healthOf } from '../grpc/health.js'
+import { RemoteServer } from '../grpc/remote-server.js'
+import { readAddress } from '../grpc/tls.js'
+import type { StoreKind } from '../kind.js'
+import { type Connection, connectionProbe } from '../remote/connection-health.js'
+import { Requests } from '../remote/requests.js'
+
+/**
+ * The CAS or the action cache of another server, as the slow tier of a machine's own folder above all. It is reached when it
+ * is first asked: that it is not there keeps nobody from starting.
+ */
+export const grpc: StoreKind<GrpcOptions> = {
+  build: async (options, { path, watch, resources }) => {
+    const { endpoints, connections_per_endpoint: each, retry } = options
+    const dialled = await Promise.all(
+      endpoints.map(async (endpoint) => ({ endpoint, address: await readAddress(endpoint) })),
+    )
+    const perEndpoint = dialled.map(({ address, endpoint }) =>
+      Array.from({ length: each }, () => new Channel(address, endpoint)),
+    )
+    // Neighbours in turn are different servers.
+    const channels = Array.from({ length: each }, (_, at) =>
+      perEndpoint.flatMap((some) => some.slice(at, at + 1)),
+    ).flat()
+    resources.add(`store ${path}: connections`, () => {
+      for (const channel of channels) channel.close()
+    })
+
+    const backend = dialled.map(({ address }) => address.target).join(', ')
+    const failureOf = (thrown: unknown): StatusError => grpcFailure(backend, thrown)
+    const timeoutMs = options.rpc_timeout_s * 1000
+    const server = new RemoteServer({
+      backend,
+      channels,
+      instanceName: options.instance_name,
+      requests: new Requests({ backend, retry, maxConcurrent: options.max_concurrent_requests, timeoutMs, failureOf }),
+      headers: options.headers,
+      forwarded: options.forward_headers,
+      failureOf,
+    })
+    const connections = perEndpoint.flatMap(([channel]): Connection[] =>
+      channel === undefined
+        ? []
+        : [
+            {
+              name: channel.target,
+              structName: Channel.name,
+              ping: (signal) => server.ping(channel, signal),
+              failureOf,
+              timeoutMs,
+            },
+          ],
+    )
+    for (const connection of connections) watch(connectionProbe(path, connection))
+    const health = healthOf(connections)
+    if (options.store_type === 'ac') return new GrpcActionCacheStore(server, health)
+    return new GrpcCasStore({
+      server,
+      health,
+      isLegacy: options.use_legacy_resource_names,
+      batching: batchingOf(options),
+      usesZstd: options.experimental_remote_cache_compression && zstdFailure() === undefined,
+    })
+  },
+}
+
+/** What the keys of `experimental_read_batching` are when it is left out. */
+const BATCHING: Batching = {
+  maxBlobBytes: 128 * 1024,
+  maxBatchBytes: 3 * 1024 * 1024,
+  slots: 4,
+  maxQueuedBytes: 32 * 1024 * 1024,
+}
+
+const batchingOf = ({ forward_headers, experimental_read_batching: read }: GrpcOptions): Batching | undefined => {
+  if (forward_headers.length > 0) {
+    if (read === undefined) return undefined
+    const message = 'experimental_read_batching joins calls of several clients and forward_headers tells them apart'
+    throw new StatusError('INVALID_ARGUMENT', `${message}, expected one of them`)
+  }
+  if (read === undefined) return BATCHING
+  if (read.max_blob_size_bytes === 0) return undefined
+  return {
+    maxBlobBytes: read.max_blob_size_bytes,
+    maxBatchBytes: read.max_batch_bytes,
+    slots: read.dispatch_slots,
+    maxQueuedBytes: read.max_queued_bytes,
+  }
+}
