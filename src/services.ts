@@ -3,10 +3,11 @@ import { entryFor } from './base/catch-all.js'
 import type { Clock } from './base/clock.js'
 import type { Log } from './base/log.js'
 import type { Service } from './base/rpc.js'
-import type { ExecutionServiceConfig, GlobalOptions, ServerConfig } from './config/config.js'
+import type { Chunking, ExecutionServiceConfig, GlobalOptions, ServerConfig } from './config/config.js'
 import { SUPPORTED_NODE_PROPERTIES } from './reapi/command.js'
 import { type Compressor, compressors } from './reapi/compressor.js'
 import { type DigestFunction, digestFunctions } from './reapi/digest-function.js'
+import { chunkSizesOf, FastCdc } from './reapi/fast-cdc.js'
 import type { Scheduler } from './scheduler/scheduler.js'
 import type { AcInstance } from './service/action-cache/options.js'
 import { actionCacheService } from './service/action-cache/service.js'
@@ -19,6 +20,7 @@ import {
   capabilitiesService,
   type ExecutionCapabilities,
 } from './service/capabilities.js'
+import { ChunkedBlobs } from './service/cas/chunked-blobs.js'
 import type { CasOptions } from './service/cas/options.js'
 import { casService } from './service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from './service/execution/instance.js'
@@ -116,7 +118,10 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
     digestFunctions,
     compressors: compressorsOf(instance),
   })
-  const cas = mapValues(services.cas, ({ cas_store }, instance) => casInstance(cas_store, instance))
+  const cas = mapValues(services.cas, ({ cas_store, experimental_chunking: chunking }, instance) => ({
+    ...casInstance(cas_store, instance),
+    chunked: chunking && chunkedBlobs(chunking, parts),
+  }))
   const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
     const { cas: outputs } = entryFor(cas, instance) ?? {}
     return { ac: actionCache(ac_store, outputs, parts), cas: outputs, digestFunctions, isReadOnly: read_only }
@@ -133,12 +138,22 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
     const isExecuted = entryFor(execution, instance) !== undefined || remote_execution !== undefined
     return {
       digestFunctions,
-      cache: isCached ? cacheCapabilities(results, compressorsOf(instance)) : undefined,
+      cache: isCached ? cacheCapabilities(results, entryFor(cas, instance), compressorsOf(instance)) : undefined,
       execution: isExecuted ? EXECUTION_CAPABILITIES : undefined,
     }
   })
   return { cas, ac, byteStream, execution, capabilities }
 }
+
+const chunkedBlobs = (
+  { index_store, avg_chunk_size_bytes, max_chunk_count: maxChunkCount }: Chunking,
+  { ac }: Parts,
+): ChunkedBlobs =>
+  new ChunkedBlobs({
+    lists: index_store === undefined ? undefined : ac(index_store),
+    cdc: new FastCdc(chunkSizesOf(avg_chunk_size_bytes)),
+    maxChunkCount,
+  })
 
 const executionInstance = (
   { cas_store, ac_store, scheduler }: ExecutionServiceConfig,
@@ -160,7 +175,12 @@ const executionInstance = (
 const actionCache = (name: string, cas: Store | undefined, { ac, trees }: Parts): Store =>
   withCompleteness(ac(name), cas, trees.ofActions)
 
-const cacheCapabilities = (ac: AcInstance | undefined, served: readonly Compressor[]): CacheCapabilities => ({
+const cacheCapabilities = (
+  ac: AcInstance | undefined,
+  cas: CasInstance | undefined,
+  served: readonly Compressor[],
+): CacheCapabilities => ({
+  averageChunkBytes: cas?.chunked?.averageBytes,
   compressors: served,
   isUpdateEnabled: ac?.isReadOnly === false,
   maxBatchBytes: MAX_BATCH_BYTES,

@@ -27,6 +27,8 @@ export interface CacheCapabilities {
   readonly maxBatchBytes: number
   /** The preferred one first. */
   readonly compressors: readonly Compressor[]
+  /** The average size of the chunks that blobs are split into; undefined where they are not. */
+  readonly averageChunkBytes: number | undefined
 }
 
 export interface ExecutionCapabilities {
@@ -60,7 +62,7 @@ export const capabilitiesService = (instances: Instances<CapabilitiesInstance>):
 })
 
 const cacheCapabilities = (
-  { isUpdateEnabled, maxBatchBytes, compressors: served }: CacheCapabilities,
+  { isUpdateEnabled, maxBatchBytes, compressors: served, averageChunkBytes }: CacheCapabilities,
   digestFunctions: readonly DigestFunction[],
 ): ServerCapabilitiesInput['cacheCapabilities'] => ({
   digestFunctions: digestFunctions.map(({ value }) => value),
@@ -73,8 +75,9 @@ const cacheCapabilities = (
   supportedBatchUpdateCompressors: served.map(({ value }) => value),
   // No limit of our own: the store decides what fits.
   maxCasBlobSizeBytes: 0,
-  splitBlobSupport: false,
-  spliceBlobSupport: false,
+  splitBlobSupport: averageChunkBytes !== undefined,
+  spliceBlobSupport: averageChunkBytes !== undefined,
+  fastCdc2020Params: averageChunkBytes === undefined ? null : { avgChunkSizeBytes: averageChunkBytes, seed: 0 },
 })
 
 const executionCapabilities = (

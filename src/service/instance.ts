@@ -5,6 +5,7 @@ import type { Compressor } from '../reapi/compressor.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
 import { RESERVED_SEGMENTS } from '../reapi/resource-name.js'
 import type { Store } from '../store/store.js'
+import type { ChunkedBlobs } from './cas/chunked-blobs.js'
 
 /** What CAS and ByteStream need to know of an instance. */
 export interface CasInstance {
@@ -14,6 +15,8 @@ export interface CasInstance {
   readonly digestFunctions: readonly DigestFunction[]
   /** What transfers may be compressed with; none where the configuration turns it off. */
   readonly compressors: readonly Compressor[]
+  /** Where blobs are split and spliced. */
+  readonly chunked?: ChunkedBlobs | undefined
 }
 
 /** The compressor a request chose, if this instance serves it; `undefined` stands for IDENTITY, which all do. */

@@ -16,6 +16,7 @@ import type { ByteStreamInstance } from '../../src/service/bytestream/options.js
 import { byteStreamService } from '../../src/service/bytestream/service.js'
 import { type UploadLimits, Uploads } from '../../src/service/bytestream/uploads.js'
 import { type CapabilitiesInstance, capabilitiesService } from '../../src/service/capabilities.js'
+import type { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
 import { casService } from '../../src/service/cas/service.js'
 import { asCas } from '../../src/store/cas.js'
 import { DirectoryTrees, type TreeLimits } from '../../src/store/content/directory-trees.js'
@@ -52,6 +53,7 @@ export interface Setting {
   readonly compressors?: readonly Compressor[]
   readonly parkedForMs?: number
   readonly hasExecution?: boolean
+  readonly chunked?: ChunkedBlobs
 }
 
 export interface ServeOptions {
@@ -82,13 +84,15 @@ export const serve = async (t: Test, options: ServeOptions = {}) => {
       cas,
       digestFunctions,
       compressors: served,
+      chunked: setting.chunked,
       maxReadChunkBytes: 256 * 1024,
       parkedForMs,
     })
     const complete = withCompleteness(asKeyed(ac), cas, new DirectoryTrees(options.trees))
     acInstances.set(name, { ac: complete, cas, digestFunctions, isReadOnly })
     const execution = hasExecution ? { minPriority: -100, maxPriority: 100, nodeProperties: [] } : undefined
-    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, compressors: served }
+    const averageChunkBytes = setting.chunked?.averageBytes
+    const cache = { isUpdateEnabled: !isReadOnly, maxBatchBytes, compressors: served, averageChunkBytes }
     capabilities.set(name, { digestFunctions, cache, execution })
   }
   const listener = await listen({

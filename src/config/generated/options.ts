@@ -774,6 +774,28 @@ export interface CasServiceOptions {
    * Where its blobs are.
    */
   readonly cas_store: string
+  /**
+   * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.
+   */
+  readonly experimental_chunking?: Chunking
+}
+
+/**
+ * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.
+ */
+export interface Chunking {
+  /**
+   * Where the lists of chunks are kept, so that a blob is split once; the chunks themselves go to `cas_store`. A store of its own. Without it a blob is split each time it is asked for, as is the case where `cas_store` is a `grpc` store.
+   */
+  readonly index_store?: string
+  /**
+   * Chunk size aimed at, from 1 KiB to 1 MiB; chunks have a quarter of that to four times as much. Blobs of up to four times as much are better not chunked at all.
+   */
+  readonly avg_chunk_size_bytes: number
+  /**
+   * Most chunks of a blob; one that would have more is not split, nor put together.
+   */
+  readonly max_chunk_count: number
 }
 
 /**

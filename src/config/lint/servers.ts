@@ -23,6 +23,7 @@ export const lintServers = (context: LintContext): void => {
     lintCompression(server, context)
     lintInstanceNames(server, context)
     lintSharedStores(server, context)
+    lintChunking(server, context)
     lintByteStream(server, context)
     lintExecution(server, context)
   }
@@ -122,6 +123,31 @@ const lintSharedStores = ({ services }: ServerConfig, { config, findings, origin
         },
       )
     }
+  }
+}
+
+/** Sizes that REAPI allows. */
+const CHUNK_BYTES = { least: 1024, most: 1024 * 1024 }
+
+const lintChunking = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
+  for (const { cas_store, experimental_chunking: chunking } of services.cas.values()) {
+    if (chunking === undefined) continue
+    const { index_store: index, avg_chunk_size_bytes: sizeBytes } = chunking
+    const path = originOf(chunking)
+    if (sizeBytes < CHUNK_BYTES.least || sizeBytes > CHUNK_BYTES.most) {
+      const expected = `${CHUNK_BYTES.least} to ${CHUNK_BYTES.most} bytes`
+      findings.error([...path, 'avg_chunk_size_bytes'], 'REAPI allows no such size', {
+        found: String(sizeBytes),
+        expected,
+      })
+    }
+    const cas = storeBehind(config.stores, cas_store)
+    if (index === undefined || cas === undefined || findings.isWrong([...path, 'index_store'])) continue
+    if (storeBehind(config.stores, index) !== cas) continue
+    findings.error([...path, 'index_store'], 'the lists of chunks would be taken for the blobs they are about', {
+      found: JSON.stringify(index),
+      expected: 'a store that is not its cas_store',
+    })
   }
 }
 

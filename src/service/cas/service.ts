@@ -4,13 +4,17 @@ import { batchUpdateBlobs } from './batch-update-blobs.js'
 import { findMissingBlobs } from './find-missing-blobs.js'
 import { getTree } from './get-tree.js'
 import type { CasOptions } from './options.js'
+import { spliceBlob } from './splice-blob.js'
+import { splitBlob } from './split-blob.js'
 
-/** ContentAddressableStorage. SplitBlob and SpliceBlob are not served; the capabilities say so. */
+/** ContentAddressableStorage. Instances that do not split blobs say so to who asks, and in their capabilities. */
 export const casService = (options: CasOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.ContentAddressableStorage',
   unary: {
     BatchUpdateBlobs: batchUpdateBlobs(options),
     BatchReadBlobs: batchReadBlobs(options),
+    SplitBlob: splitBlob(options),
+    SpliceBlob: spliceBlob(options),
   },
   unaryBytes: { FindMissingBlobs: findMissingBlobs(options) },
   serverStreaming: { GetTree: getTree(options) },

@@ -1,5 +1,4 @@
 import type { Call } from '../../base/call.js'
-import { StatusError } from '../../base/status-error.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { Blob } from '../../stream/blob/blob.js'
@@ -13,25 +12,24 @@ const GROUP_COUNT = 256
 export class ChunkWriter {
   readonly #store: Store
   readonly #digestFunction: DigestFunction
-  readonly #maxCount: number
   readonly #call: Call
   readonly #digests: Digest[] = []
   #group = new Map<string, { readonly digest: Digest; readonly bytes: Buffer }>()
   #groupBytes = 0
   #writing: Promise<void> = Promise.resolve()
 
-  /** More than `maxCount` chunks are RESOURCE_EXHAUSTED. */
-  constructor(store: Store, digestFunction: DigestFunction, maxCount: number, call: Call) {
+  constructor(store: Store, digestFunction: DigestFunction, call: Call) {
     this.#store = store
     this.#digestFunction = digestFunction
-    this.#maxCount = maxCount
     this.#call = call
   }
 
+  /** How many chunks came so far. */
+  get count(): number {
+    return this.#digests.length
+  }
+
   async add(bytes: Buffer): Promise<void> {
-    if (this.#digests.length === this.#maxCount) {
-      throw new StatusError('RESOURCE_EXHAUSTED', `the blob has more than ${this.#maxCount} chunks`)
-    }
     const digest = Digest.of(bytes, this.#digestFunction)
     this.#digests.push(digest)
     if (this.#group.has(digest.key)) return

@@ -60,7 +60,7 @@ class DedupStore extends BaseStore {
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const { cdc, content } = this.#parts
-    const writer = new ChunkWriter(content, digest.function, Number.POSITIVE_INFINITY, call)
+    const writer = new ChunkWriter(content, digest.function, call)
     await cutBlob(blob, cdc, (chunk) => writer.add(chunk), call.signal)
     await this.#index.put(digest, { chunks: await writer.end(), chunkingFunction: UNKNOWN }, call)
   }

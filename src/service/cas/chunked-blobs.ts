@@ -1,0 +1,93 @@
+import type { Call } from '../../base/call.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import { ChunkingFunction } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { FastCdc } from '../../reapi/fast-cdc.js'
+import { type ChunkList, decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../store/content/chunk-list.js'
+import { ChunkWriter } from '../../store/content/chunk-writer.js'
+import { Turns } from '../../store/content/turns.js'
+import { getBytes, missingOf, putBytes, type Store } from '../../store/store.js'
+import { cutBlob } from '../../stream/chunking/cut-blob.js'
+import { WHOLE } from '../../stream/path.js'
+
+export interface ChunkingOptions {
+  /** Where lists are kept, under the digests of their blobs as mere keys. Without it each question is answered anew. */
+  readonly lists: Store | undefined
+  readonly cdc: FastCdc
+  /** A blob of more chunks is not split, nor put together. */
+  readonly maxChunkCount: number
+}
+
+/** A blob is read as a whole to be split, and some megabytes of it are in memory: few at a time. */
+const SPLITS_AT_A_TIME = 4
+const SPLITS_WAITING = 1000
+
+/** How the blobs of an instance fall into chunks (REAPI, SplitBlob and SpliceBlob). */
+export class ChunkedBlobs {
+  readonly averageBytes: number
+  readonly maxChunkCount: number
+  readonly #options: ChunkingOptions
+  readonly #turns = new Turns({ atATime: SPLITS_AT_A_TIME, mayWait: SPLITS_WAITING })
+
+  constructor(options: ChunkingOptions) {
+    this.averageBytes = options.cdc.sizes.normal
+    this.maxChunkCount = options.maxChunkCount
+    this.#options = options
+  }
+
+  /** The chunks of a blob that is in the CAS, which are there afterwards; asking counts as a use of all of them. */
+  async listOf(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
+    const known = await this.#known(digest, call)
+    if (known !== undefined && (await missingOf(cas, known.chunks, call)).length === 0) return known
+    await this.#turns.take('a blob to be split', call.signal)
+    try {
+      const list = { chunks: await this.#split(digest, cas, maxChunkCount, call), chunkingFunction: FAST_CDC_2020 }
+      await this.remember(digest, list, call)
+      return list
+    } finally {
+      this.#turns.release()
+    }
+  }
+
+  /** The list saves work and nothing depends on it: where it cannot be kept is a word in the log. */
+  async remember(digest: Digest, list: ChunkList, call: Call): Promise<void> {
+    const { lists } = this.#options
+    if (lists === undefined) return
+    try {
+      await putBytes(lists, digest, encodeChunkList(list), call)
+    } catch (error) {
+      call.log.warn('could not keep the list of the chunks of a blob', { digest: digest.key, error })
+    }
+  }
+
+  async #known(digest: Digest, call: Call): Promise<ChunkList | undefined> {
+    const { lists } = this.#options
+    if (lists === undefined) return undefined
+    try {
+      return decodeChunkList(await getBytes(lists, digest, MAX_LIST_BYTES, call), digest.function)
+    } catch (error) {
+      if (!isStatus(error, 'NOT_FOUND')) {
+        call.log.warn('could not read the list of the chunks of a blob', { digest: digest.key, error })
+      }
+      return undefined
+    }
+  }
+
+  async #split(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<readonly Digest[]> {
+    const blob = await cas.get(digest, WHOLE, call)
+    const checked = blob.checkedAs(digest, { fault: 'backend', repair: () => cas.remove(digest, call) })
+    const writer = new ChunkWriter(cas, digest.function, call)
+    const add = async (chunk: Buffer): Promise<void> => {
+      if (writer.count === maxChunkCount) throw tooManyChunks(digest, maxChunkCount)
+      await writer.add(chunk)
+    }
+    await cutBlob(checked, this.#options.cdc, add, call.signal)
+    return writer.end()
+  }
+}
+
+const { FAST_CDC_2020 } = ChunkingFunction
+
+/** REAPI: there is no split information for it. */
+const tooManyChunks = ({ key }: Digest, maxChunkCount: number): StatusError =>
+  new StatusError('NOT_FOUND', `blob ${key} has more than ${maxChunkCount} chunks, which are not listed: read it whole`)

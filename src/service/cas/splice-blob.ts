@@ -1,0 +1,69 @@
+import type { Call } from '../../base/call.js'
+import { internalCall } from '../../base/call.js'
+import type { RpcCall } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
+import type {
+  SpliceBlobRequest,
+  SpliceBlobResponseInput,
+} from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import { sizeOfChunks } from '../../store/content/chunk-list.js'
+import { missingOf, type Store } from '../../store/store.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { type BlobPart, Concatenation } from '../../stream/chunking/concatenate.js'
+import { WHOLE } from '../../stream/path.js'
+import { inInstance, instanceOf } from '../instance.js'
+import { requestDigest, requestDigests } from '../request-digests.js'
+import type { CasOptions } from './options.js'
+import { chunkedBlobsOf } from './split-blob.js'
+
+/** Chunks fetched ahead while the blob is put together. */
+const AHEAD_COUNT = 8
+
+/** Puts a blob together from chunks that are in the CAS. What that makes is compared with the digest like any upload. */
+export const spliceBlob =
+  ({ instances }: CasOptions) =>
+  async (request: SpliceBlobRequest, rpc: RpcCall): Promise<SpliceBlobResponseInput> => {
+    const instance = instanceOf(instances, request.instanceName)
+    const { cas } = instance
+    const chunked = chunkedBlobsOf(instance, request.instanceName)
+    const call = inInstance(rpc, request.instanceName)
+    const functions = { value: request.digestFunction, served: instance.digestFunctions }
+    const digest = requestDigest(request.blobDigest, functions, 'blob_digest')
+    const sameFunction = { value: digest.function.value, served: instance.digestFunctions }
+    const chunks = requestDigests(request.chunkDigests, sameFunction, 'chunk_digests')
+    checkChunks(digest, chunks, chunked.maxChunkCount)
+    const missing = await missingOf(cas, [...unique([digest, ...chunks])], call)
+    const isThere = !missing.some(({ key }) => key === digest.key)
+    if (isThere) return { blobDigest: digest }
+    const [gone] = missing.filter(({ key }) => key !== digest.key)
+    if (gone !== undefined) throw new StatusError('NOT_FOUND', `chunk ${gone.key} is not in the CAS`)
+    const parts = chunks.map((chunk) => partOf(chunk, cas, call))
+    const blob = Blob.ofPath([new Concatenation(parts, AHEAD_COUNT)], { sizeBytes: digest.sizeBytes })
+    await cas.put(digest, blob, call)
+    await chunked.remember(digest, { chunks, chunkingFunction: request.chunkingFunction }, call)
+    return { blobDigest: digest }
+  }
+
+const checkChunks = (digest: Digest, chunks: readonly Digest[], maxChunkCount: number): void => {
+  if (chunks.length > maxChunkCount) {
+    const expected = `expected at most ${maxChunkCount}: upload the blob whole`
+    throw new StatusError('INVALID_ARGUMENT', `chunk_digests has ${chunks.length} entries, ${expected}`)
+  }
+  const sizeBytes = sizeOfChunks(chunks)
+  if (sizeBytes === digest.sizeBytes) return
+  const found = `the chunks of blob ${digest.key} have ${sizeBytes} bytes together`
+  throw new StatusError('INVALID_ARGUMENT', `${found}, expected ${digest.sizeBytes}`)
+}
+
+const unique = (digests: readonly Digest[]): Iterable<Digest> =>
+  new Map(digests.map((digest) => [digest.key, digest])).values()
+
+/** A chunk that a backend has changed is not the fault of the client who named it. */
+const partOf = (chunk: Digest, cas: Store, call: Call): BlobPart => ({
+  sizeBytes: chunk.sizeBytes,
+  open: async (signal) => {
+    const blob = await cas.get(chunk, WHOLE, internalCall({ ...call, signal }))
+    return blob.checkedAs(chunk, { fault: 'backend', repair: () => cas.remove(chunk, call) })
+  },
+})

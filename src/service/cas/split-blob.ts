@@ -1,0 +1,31 @@
+import type { RpcCall } from '../../base/rpc.js'
+import { StatusError } from '../../base/status-error.js'
+import type { SplitBlobRequest, SplitBlobResponseInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { missingOf } from '../../store/store.js'
+import { type CasInstance, inInstance, instanceOf } from '../instance.js'
+import { requestDigest } from '../request-digests.js'
+import type { ChunkedBlobs } from './chunked-blobs.js'
+import type { CasOptions } from './options.js'
+import { entryBytes } from './response-budget.js'
+
+/** How a blob falls into chunks, which are in the CAS then. What the client would rather have it cut by is a wish. */
+export const splitBlob =
+  ({ instances, maxResponseBytes }: CasOptions) =>
+  async (request: SplitBlobRequest, rpc: RpcCall): Promise<SplitBlobResponseInput> => {
+    const instance = instanceOf(instances, request.instanceName)
+    const chunked = chunkedBlobsOf(instance, request.instanceName)
+    const call = inInstance(rpc, request.instanceName)
+    const functions = { value: request.digestFunction, served: instance.digestFunctions }
+    const digest = requestDigest(request.blobDigest, functions, 'blob_digest')
+    const [missing] = await missingOf(instance.cas, [digest], call)
+    if (missing !== undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in the CAS`)
+    const mostInAnswer = Math.floor(maxResponseBytes / entryBytes(digest))
+    const maxChunkCount = Math.min(chunked.maxChunkCount, mostInAnswer)
+    const { chunks, chunkingFunction } = await chunked.listOf(digest, instance.cas, maxChunkCount, call)
+    return { chunkDigests: [...chunks], chunkingFunction }
+  }
+
+export const chunkedBlobsOf = ({ chunked }: CasInstance, instanceName: string): ChunkedBlobs => {
+  if (chunked !== undefined) return chunked
+  throw new StatusError('UNIMPLEMENTED', `instance ${JSON.stringify(instanceName)} neither splits nor splices blobs`)
+}

@@ -1,0 +1,220 @@
+import t, { type Test } from 'tap'
+import { internalCall } from '../../src/base/call.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { chunkSizesOf, FastCdc } from '../../src/reapi/fast-cdc.js'
+import { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
+import { asCas } from '../../src/store/cas.js'
+import { asKeyed } from '../../src/store/keyed.js'
+import type { Store } from '../../src/store/store.js'
+import { Watched } from '../store/watched.js'
+import {
+  BLAKE3,
+  type Blob,
+  blobOf,
+  CAPABILITIES,
+  CAS,
+  failure,
+  get,
+  has,
+  memoryStore,
+  put,
+  randomBlob,
+  SHA256,
+  serve,
+  wire,
+} from './harness.js'
+
+const AVERAGE_BYTES = 4096
+const cdc = new FastCdc(chunkSizesOf(AVERAGE_BYTES))
+
+interface Started {
+  readonly cas: Store
+  readonly backend: Watched
+  readonly lists: Store
+  ask(method: string, request: object): Promise<{ readonly chunkDigests: Digest[]; readonly chunkingFunction: number }>
+}
+
+const start = async (t: Test, { maxChunkCount = 50_000, keepsLists = true } = {}): Promise<Started> => {
+  const backend = new Watched(await memoryStore())
+  const cas = asCas(backend)
+  const lists = await memoryStore()
+  const chunked = new ChunkedBlobs({ lists: keepsLists ? asKeyed(lists) : undefined, cdc, maxChunkCount })
+  const { client } = await serve(t, { instances: { '': { cas, chunked }, whole: { cas } } })
+  return { cas, backend, lists, ask: (method, request) => client.unary(`${CAS}/${method}`, request).response }
+}
+
+/** As a client would cut it. */
+const cut = ({ bytes, digest }: Blob): Blob[] => {
+  const chunks: Blob[] = []
+  for (let from = 0; from < bytes.length; ) {
+    const to = cdc.cut(bytes, from, bytes.length)
+    chunks.push(blobOf(bytes.subarray(from, to), digest.function))
+    from = to
+  }
+  return chunks
+}
+
+const FAST_CDC_2020 = 1
+
+t.test('CAP-14, CAP-15, SPL-01: is announced where it is configured, and UNIMPLEMENTED elsewhere', async (t) => {
+  const chunked = new ChunkedBlobs({ lists: undefined, cdc, maxChunkCount: 10 })
+  const { client } = await serve(t, { instances: { '': { chunked }, whole: {} } })
+  const cacheOf = async (instanceName: string) =>
+    (await client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }).response).cacheCapabilities
+  t.match(await cacheOf(''), {
+    splitBlobSupport: true,
+    spliceBlobSupport: true,
+    fastCdc2020Params: { avgChunkSizeBytes: AVERAGE_BYTES, seed: 0 },
+  })
+  t.match(await cacheOf('whole'), { splitBlobSupport: false, spliceBlobSupport: false, fastCdc2020Params: null })
+  for (const method of ['SplitBlob', 'SpliceBlob']) {
+    const { code } = await failure(client.unary(`${CAS}/${method}`, { instanceName: 'whole' }).response)
+    t.equal(code, 'UNIMPLEMENTED', method)
+  }
+})
+
+t.test('SPL-02, SPL-10: a blob is split as FAST_CDC_2020 says, and its chunks are in the CAS', async (t) => {
+  for (const digestFunction of [SHA256, BLAKE3]) {
+    const { cas, ask } = await start(t)
+    const blob = blobOf(randomBlob(3_000_000).bytes, digestFunction)
+    await put(cas, blob)
+    for (const chunkingFunction of [0, FAST_CDC_2020, 2]) {
+      const request = { blobDigest: wire(blob.digest), digestFunction: digestFunction.value, chunkingFunction }
+      const answer = await ask('SplitBlob', request)
+      t.same(
+        answer.chunkDigests.map(({ hash }) => hash),
+        cut(blob).map(({ digest }) => digest.hash),
+      )
+      t.equal(answer.chunkingFunction, FAST_CDC_2020)
+      const chunks = answer.chunkDigests.map((message) => Digest.parse(message, digestFunction))
+      const whole = Buffer.concat(await Promise.all(chunks.map((chunk) => get(cas, chunk))))
+      t.ok(whole.equals(blob.bytes))
+    }
+  }
+})
+
+t.test('a blob is read once to be split, and again when a chunk is gone', async (t) => {
+  const { cas, backend, ask } = await start(t)
+  const blob = randomBlob(200_000)
+  await put(cas, blob)
+  const split = () => ask('SplitBlob', { blobDigest: wire(blob.digest) })
+  const first = await split()
+  const { reads } = backend
+  t.same((await split()).chunkDigests, first.chunkDigests)
+  t.equal(backend.reads, reads)
+  const [chunk] = cut(blob)
+  await cas.remove((chunk as Blob).digest, internalCall())
+  t.same((await split()).chunkDigests, first.chunkDigests)
+  t.equal(backend.reads, reads + 1)
+  t.ok(await has(cas, (chunk as Blob).digest))
+})
+
+t.test('without a store for the lists each question is answered anew', async (t) => {
+  const { cas, ask } = await start(t, { keepsLists: false })
+  const blob = randomBlob(100_000)
+  await put(cas, blob)
+  for (let i = 0; i < 2; i++) {
+    t.equal((await ask('SplitBlob', { blobDigest: wire(blob.digest) })).chunkDigests.length, cut(blob).length)
+  }
+})
+
+t.test('what cannot be cut is one chunk, and the empty blob none', async (t) => {
+  const { cas, ask } = await start(t)
+  const blob = randomBlob(100)
+  await put(cas, blob)
+  t.same((await ask('SplitBlob', { blobDigest: wire(blob.digest) })).chunkDigests, [wire(blob.digest)])
+  t.same((await ask('SplitBlob', { blobDigest: wire(blobOf('').digest) })).chunkDigests, [])
+})
+
+t.test('SPL-03: an absent blob, and one of too many chunks, are NOT_FOUND', async (t) => {
+  const { cas, ask } = await start(t, { maxChunkCount: 3 })
+  const blob = randomBlob(100_000)
+  t.equal((await failure(ask('SplitBlob', { blobDigest: wire(blob.digest) }))).code, 'NOT_FOUND')
+  await put(cas, blob)
+  const { code, message } = await failure(ask('SplitBlob', { blobDigest: wire(blob.digest) }))
+  t.equal(code, 'NOT_FOUND')
+  t.match(message, /more than 3 chunks/)
+})
+
+t.test('a blob that a backend has changed is not split', async (t) => {
+  const { cas, backend, ask } = await start(t)
+  const blob = randomBlob(100_000)
+  const damaged = Buffer.from(blob.bytes)
+  damaged[50_000] = (damaged[50_000] ?? 0) ^ 1
+  await put(backend, { ...blob, bytes: damaged })
+  t.equal((await failure(ask('SplitBlob', { blobDigest: wire(blob.digest) }))).code, 'DATA_LOSS')
+  t.notOk(await has(cas, blob.digest), 'it is dropped')
+})
+
+const splice = (blob: Blob, chunks: readonly Blob[], more: object = {}) => ({
+  blobDigest: wire(blob.digest),
+  chunkDigests: chunks.map(({ digest }) => wire(digest)),
+  ...more,
+})
+
+t.test('SPL-04, SPL-08, SPL-09: chunks become a blob, whose list is then known', async (t) => {
+  const { cas, lists, ask } = await start(t)
+  const blob = randomBlob(2_000_000)
+  const chunks = [0, 700_000, 700_001].map((from, i) => blobOf(blob.bytes.subarray(from, [700_000, 700_001][i])))
+  await put(cas, ...chunks)
+  for (let i = 0; i < 2; i++) {
+    t.match(await ask('SpliceBlob', splice(blob, chunks)), { blobDigest: wire(blob.digest) })
+    t.ok((await get(cas, blob.digest)).equals(blob.bytes))
+  }
+  t.ok(await has(lists, blob.digest))
+  const { chunkDigests, chunkingFunction } = await ask('SplitBlob', { blobDigest: wire(blob.digest) })
+  t.same(
+    chunkDigests,
+    chunks.map(({ digest }) => wire(digest)),
+  )
+  t.equal(chunkingFunction, 0)
+})
+
+t.test('a chunk may come many times, and be larger than memory is lent for', async (t) => {
+  const { cas, ask } = await start(t)
+  const [large, small] = [randomBlob(6 * 1024 * 1024), randomBlob(10)]
+  await put(cas, large, small)
+  const order = [small, large, small, small, large, small]
+  const blob = blobOf(Buffer.concat(order.map(({ bytes }) => bytes)))
+  await ask('SpliceBlob', splice(blob, order))
+  t.ok((await get(cas, blob.digest)).equals(blob.bytes))
+})
+
+t.test('SPL-05, SPL-06, SPL-07: what does not make the blob is refused', async (t) => {
+  const { cas, ask } = await start(t)
+  const blob = randomBlob(100_000)
+  const [first, second] = [blobOf(blob.bytes.subarray(0, 40_000)), blobOf(blob.bytes.subarray(40_000))]
+  const refused = async (request: object, code: string, what: string) => {
+    t.equal((await failure(ask('SpliceBlob', request))).code, code, what)
+    t.notOk(await has(cas, blob.digest))
+  }
+  await put(cas, first)
+  await refused(splice(blob, [first, second]), 'NOT_FOUND', 'a chunk that is absent')
+  await put(cas, second)
+  await refused(splice(blob, [second, first]), 'INVALID_ARGUMENT', 'another order')
+  await refused(splice(blob, [first]), 'INVALID_ARGUMENT', 'too few bytes')
+  await refused(splice(blob, []), 'INVALID_ARGUMENT', 'no chunk')
+  await refused({ chunkDigests: [wire(first.digest)] }, 'INVALID_ARGUMENT', 'no blob_digest')
+  await refused(splice(blob, [first, second], { digestFunction: BLAKE3.value }), 'NOT_FOUND', 'another function')
+  await ask('SpliceBlob', splice(blob, [first, second]))
+  t.ok(await has(cas, blob.digest))
+})
+
+t.test('a chunk that a backend has changed is not the fault of the client, and is dropped', async (t) => {
+  const { cas, backend, ask } = await start(t)
+  const blob = randomBlob(100_000)
+  const [first, second] = [blobOf(blob.bytes.subarray(0, 40_000)), blobOf(blob.bytes.subarray(40_000))]
+  await put(cas, first)
+  await put(backend, { ...second, bytes: Buffer.alloc(60_000) })
+  t.equal((await failure(ask('SpliceBlob', splice(blob, [first, second])))).code, 'DATA_LOSS')
+  t.notOk(await has(cas, blob.digest))
+  t.notOk(await has(cas, second.digest))
+})
+
+t.test('more chunks than are allowed are refused', async (t) => {
+  const { ask } = await start(t, { maxChunkCount: 2 })
+  const blob = randomBlob(30)
+  const { code, message } = await failure(ask('SpliceBlob', splice(blob, [blob, blob, blob])))
+  t.equal(code, 'INVALID_ARGUMENT')
+  t.match(message, /at most 2/)
+})
