@@ -39,6 +39,7 @@ const importedBy = {
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
+  '@aws-sdk/client-s3': ['store/experimental-cloud-object-store/s3'],
   '@redis/client': ['store/redis-store/connections'],
   '@opentelemetry/api': ['metrics/otlp/'],
   '@opentelemetry/resources': ['metrics/otlp/'],

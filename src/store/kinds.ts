@@ -4,6 +4,7 @@ import { completenessChecking } from './kind/completeness-checking.js'
 import { compression } from './kind/compression.js'
 import { dedup } from './kind/dedup.js'
 import { existenceCache } from './kind/existence-cache.js'
+import { experimentalCloudObjectStore } from './kind/experimental-cloud-object-store.js'
 import { fastSlow } from './kind/fast-slow.js'
 import { filesystem } from './kind/filesystem.js'
 import { grpc } from './kind/grpc.js'
@@ -31,6 +32,7 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   existence_cache: existenceCache,
   size_partitioning: sizePartitioning,
   shard,
+  experimental_cloud_object_store: experimentalCloudObjectStore,
   ref_store: refStore,
   grpc,
   redis_store: redisStore,

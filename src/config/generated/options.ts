@@ -16,6 +16,7 @@ export interface StoreOptions {
   readonly noop: NoopOptions
   readonly grpc: GrpcOptions
   readonly redis_store: RedisStoreOptions
+  readonly experimental_cloud_object_store: ExperimentalCloudObjectStoreOptions
   readonly cache_metrics: CacheMetricsOptions
 }
 
@@ -582,6 +583,104 @@ export interface RedisStoreOptions {
    * In place of `connection_timeout_ms`, which it must not stand beside: the same in seconds.
    */
   readonly connection_timeout_s?: number
+}
+
+/**
+ * Keeps each blob as an object in a bucket. Credentials come from where the provider's own library looks for them, unless keys here give them.
+ */
+export interface ExperimentalCloudObjectStoreOptions {
+  /**
+   * Whose object store it is; decides which of the other fields apply.
+   */
+  readonly provider: 'aws' | 'gcs' | 'azure' | 'ontap' | 'r2' | 'oci'
+  /**
+   * Region (aws, oci). Left out with aws: `AWS_REGION` or the profile.
+   */
+  readonly region?: string
+  /**
+   * Bucket (all but azure, whose word is `container`).
+   */
+  readonly bucket?: string
+  /**
+   * Bytes of one part of a resumable upload (gcs), rounded up to 256 KiB.
+   */
+  readonly resumable_chunk_size: number
+  /**
+   * Refuse to start without credentials (gcs); else requests are sent without any where none are found.
+   */
+  readonly authentication_required: boolean
+  /**
+   * Seconds connecting may take (gcs).
+   */
+  readonly connection_timeout_s: number
+  /**
+   * Seconds a read may stand still (gcs).
+   */
+  readonly read_timeout_s: number
+  /**
+   * Storage account (azure).
+   */
+  readonly account_name?: string
+  /**
+   * Container (azure).
+   */
+  readonly container?: string
+  /**
+   * Signed address of the account or the container, instead of other credentials (azure).
+   */
+  readonly sas_url?: string
+  /**
+   * Address of the service: ontap needs it; elsewhere it takes the place of the provider's own, for another server that speaks its protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.
+   */
+  readonly endpoint?: string
+  /**
+   * Virtual server, which stands for the region (ontap).
+   */
+  readonly vserver_name?: string
+  /**
+   * PEM file of the authorities to trust instead of the system's (ontap).
+   */
+  readonly root_certificates?: string
+  /**
+   * Account, part of the address (r2).
+   */
+  readonly account_id?: string
+  /**
+   * Namespace, part of the address (oci).
+   */
+  readonly namespace?: string
+  /**
+   * Key id (r2, oci). Left out: where Amazon's library looks, `AWS_ACCESS_KEY_ID` first.
+   */
+  readonly access_key_id?: string
+  /**
+   * Secret of the key (r2, oci); goes with `access_key_id`.
+   */
+  readonly secret_access_key?: string
+  /**
+   * Put before every key as it stands; what is kept under different prefixes never meets.
+   */
+  readonly key_prefix: string
+  /**
+   * How failed calls are tried again.
+   */
+  readonly retry: Retry
+  /**
+   * Objects older than this many seconds count as missing, so that a rule of the bucket may delete them; 0 means never.
+   */
+  readonly consider_expired_after_s: number
+  /**
+   * Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size. Never less than what the provider takes for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs parts are `resumable_chunk_size`.
+   */
+  readonly max_retry_buffer_per_request?: number
+  /**
+   * Parts being sent at one time, of all uploads together; each takes the memory of a part.
+   */
+  readonly multipart_max_concurrent_uploads: number
+  /**
+   * Allow an address with `http://`.
+   */
+  readonly insecure_allow_http: boolean
 }
 
 /**

@@ -3876,7 +3876,7 @@ return errors === 0;
 }
 validate98.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema43 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json","title":"experimental_cloud_object_store","description":"Keeps blobs in an object store.","type":"object","properties":{"provider":{"description":"Whose object store it is; decides which of the other fields apply.","type":"string","enum":["aws","gcs","azure","ontap","r2","oci"]},"region":{"description":"Region (aws, oci).","type":"string"},"bucket":{"description":"Bucket (all but azure).","type":"string"},"resumable_chunk_size":{"description":"Bytes of one part of a resumable upload (gcs).","type":["integer","string"],"x-value":"size","default":2000000},"authentication_required":{"description":"Refuse to go on without credentials (gcs).","type":["boolean","string"],"x-value":"bool","default":false},"connection_timeout_s":{"description":"Seconds connecting may take (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"read_timeout_s":{"description":"Seconds a read may stand still (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"account_name":{"description":"Storage account (azure).","type":"string"},"container":{"description":"Container (azure).","type":"string"},"sas_url":{"description":"Signed address used instead of credentials (azure).","type":"string"},"endpoint":{"description":"Address of the service (azure, ontap).","type":"string"},"vserver_name":{"description":"Virtual server (ontap).","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust (ontap).","type":"string","x-path":true},"account_id":{"description":"Account (r2).","type":"string"},"namespace":{"description":"Namespace (oci).","type":"string"},"access_key_id":{"description":"Key id (r2, oci).","type":"string"},"secret_access_key":{"description":"Secret of the key (r2, oci).","type":"string"},"key_prefix":{"description":"Put before every key as it stands.","type":"string","default":""},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Bytes kept to repeat a failed upload.","type":["integer","string"],"x-value":"size","default":5000000,"x-nativelink-default":"5 MiB"},"multipart_max_concurrent_uploads":{"description":"Parts uploaded at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"insecure_allow_http":{"description":"Allow plain HTTP.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Speak HTTP/1.1 only.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-available":false};
+const schema43 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json","title":"experimental_cloud_object_store","description":"Keeps each blob as an object in a bucket. Credentials come from where the provider's own library looks for them, unless keys here give them.","type":"object","properties":{"provider":{"description":"Whose object store it is; decides which of the other fields apply.","type":"string","enum":["aws","gcs","azure","ontap","r2","oci"]},"region":{"description":"Region (aws, oci). Left out with aws: `AWS_REGION` or the profile.","type":"string"},"bucket":{"description":"Bucket (all but azure, whose word is `container`).","type":"string"},"resumable_chunk_size":{"description":"Bytes of one part of a resumable upload (gcs), rounded up to 256 KiB.","type":["integer","string"],"x-value":"size","default":2000000,"x-zero-is-default":true},"authentication_required":{"description":"Refuse to start without credentials (gcs); else requests are sent without any where none are found.","type":["boolean","string"],"x-value":"bool","default":false},"connection_timeout_s":{"description":"Seconds connecting may take (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"read_timeout_s":{"description":"Seconds a read may stand still (gcs).","type":["integer","string"],"x-value":"duration","default":3,"x-zero-is-default":true},"account_name":{"description":"Storage account (azure).","type":"string"},"container":{"description":"Container (azure).","type":"string"},"sas_url":{"description":"Signed address of the account or the container, instead of other credentials (azure).","type":"string"},"endpoint":{"description":"Address of the service: ontap needs it; elsewhere it takes the place of the provider's own, for another server that speaks its protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.","type":"string"},"vserver_name":{"description":"Virtual server, which stands for the region (ontap).","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust instead of the system's (ontap).","type":"string","x-path":true},"account_id":{"description":"Account, part of the address (r2).","type":"string"},"namespace":{"description":"Namespace, part of the address (oci).","type":"string"},"access_key_id":{"description":"Key id (r2, oci). Left out: where Amazon's library looks, `AWS_ACCESS_KEY_ID` first.","type":"string"},"secret_access_key":{"description":"Secret of the key (r2, oci); goes with `access_key_id`.","type":"string"},"key_prefix":{"description":"Put before every key as it stands; what is kept under different prefixes never meets.","type":"string","default":""},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing, so that a rule of the bucket may delete them; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size. Never less than what the provider takes for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs parts are `resumable_chunk_size`.","type":["integer","string"],"x-value":"size"},"multipart_max_concurrent_uploads":{"description":"Parts being sent at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true},"insecure_allow_http":{"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Speak HTTP/1.1 only, which the libraries of the providers do anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"required":["provider"]};
 
 function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/experimental_cloud_object_store.json" */;
@@ -3890,9 +3890,8 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(func1.call(schema43.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema43,data};
+if(data.provider === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "provider"},message:"must have required property '"+"provider"+"'",schema:schema43.required,parentSchema:schema43,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3901,11 +3900,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-}
-if(data.provider !== undefined){
-let data0 = data.provider;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.provider.type,parentSchema:schema43.properties.provider,data:data0};
+for(const key0 in data){
+if(!(func1.call(schema43.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema43,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3914,8 +3911,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!((((((data0 === "aws") || (data0 === "gcs")) || (data0 === "azure")) || (data0 === "ontap")) || (data0 === "r2")) || (data0 === "oci"))){
-const err2 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/enum",keyword:"enum",params:{allowedValues: schema43.properties.provider.enum},message:"must be equal to one of the allowed values",schema:schema43.properties.provider.enum,parentSchema:schema43.properties.provider,data:data0};
+}
+if(data.provider !== undefined){
+let data0 = data.provider;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.provider.type,parentSchema:schema43.properties.provider,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3924,11 +3924,8 @@ vErrors.push(err2);
 }
 errors++;
 }
-}
-if(data.region !== undefined){
-let data1 = data.region;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/region",schemaPath:"#/properties/region/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.region.type,parentSchema:schema43.properties.region,data:data1};
+if(!((((((data0 === "aws") || (data0 === "gcs")) || (data0 === "azure")) || (data0 === "ontap")) || (data0 === "r2")) || (data0 === "oci"))){
+const err3 = {instancePath:instancePath+"/provider",schemaPath:"#/properties/provider/enum",keyword:"enum",params:{allowedValues: schema43.properties.provider.enum},message:"must be equal to one of the allowed values",schema:schema43.properties.provider.enum,parentSchema:schema43.properties.provider,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3938,10 +3935,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.bucket !== undefined){
-let data2 = data.bucket;
-if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/bucket",schemaPath:"#/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.bucket.type,parentSchema:schema43.properties.bucket,data:data2};
+if(data.region !== undefined){
+let data1 = data.region;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/region",schemaPath:"#/properties/region/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.region.type,parentSchema:schema43.properties.region,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3951,10 +3948,10 @@ vErrors.push(err4);
 errors++;
 }
 }
-if(data.resumable_chunk_size !== undefined){
-let data3 = data.resumable_chunk_size;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/resumable_chunk_size",schemaPath:"#/properties/resumable_chunk_size/type",keyword:"type",params:{type: schema43.properties.resumable_chunk_size.type},message:"must be integer,string",schema:schema43.properties.resumable_chunk_size.type,parentSchema:schema43.properties.resumable_chunk_size,data:data3};
+if(data.bucket !== undefined){
+let data2 = data.bucket;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/bucket",schemaPath:"#/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.bucket.type,parentSchema:schema43.properties.bucket,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3963,9 +3960,11 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data3, schema43.properties.resumable_chunk_size, instancePath+"/resumable_chunk_size");
-if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/resumable_chunk_size",schemaPath:"#/properties/resumable_chunk_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema43.properties.resumable_chunk_size,data:data3};
+}
+if(data.resumable_chunk_size !== undefined){
+let data3 = data.resumable_chunk_size;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err6 = {instancePath:instancePath+"/resumable_chunk_size",schemaPath:"#/properties/resumable_chunk_size/type",keyword:"type",params:{type: schema43.properties.resumable_chunk_size.type},message:"must be integer,string",schema:schema43.properties.resumable_chunk_size.type,parentSchema:schema43.properties.resumable_chunk_size,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3974,11 +3973,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-if(data.authentication_required !== undefined){
-let data4 = data.authentication_required;
-if((typeof data4 !== "boolean") && (typeof data4 !== "string")){
-const err7 = {instancePath:instancePath+"/authentication_required",schemaPath:"#/properties/authentication_required/type",keyword:"type",params:{type: schema43.properties.authentication_required.type},message:"must be boolean,string",schema:schema43.properties.authentication_required.type,parentSchema:schema43.properties.authentication_required,data:data4};
+const reason0 = checkScalar.call(this, "size", data3, schema43.properties.resumable_chunk_size, instancePath+"/resumable_chunk_size");
+if(reason0 !== undefined){
+const err7 = {instancePath:instancePath+"/resumable_chunk_size",schemaPath:"#/properties/resumable_chunk_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema43.properties.resumable_chunk_size,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3987,9 +3984,11 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "bool", data4, schema43.properties.authentication_required, instancePath+"/authentication_required");
-if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/authentication_required",schemaPath:"#/properties/authentication_required/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema43.properties.authentication_required,data:data4};
+}
+if(data.authentication_required !== undefined){
+let data4 = data.authentication_required;
+if((typeof data4 !== "boolean") && (typeof data4 !== "string")){
+const err8 = {instancePath:instancePath+"/authentication_required",schemaPath:"#/properties/authentication_required/type",keyword:"type",params:{type: schema43.properties.authentication_required.type},message:"must be boolean,string",schema:schema43.properties.authentication_required.type,parentSchema:schema43.properties.authentication_required,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3998,11 +3997,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data.connection_timeout_s !== undefined){
-let data5 = data.connection_timeout_s;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err9 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/type",keyword:"type",params:{type: schema43.properties.connection_timeout_s.type},message:"must be integer,string",schema:schema43.properties.connection_timeout_s.type,parentSchema:schema43.properties.connection_timeout_s,data:data5};
+const reason1 = checkScalar.call(this, "bool", data4, schema43.properties.authentication_required, instancePath+"/authentication_required");
+if(reason1 !== undefined){
+const err9 = {instancePath:instancePath+"/authentication_required",schemaPath:"#/properties/authentication_required/x-value",keyword:"x-value",params:{},message:reason1,schema:"bool",parentSchema:schema43.properties.authentication_required,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4011,9 +4008,11 @@ vErrors.push(err9);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data5, schema43.properties.connection_timeout_s, instancePath+"/connection_timeout_s");
-if(reason2 !== undefined){
-const err10 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema43.properties.connection_timeout_s,data:data5};
+}
+if(data.connection_timeout_s !== undefined){
+let data5 = data.connection_timeout_s;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err10 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/type",keyword:"type",params:{type: schema43.properties.connection_timeout_s.type},message:"must be integer,string",schema:schema43.properties.connection_timeout_s.type,parentSchema:schema43.properties.connection_timeout_s,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4022,11 +4021,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data.read_timeout_s !== undefined){
-let data6 = data.read_timeout_s;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err11 = {instancePath:instancePath+"/read_timeout_s",schemaPath:"#/properties/read_timeout_s/type",keyword:"type",params:{type: schema43.properties.read_timeout_s.type},message:"must be integer,string",schema:schema43.properties.read_timeout_s.type,parentSchema:schema43.properties.read_timeout_s,data:data6};
+const reason2 = checkScalar.call(this, "duration", data5, schema43.properties.connection_timeout_s, instancePath+"/connection_timeout_s");
+if(reason2 !== undefined){
+const err11 = {instancePath:instancePath+"/connection_timeout_s",schemaPath:"#/properties/connection_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema43.properties.connection_timeout_s,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4035,9 +4032,11 @@ vErrors.push(err11);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data6, schema43.properties.read_timeout_s, instancePath+"/read_timeout_s");
-if(reason3 !== undefined){
-const err12 = {instancePath:instancePath+"/read_timeout_s",schemaPath:"#/properties/read_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema43.properties.read_timeout_s,data:data6};
+}
+if(data.read_timeout_s !== undefined){
+let data6 = data.read_timeout_s;
+if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err12 = {instancePath:instancePath+"/read_timeout_s",schemaPath:"#/properties/read_timeout_s/type",keyword:"type",params:{type: schema43.properties.read_timeout_s.type},message:"must be integer,string",schema:schema43.properties.read_timeout_s.type,parentSchema:schema43.properties.read_timeout_s,data:data6};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4046,11 +4045,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-}
-if(data.account_name !== undefined){
-let data7 = data.account_name;
-if(typeof data7 !== "string"){
-const err13 = {instancePath:instancePath+"/account_name",schemaPath:"#/properties/account_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.account_name.type,parentSchema:schema43.properties.account_name,data:data7};
+const reason3 = checkScalar.call(this, "duration", data6, schema43.properties.read_timeout_s, instancePath+"/read_timeout_s");
+if(reason3 !== undefined){
+const err13 = {instancePath:instancePath+"/read_timeout_s",schemaPath:"#/properties/read_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema43.properties.read_timeout_s,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4060,10 +4057,10 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.container !== undefined){
-let data8 = data.container;
-if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/container",schemaPath:"#/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.container.type,parentSchema:schema43.properties.container,data:data8};
+if(data.account_name !== undefined){
+let data7 = data.account_name;
+if(typeof data7 !== "string"){
+const err14 = {instancePath:instancePath+"/account_name",schemaPath:"#/properties/account_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.account_name.type,parentSchema:schema43.properties.account_name,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4073,10 +4070,10 @@ vErrors.push(err14);
 errors++;
 }
 }
-if(data.sas_url !== undefined){
-let data9 = data.sas_url;
-if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/sas_url",schemaPath:"#/properties/sas_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.sas_url.type,parentSchema:schema43.properties.sas_url,data:data9};
+if(data.container !== undefined){
+let data8 = data.container;
+if(typeof data8 !== "string"){
+const err15 = {instancePath:instancePath+"/container",schemaPath:"#/properties/container/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.container.type,parentSchema:schema43.properties.container,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4086,10 +4083,10 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.endpoint !== undefined){
-let data10 = data.endpoint;
-if(typeof data10 !== "string"){
-const err16 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.endpoint.type,parentSchema:schema43.properties.endpoint,data:data10};
+if(data.sas_url !== undefined){
+let data9 = data.sas_url;
+if(typeof data9 !== "string"){
+const err16 = {instancePath:instancePath+"/sas_url",schemaPath:"#/properties/sas_url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.sas_url.type,parentSchema:schema43.properties.sas_url,data:data9};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4099,10 +4096,10 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.vserver_name !== undefined){
-let data11 = data.vserver_name;
-if(typeof data11 !== "string"){
-const err17 = {instancePath:instancePath+"/vserver_name",schemaPath:"#/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.vserver_name.type,parentSchema:schema43.properties.vserver_name,data:data11};
+if(data.endpoint !== undefined){
+let data10 = data.endpoint;
+if(typeof data10 !== "string"){
+const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.endpoint.type,parentSchema:schema43.properties.endpoint,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4112,10 +4109,10 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.root_certificates !== undefined){
-let data12 = data.root_certificates;
-if(typeof data12 !== "string"){
-const err18 = {instancePath:instancePath+"/root_certificates",schemaPath:"#/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.root_certificates.type,parentSchema:schema43.properties.root_certificates,data:data12};
+if(data.vserver_name !== undefined){
+let data11 = data.vserver_name;
+if(typeof data11 !== "string"){
+const err18 = {instancePath:instancePath+"/vserver_name",schemaPath:"#/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.vserver_name.type,parentSchema:schema43.properties.vserver_name,data:data11};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4125,10 +4122,10 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.account_id !== undefined){
-let data13 = data.account_id;
-if(typeof data13 !== "string"){
-const err19 = {instancePath:instancePath+"/account_id",schemaPath:"#/properties/account_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.account_id.type,parentSchema:schema43.properties.account_id,data:data13};
+if(data.root_certificates !== undefined){
+let data12 = data.root_certificates;
+if(typeof data12 !== "string"){
+const err19 = {instancePath:instancePath+"/root_certificates",schemaPath:"#/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.root_certificates.type,parentSchema:schema43.properties.root_certificates,data:data12};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -4138,10 +4135,10 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.namespace !== undefined){
-let data14 = data.namespace;
-if(typeof data14 !== "string"){
-const err20 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.namespace.type,parentSchema:schema43.properties.namespace,data:data14};
+if(data.account_id !== undefined){
+let data13 = data.account_id;
+if(typeof data13 !== "string"){
+const err20 = {instancePath:instancePath+"/account_id",schemaPath:"#/properties/account_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.account_id.type,parentSchema:schema43.properties.account_id,data:data13};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4151,10 +4148,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data.access_key_id !== undefined){
-let data15 = data.access_key_id;
-if(typeof data15 !== "string"){
-const err21 = {instancePath:instancePath+"/access_key_id",schemaPath:"#/properties/access_key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.access_key_id.type,parentSchema:schema43.properties.access_key_id,data:data15};
+if(data.namespace !== undefined){
+let data14 = data.namespace;
+if(typeof data14 !== "string"){
+const err21 = {instancePath:instancePath+"/namespace",schemaPath:"#/properties/namespace/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.namespace.type,parentSchema:schema43.properties.namespace,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4164,10 +4161,10 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.secret_access_key !== undefined){
-let data16 = data.secret_access_key;
-if(typeof data16 !== "string"){
-const err22 = {instancePath:instancePath+"/secret_access_key",schemaPath:"#/properties/secret_access_key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.secret_access_key.type,parentSchema:schema43.properties.secret_access_key,data:data16};
+if(data.access_key_id !== undefined){
+let data15 = data.access_key_id;
+if(typeof data15 !== "string"){
+const err22 = {instancePath:instancePath+"/access_key_id",schemaPath:"#/properties/access_key_id/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.access_key_id.type,parentSchema:schema43.properties.access_key_id,data:data15};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4177,15 +4174,28 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.key_prefix !== undefined){
-let data17 = data.key_prefix;
-if(typeof data17 !== "string"){
-const err23 = {instancePath:instancePath+"/key_prefix",schemaPath:"#/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.key_prefix.type,parentSchema:schema43.properties.key_prefix,data:data17};
+if(data.secret_access_key !== undefined){
+let data16 = data.secret_access_key;
+if(typeof data16 !== "string"){
+const err23 = {instancePath:instancePath+"/secret_access_key",schemaPath:"#/properties/secret_access_key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.secret_access_key.type,parentSchema:schema43.properties.secret_access_key,data:data16};
 if(vErrors === null){
 vErrors = [err23];
 }
 else {
 vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data.key_prefix !== undefined){
+let data17 = data.key_prefix;
+if(typeof data17 !== "string"){
+const err24 = {instancePath:instancePath+"/key_prefix",schemaPath:"#/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema43.properties.key_prefix.type,parentSchema:schema43.properties.key_prefix,data:data17};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
 }
 errors++;
 }
@@ -4199,18 +4209,7 @@ errors = vErrors.length;
 if(data.consider_expired_after_s !== undefined){
 let data19 = data.consider_expired_after_s;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err24 = {instancePath:instancePath+"/consider_expired_after_s",schemaPath:"#/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema43.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema43.properties.consider_expired_after_s.type,parentSchema:schema43.properties.consider_expired_after_s,data:data19};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-const reason4 = checkScalar.call(this, "duration", data19, schema43.properties.consider_expired_after_s, instancePath+"/consider_expired_after_s");
-if(reason4 !== undefined){
-const err25 = {instancePath:instancePath+"/consider_expired_after_s",schemaPath:"#/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema43.properties.consider_expired_after_s,data:data19};
+const err25 = {instancePath:instancePath+"/consider_expired_after_s",schemaPath:"#/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema43.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema43.properties.consider_expired_after_s.type,parentSchema:schema43.properties.consider_expired_after_s,data:data19};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -4219,11 +4218,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data.max_retry_buffer_per_request !== undefined){
-let data20 = data.max_retry_buffer_per_request;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err26 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema43.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema43.properties.max_retry_buffer_per_request.type,parentSchema:schema43.properties.max_retry_buffer_per_request,data:data20};
+const reason4 = checkScalar.call(this, "duration", data19, schema43.properties.consider_expired_after_s, instancePath+"/consider_expired_after_s");
+if(reason4 !== undefined){
+const err26 = {instancePath:instancePath+"/consider_expired_after_s",schemaPath:"#/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema43.properties.consider_expired_after_s,data:data19};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -4232,9 +4229,11 @@ vErrors.push(err26);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "size", data20, schema43.properties.max_retry_buffer_per_request, instancePath+"/max_retry_buffer_per_request");
-if(reason5 !== undefined){
-const err27 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema43.properties.max_retry_buffer_per_request,data:data20};
+}
+if(data.max_retry_buffer_per_request !== undefined){
+let data20 = data.max_retry_buffer_per_request;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err27 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema43.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema43.properties.max_retry_buffer_per_request.type,parentSchema:schema43.properties.max_retry_buffer_per_request,data:data20};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -4243,11 +4242,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data.multipart_max_concurrent_uploads !== undefined){
-let data21 = data.multipart_max_concurrent_uploads;
-if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err28 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema43.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema43.properties.multipart_max_concurrent_uploads.type,parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
+const reason5 = checkScalar.call(this, "size", data20, schema43.properties.max_retry_buffer_per_request, instancePath+"/max_retry_buffer_per_request");
+if(reason5 !== undefined){
+const err28 = {instancePath:instancePath+"/max_retry_buffer_per_request",schemaPath:"#/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason5,schema:"size",parentSchema:schema43.properties.max_retry_buffer_per_request,data:data20};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -4256,9 +4253,11 @@ vErrors.push(err28);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data21, schema43.properties.multipart_max_concurrent_uploads, instancePath+"/multipart_max_concurrent_uploads");
-if(reason6 !== undefined){
-const err29 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
+}
+if(data.multipart_max_concurrent_uploads !== undefined){
+let data21 = data.multipart_max_concurrent_uploads;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err29 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema43.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema43.properties.multipart_max_concurrent_uploads.type,parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -4267,9 +4266,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-const err30 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
+const reason6 = checkScalar.call(this, "count", data21, schema43.properties.multipart_max_concurrent_uploads, instancePath+"/multipart_max_concurrent_uploads");
+if(reason6 !== undefined){
+const err30 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -4278,12 +4277,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-}
-}
-if(data.insecure_allow_http !== undefined){
-let data22 = data.insecure_allow_http;
-if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
-const err31 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/type",keyword:"type",params:{type: schema43.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema43.properties.insecure_allow_http.type,parentSchema:schema43.properties.insecure_allow_http,data:data22};
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 < 0 || isNaN(data21)){
+const err31 = {instancePath:instancePath+"/multipart_max_concurrent_uploads",schemaPath:"#/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema43.properties.multipart_max_concurrent_uploads,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -4292,9 +4288,12 @@ vErrors.push(err31);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data22, schema43.properties.insecure_allow_http, instancePath+"/insecure_allow_http");
-if(reason7 !== undefined){
-const err32 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema43.properties.insecure_allow_http,data:data22};
+}
+}
+if(data.insecure_allow_http !== undefined){
+let data22 = data.insecure_allow_http;
+if((typeof data22 !== "boolean") && (typeof data22 !== "string")){
+const err32 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/type",keyword:"type",params:{type: schema43.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema43.properties.insecure_allow_http.type,parentSchema:schema43.properties.insecure_allow_http,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -4303,11 +4302,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-if(data.disable_http2 !== undefined){
-let data23 = data.disable_http2;
-if((typeof data23 !== "boolean") && (typeof data23 !== "string")){
-const err33 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/type",keyword:"type",params:{type: schema43.properties.disable_http2.type},message:"must be boolean,string",schema:schema43.properties.disable_http2.type,parentSchema:schema43.properties.disable_http2,data:data23};
+const reason7 = checkScalar.call(this, "bool", data22, schema43.properties.insecure_allow_http, instancePath+"/insecure_allow_http");
+if(reason7 !== undefined){
+const err33 = {instancePath:instancePath+"/insecure_allow_http",schemaPath:"#/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema43.properties.insecure_allow_http,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -4316,9 +4313,11 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "bool", data23, schema43.properties.disable_http2, instancePath+"/disable_http2");
-if(reason8 !== undefined){
-const err34 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema43.properties.disable_http2,data:data23};
+}
+if(data.disable_http2 !== undefined){
+let data23 = data.disable_http2;
+if((typeof data23 !== "boolean") && (typeof data23 !== "string")){
+const err34 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/type",keyword:"type",params:{type: schema43.properties.disable_http2.type},message:"must be boolean,string",schema:schema43.properties.disable_http2.type,parentSchema:schema43.properties.disable_http2,data:data23};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -4327,15 +4326,26 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-}
-else {
-const err35 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data};
+const reason8 = checkScalar.call(this, "bool", data23, schema43.properties.disable_http2, instancePath+"/disable_http2");
+if(reason8 !== undefined){
+const err35 = {instancePath:instancePath+"/disable_http2",schemaPath:"#/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema43.properties.disable_http2,data:data23};
 if(vErrors === null){
 vErrors = [err35];
 }
 else {
 vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema43.type,parentSchema:schema43,data};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
 }
 errors++;
 }

@@ -1,6 +1,7 @@
 import { resolve, sep } from 'node:path'
 import type { EvictionPolicy, StoreConfig, StoreOptions } from '../config.js'
 import { type LintContext, storeBehind, withNested } from './context.js'
+import { lintObjectStore } from './object-stores.js'
 
 /** Stores that cannot do what they were put there for. */
 export const lintStores = (context: LintContext): void => {
@@ -17,6 +18,7 @@ const lintStore = (store: StoreConfig, context: LintContext): void => {
   else if (store.kind === 'compression') lintCompression(store.options, context)
   else if (store.kind === 'verify') lintVerify(store.options, context)
   else if (store.kind === 'dedup') lintDedup(store.options, context)
+  else if (store.kind === 'experimental_cloud_object_store') lintObjectStore(store.options, context)
 }
 
 const lintVerify = (options: StoreOptions['verify'], { findings, originOf }: LintContext): void => {

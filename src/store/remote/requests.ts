@@ -22,6 +22,8 @@ export interface AttemptOptions {
   readonly isRepeatable?: () => boolean
   /** In place of that of the backend. */
   readonly timeoutMs?: number
+  /** An attempt that has begun goes on though its call ends: what became of it could not be told otherwise. */
+  readonly outlivesCall?: boolean
 }
 
 /**
@@ -51,13 +53,13 @@ export class Requests {
   async run<T>(
     { signal }: Pick<Call, 'signal'>,
     attempt: (signal: AbortSignal) => Promise<T>,
-    { isRepeatable = always, timeoutMs = this.#options.timeoutMs }: AttemptOptions = {},
+    { isRepeatable = always, timeoutMs = this.#options.timeoutMs, outlivesCall = false }: AttemptOptions = {},
   ): Promise<T> {
     const attempts = this.#retry.attempts()
     for (;;) {
       const giveBack = await this.#slots.take(signal)
       try {
-        return await before(timeoutMs, this.#late, signal, attempt)
+        return await before(timeoutMs, this.#late, outlivesCall ? NEVER : signal, attempt)
       } catch (thrown) {
         giveBack()
         const error = this.#options.failureOf(thrown)
@@ -104,5 +106,7 @@ export class Requests {
     return `${this.#options.backend} did not answer`
   }
 }
+
+const NEVER = new AbortController().signal
 
 const always = (): boolean => true

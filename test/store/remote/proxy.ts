@@ -25,7 +25,8 @@ export class TcpProxy {
           .on('error', () => {})
           .once('close', () => {
             sockets.delete(socket)
-            client.destroy()
+            // What was said before the end still arrives.
+            client.destroySoon()
             backend.destroy()
           })
       }
@@ -100,6 +101,10 @@ const passing = (faults: Faults, end: () => void): Transform =>
     },
   })
 
+/** Node leaves a socket open for ever that is reset after its end was sent. */
 const cut = (sockets: ReadonlySet<Socket>): void => {
-  for (const socket of sockets) socket.resetAndDestroy()
+  for (const socket of sockets) {
+    if (socket.writableEnded) socket.destroy()
+    else socket.resetAndDestroy()
+  }
 }

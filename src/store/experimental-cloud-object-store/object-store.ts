@@ -1,0 +1,232 @@
+import type { Readable } from 'node:stream'
+import type { Call } from '../../base/call.js'
+import type { Clock } from '../../base/clock.js'
+import type { HealthStatus } from '../../base/health.js'
+import type { Log } from '../../base/log.js'
+import { Code, isStatus, StatusError } from '../../base/status-error.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { streamsOf } from '../../stream/blob/form.js'
+import { collect } from '../../stream/collect.js'
+import { cancellation, join } from '../../stream/join.js'
+import { extentOf, isWhole, type Range, STAGE_BYTES } from '../../stream/path.js'
+import { type Connection, connectionHealth } from '../remote/connection-health.js'
+import type { Requests } from '../remote/requests.js'
+import type { Slots } from '../remote/slots.js'
+import { BaseStore } from '../store.js'
+import type { Bucket, ObjectFacts, PartedUpload } from './bucket.js'
+import { PartSink } from './part-sink.js'
+
+export interface ObjectStoreParts {
+  readonly bucket: Bucket
+  readonly requests: Requests
+  /** Bounds the parts of all uploads that are being sent. */
+  readonly partSlots: Slots
+  readonly keyPrefix: string
+  /** Older objects count as missing; 0 is never. */
+  readonly expiresAfterMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** How many digests of one question are asked for at a time: an object store has no request for many. */
+const STAT_LANES = 64
+
+/** What a request may take that sends a part: minutes on a slow line, yet not for ever. */
+const SEND = { timeoutMs: 120_000 }
+
+/** Once it was sent nobody could tell whether it was heeded: it is not given up when its call is. */
+const COMMIT = { ...SEND, outlivesCall: true }
+
+const NEVER = new AbortController().signal
+
+/** What giving up an upload may take: whoever put the blob waits for it. */
+const ABORT_TIMEOUT_MS = 10_000
+
+/**
+ * Keeps each blob as one object, `{key_prefix}{key of the digest}`. An object whose length is not that of the digest it is kept
+ * under, where that describes its bytes, was not written by this store: it counts as missing and is written over.
+ */
+export class ObjectStore extends BaseStore {
+  readonly #parts: ObjectStoreParts
+
+  constructor(parts: ObjectStoreParts) {
+    super()
+    this.#parts = parts
+  }
+
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const indexes = Array.from({ length: digests.count }, (_, index) => index)
+    const facts = await boundedMap(indexes, STAT_LANES, (index) => this.#stat(digests.at(index), call))
+    return digests.select(indexes.filter((index) => facts[index] === undefined))
+  }
+
+  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const blob = await this.#open(digest, range, call)
+    if (!digest.describesContent || !isWhole(range, digest.sizeBytes)) return blob
+    return blob.checkedAs(digest, { fault: 'backend', repair: () => this.remove(digest, call) })
+  }
+
+  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const { signal } = call
+    try {
+      if (signal.aborted) throw cancellation(signal)
+      // What comes in parts is worth the question whether it is here: only small blobs can be written on that condition.
+      const isLarge = digest.describesContent && digest.sizeBytes > this.#parts.bucket.limits.partBytes
+      if (isLarge && (await this.#stat(digest, call)) !== undefined) return await blob.drain(signal)
+      const form = await blob.take()
+      const { partBytes } = this.#parts.bucket.limits
+      if (form.kind === 'bytes' && form.bytes.length <= partBytes) return await this.#write(digest, form.bytes, signal)
+      const sink = this.#sink(digest, form.kind === 'bytes' ? form.bytes.length : blob.sizeBytes)
+      await join([...streamsOf(form), sink], signal)
+      await sink.commit(signal)
+    } finally {
+      blob.discard()
+    }
+  }
+
+  async remove(digest: Digest, call: Call): Promise<void> {
+    const { bucket, requests } = this.#parts
+    await requests.run(call, (signal) => bucket.remove(this.#keyOf(digest), signal))
+  }
+
+  async health({ signal }: Call): Promise<HealthStatus> {
+    return { ...(await connectionHealth(this.connection, signal)), structName: ObjectStore.name }
+  }
+
+  get connection(): Connection {
+    const { bucket } = this.#parts
+    return {
+      name: bucket.name,
+      structName: bucket.constructor.name,
+      ping: (signal) => bucket.ping(signal),
+      failureOf: (thrown) => bucket.failureOf(thrown),
+      timeoutMs: 0,
+    }
+  }
+
+  #keyOf({ key }: Digest): string {
+    return this.#parts.keyPrefix + key
+  }
+
+  /** Undefined of what is absent or may not be used. */
+  async #stat(digest: Digest, call: Pick<Call, 'signal'>): Promise<ObjectFacts | undefined> {
+    const { bucket, requests } = this.#parts
+    const facts = await requests.run(call, (signal) => bucket.stat(this.#keyOf(digest), signal))
+    return facts !== undefined && this.#isUsable(digest, facts) ? facts : undefined
+  }
+
+  #isUsable({ describesContent, sizeBytes }: Digest, facts: ObjectFacts): boolean {
+    const { expiresAfterMs, clock } = this.#parts
+    if (describesContent && facts.sizeBytes !== sizeBytes) return false
+    return expiresAfterMs === 0 || facts.writtenAtMs + expiresAfterMs > clock.now()
+  }
+
+  async #open(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const { offset, limit } = range
+    if (offset < 0 || limit === 0) return this.#openKnown(digest, range, call)
+    try {
+      return await this.#read(digest, offset, offset + limit, call)
+    } catch (error) {
+      // Nothing is no part of an object for its provider: where the object ends has to be known to tell what it is.
+      if (isStatus(error, 'OUT_OF_RANGE')) return this.#openKnown(digest, range, call)
+      throw error
+    }
+  }
+
+  async #openKnown(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const facts = await this.#stat(digest, call)
+    if (facts === undefined) throw absent(digest)
+    const { offset, end } = extentOf(range, facts.sizeBytes, digest.key)
+    return offset === end ? Blob.ofBytes(NO_BYTES, { offset }) : this.#read(digest, offset, end, call)
+  }
+
+  async #read(digest: Digest, offset: number, wantedEnd: number, call: Call): Promise<Blob> {
+    const { bucket, requests } = this.#parts
+    let version: string | undefined
+    const source = await requests.read(call, offset, async (position, signal) => {
+      const part = { offset: position, end: wantedEnd, version }
+      const object = await bucket.read(this.#keyOf(digest), part, signal)
+      if (object === undefined) throw absent(digest)
+      if (!this.#isUsable(digest, object)) {
+        object.body.destroy()
+        throw absent(digest)
+      }
+      version = object.version
+      return { chunks: whileWanted(object.body, signal), end: object.end }
+    })
+    const sizeBytes = source.end === undefined ? undefined : source.end - offset
+    if (sizeBytes === undefined || sizeBytes > STAGE_BYTES) return Blob.ofPath([source], { sizeBytes, offset })
+    return Blob.ofBytes(await collect([source], { maxBytes: STAGE_BYTES, signal: call.signal }), { offset })
+  }
+
+  /** Bytes that describe themselves are not sent twice, unless that costs less than to be refused. */
+  async #write(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    const { bucket, requests } = this.#parts
+    const key = this.#keyOf(digest)
+    if (digest.describesContent && bytes.length > STAGE_BYTES) {
+      const isThere = await requests.run({ signal }, (inTime) => this.#writeNew(digest, bytes, inTime), COMMIT)
+      if (isThere) return
+    }
+    await requests.run({ signal }, (inTime) => bucket.write(key, bytes, false, inTime), COMMIT)
+  }
+
+  /** Whether a blob is there now, by this request or by an earlier one. */
+  async #writeNew(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<boolean> {
+    const { bucket } = this.#parts
+    const key = this.#keyOf(digest)
+    const isThere = async (): Promise<boolean> => {
+      const facts = await bucket.stat(key, signal)
+      return facts !== undefined && this.#isUsable(digest, facts)
+    }
+    try {
+      return (await bucket.write(key, bytes, true, signal)) || (await isThere())
+    } catch (error) {
+      // A server that has the object may hang up on who still sends it, and its answer is lost with the connection.
+      const isLost = bucket.failureOf(error).code === Code.UNAVAILABLE
+      if (isLost && (await isThere().catch(() => false))) return true
+      throw error
+    }
+  }
+
+  #sink(digest: Digest, knownBytes: number | undefined): PartSink {
+    const { bucket, requests, partSlots } = this.#parts
+    const { partBytes, maxParts, isSequential } = bucket.limits
+    // What it is in the form it comes in nobody may know; that is seldom much more than the blob itself.
+    const expectedBytes = knownBytes ?? 2 * digest.sizeBytes
+    return new PartSink({
+      partBytes: Math.max(partBytes, Math.ceil(expectedBytes / maxParts)),
+      isSequential,
+      write: (bytes) => this.#write(digest, bytes, NEVER),
+      begin: () => requests.run({ signal: NEVER }, (signal) => bucket.begin(this.#keyOf(digest), signal)),
+      takeTurn: (signal) => partSlots.take(signal),
+      send: (upload, part, signal) => requests.run({ signal }, (inTime) => upload.send(part, inTime), SEND),
+      complete: (upload) => requests.run({ signal: NEVER }, (signal) => upload.complete(signal), COMMIT),
+      abort: (upload) => this.#abort(digest, upload),
+    })
+  }
+
+  async #abort({ key }: Digest, upload: PartedUpload): Promise<void> {
+    const { requests, log } = this.#parts
+    try {
+      await requests.run({ signal: AbortSignal.timeout(ABORT_TIMEOUT_MS) }, (signal) => upload.abort(signal))
+    } catch (error) {
+      log.warn('could not give up an upload: its parts take room until the object store drops them', { key, error })
+    }
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
+
+const absent = ({ key }: Digest): StatusError => new StatusError('NOT_FOUND', `blob ${key} is not in the object store`)
+
+/** A body that ends when nobody wants it any more, whatever it waits for. */
+const whileWanted = (body: Readable, signal: AbortSignal): Readable => {
+  // What happens to it before somebody reads it is told to who then does.
+  body.on('error', () => {})
+  if (signal.aborted) body.destroy()
+  else signal.addEventListener('abort', () => body.destroy(), { once: true })
+  return body
+}

@@ -1,0 +1,117 @@
+import { Writable } from 'node:stream'
+import { ByteQueue } from '../../stream/byte-queue.js'
+import { cancellation } from '../../stream/join.js'
+import { STAGE_BYTES } from '../../stream/path.js'
+import type { ObjectChunk, PartedUpload } from './bucket.js'
+
+export interface PartSinkOptions {
+  /** The length of every part but the last. What is no longer is written whole. */
+  readonly partBytes: number
+  readonly isSequential: boolean
+  /** Writes what fits into one part. */
+  write(bytes: Buffer): Promise<void>
+  begin(): Promise<PartedUpload>
+  /** Waits until one more part may be sent; the answer is called once it was. */
+  takeTurn(signal: AbortSignal): Promise<() => void>
+  /** Sends a part, again where that may help. */
+  send(upload: PartedUpload, part: ObjectChunk, signal: AbortSignal): Promise<void>
+  complete(upload: PartedUpload): Promise<void>
+  /** Gives up an upload. Never fails. */
+  abort(upload: PartedUpload): Promise<void>
+}
+
+/**
+ * Collects an object on its way into a bucket. It keeps at most one part that is being filled, besides those that are being
+ * sent: the source waits while none may be sent. Nothing is there before `commit`, which is to be called once it finished;
+ * destroyed before that it gives the parts up, and closes when they are gone.
+ */
+export class PartSink extends Writable {
+  readonly #options: PartSinkOptions
+  readonly #controller = new AbortController()
+  readonly #queue = new ByteQueue()
+  readonly #sending = new Set<Promise<void>>()
+  #beginning: Promise<PartedUpload> | undefined
+  #failure: Error | undefined
+  #partCount = 0
+
+  constructor(options: PartSinkOptions) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#options = options
+  }
+
+  /** Makes the object visible. Rejects once nothing is left of it. */
+  async commit(signal: AbortSignal): Promise<void> {
+    const abort = (): void => this.#controller.abort(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    try {
+      if (signal.aborted) throw cancellation(signal)
+      if (this.#beginning === undefined) await this.#options.write(this.#takeRest())
+      else await this.#complete(await this.#beginning)
+    } catch (error) {
+      await this.#giveUp()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
+    this.#queue.add(chunk)
+    if (this.#queue.sizeBytes <= this.#options.partBytes) callback()
+    else this.#sendFull().then(() => callback(), callback)
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    if (this.writableFinished) callback(error)
+    else void this.#giveUp().then(() => callback(error))
+  }
+
+  /** Sends the parts of which is known that they are not the last one. */
+  async #sendFull(): Promise<void> {
+    const { partBytes } = this.#options
+    while (this.#queue.sizeBytes > partBytes) await this.#send(() => this.#queue.take(partBytes), false)
+  }
+
+  async #complete(upload: PartedUpload): Promise<void> {
+    await this.#send(() => this.#takeRest(), true)
+    await Promise.all(this.#sending)
+    if (this.#failure !== undefined) throw this.#failure
+    await this.#options.complete(upload)
+  }
+
+  /** Resolves once the part is on its way, or has arrived where they go one by one. */
+  async #send(take: () => Buffer, isLast: boolean): Promise<void> {
+    const { begin, takeTurn, send, isSequential } = this.#options
+    const { signal } = this.#controller
+    this.#beginning ??= begin()
+    const upload = await this.#beginning
+    const giveBack = await takeTurn(signal)
+    const part = { index: this.#partCount++, bytes: take(), isLast }
+    const sending = send(upload, part, signal).finally(() => {
+      giveBack()
+      this.#sending.delete(sending)
+    })
+    this.#sending.add(sending)
+    if (isSequential) await sending
+    else sending.catch((error: Error) => this.#fail(error))
+  }
+
+  #takeRest(): Buffer {
+    return this.#queue.take(this.#queue.sizeBytes)
+  }
+
+  /** A part that failed ends the transfer, or the commit behind it. */
+  #fail(error: Error): void {
+    this.#failure ??= error
+    this.destroy(error)
+  }
+
+  async #giveUp(): Promise<void> {
+    this.#controller.abort()
+    this.#queue.clear()
+    await Promise.allSettled(this.#sending)
+    // Begun by a request that nobody aborted, so that there is no upload that nobody knows of.
+    const upload = await this.#beginning?.catch(() => undefined)
+    if (upload !== undefined) await this.#options.abort(upload)
+  }
+}

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises'
+import { StatusError } from '../../base/status-error.js'
+import type { ExperimentalCloudObjectStoreOptions as Options } from '../../config/config.js'
+import type { Bucket } from './bucket.js'
+import { openS3, type S3Options } from './s3.js'
+
+type Provider = Options['provider']
+
+/** Connections to one provider, and so requests under way: some hundred reach the bandwidth of a machine. */
+export const MAX_CONNECTIONS = 256
+
+const PART_BYTES = 5_000_000
+const ONTAP_PART_BYTES = 20_000_000
+
+/** Opens the bucket of a configuration: where it is, by whose library, with which credentials. Nothing is asked of it yet. */
+export const openBucket = (options: Options): Promise<Bucket> => openers[options.provider](options)
+
+const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>> = {
+  gcs: () => notYet('gcs'),
+  azure: () => notYet('azure'),
+  aws: async (options) => {
+    const endpoint = options.endpoint ?? process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL']
+    return openS3(s3Options(options, { endpoint, region: options.region, isCompatible: endpoint !== undefined }))
+  },
+  ontap: async (options) => {
+    const { root_certificates: path } = options
+    return openS3({
+      ...s3Options(options, { endpoint: needed(options, 'endpoint'), region: needed(options, 'vserver_name') }),
+      certificates: path === undefined ? undefined : await readFile(path, 'utf8'),
+      partBytes: options.max_retry_buffer_per_request ?? ONTAP_PART_BYTES,
+    })
+  },
+  r2: async (options) => {
+    const endpoint = options.endpoint ?? `https://${needed(options, 'account_id')}.r2.cloudflarestorage.com`
+    return openS3(s3Options(options, { endpoint, region: 'auto' }))
+  },
+  oci: async (options) => {
+    const region = needed(options, 'region')
+    const namespace = needed(options, 'namespace')
+    const endpoint = options.endpoint ?? `https://${namespace}.compat.objectstorage.${region}.oci.customer-oci.com`
+    return openS3(s3Options(options, { endpoint, region }))
+  },
+}
+
+const notYet = async (provider: Provider): Promise<never> => {
+  throw new StatusError('UNIMPLEMENTED', `provider ${provider} is not available yet`)
+}
+
+const s3Options = (
+  options: Options,
+  {
+    endpoint,
+    region,
+    isCompatible = true,
+  }: {
+    readonly endpoint: string | undefined
+    readonly region: string | undefined
+    readonly isCompatible?: boolean
+  },
+): S3Options => {
+  const bucket = needed(options, 'bucket')
+  return {
+    name: `${options.provider} bucket ${bucket}`,
+    bucket,
+    region,
+    endpoint: endpoint === undefined ? undefined : allowed(options, endpoint),
+    credentials: keysOf(options),
+    certificates: undefined,
+    isCompatible,
+    partBytes: options.max_retry_buffer_per_request ?? PART_BYTES,
+    maxConnections: MAX_CONNECTIONS,
+  }
+}
+
+const keysOf = ({
+  access_key_id: accessKeyId,
+  secret_access_key: secretAccessKey,
+}: Options): S3Options['credentials'] => {
+  if (accessKeyId === undefined && secretAccessKey === undefined) return undefined
+  if (accessKeyId !== undefined && secretAccessKey !== undefined) return { accessKeyId, secretAccessKey }
+  throw new StatusError('FAILED_PRECONDITION', 'access_key_id and secret_access_key go together, expected both or none')
+}
+
+const needed = (
+  options: Options,
+  key: 'bucket' | 'region' | 'endpoint' | 'vserver_name' | 'account_id' | 'namespace',
+): string => {
+  const value = options[key]
+  if (value !== undefined && value !== '') return value
+  throw new StatusError('FAILED_PRECONDITION', `provider ${options.provider} needs ${key}`)
+}
+
+const allowed = ({ insecure_allow_http: allowsHttp }: Options, endpoint: string): string => {
+  const protocol = URL.canParse(endpoint) ? new URL(endpoint).protocol : undefined
+  if (protocol === 'https:' || (protocol === 'http:' && allowsHttp)) return endpoint
+  const expected = protocol === 'http:' ? 'https://, or insecure_allow_http' : 'an address with https://'
+  throw new StatusError(
+    'FAILED_PRECONDITION',
+    `the address ${JSON.stringify(endpoint)} is not allowed, expected ${expected}`,
+  )
+}

@@ -1,0 +1,228 @@
+import { Agent } from 'node:https'
+import type { Readable } from 'node:stream'
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
+import { StatusError } from '../../base/status-error.js'
+import { networkFailure } from '../remote/failure.js'
+import { optionalPackage } from '../remote/optional-package.js'
+import {
+  type Bucket,
+  type BucketLimits,
+  codeOfRefusal,
+  type ObjectChunk,
+  type ObjectFacts,
+  type ObjectPart,
+  type OpenObject,
+  type PartedUpload,
+} from './bucket.js'
+
+export interface S3Options {
+  readonly name: string
+  readonly bucket: string
+  /** Left out: what the SDK finds in its own places (AWS_REGION, the profile). */
+  readonly region: string | undefined
+  /** Left out: the provider of that region, or what the SDK finds in its own places (AWS_ENDPOINT_URL_S3). */
+  readonly endpoint: string | undefined
+  /** Left out: the chain of the SDK (environment, profile, role of the machine). */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined
+  /** PEM of the authorities to trust instead of the system's. */
+  readonly certificates: string | undefined
+  /** The server is another than Amazon's: it may know less of the protocol. */
+  readonly isCompatible: boolean
+  readonly partBytes: number
+  readonly maxConnections: number
+}
+
+/** What S3 takes of a part that is not the last one, and of an upload. */
+const MIN_PART_BYTES = 5 * 1024 * 1024
+const MAX_PARTS = 10_000
+
+const CONNECT_TIMEOUT_MS = 5000
+
+/** How long connections that nobody uses stay open. */
+const IDLE_CONNECTION_MS = 30_000
+
+export const openS3 = async (options: S3Options): Promise<Bucket> => {
+  const sdk = await optionalPackage('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'))
+  const client = new sdk.S3Client(configOf(options))
+  await client.config.region().catch((error: unknown) => {
+    client.destroy()
+    throw new StatusError('FAILED_PRECONDITION', 'no region: expected `region`, or AWS_REGION', { cause: error })
+  })
+  return new S3Bucket(sdk, client, options)
+}
+
+const configOf = ({
+  region,
+  endpoint,
+  credentials,
+  certificates,
+  isCompatible,
+  maxConnections,
+}: S3Options): S3ClientConfig => {
+  const agent = { keepAlive: true, keepAliveMsecs: IDLE_CONNECTION_MS, maxSockets: maxConnections }
+  return {
+    ...(region === undefined ? {} : { region }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(credentials === undefined ? {} : { credentials }),
+    // Names of buckets in front of the host need a wildcard in DNS, which servers of one's own seldom have.
+    forcePathStyle: isCompatible,
+    // Requests are tried again by this store, once for all providers.
+    maxAttempts: 1,
+    // A checksum besides the one of the signature, which Amazon keeps with the object; others may not know it.
+    requestChecksumCalculation: isCompatible ? 'WHEN_REQUIRED' : 'WHEN_SUPPORTED',
+    // What comes back is compared with its digest.
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      httpAgent: agent,
+      httpsAgent: new Agent({ ...agent, ...(certificates === undefined ? {} : { ca: certificates }) }),
+    },
+  }
+}
+
+type Sdk = typeof import('@aws-sdk/client-s3')
+
+/** A bucket of Amazon S3, or of a server that speaks its protocol. */
+class S3Bucket implements Bucket {
+  readonly name: string
+  readonly limits: BucketLimits
+  readonly #sdk: Sdk
+  readonly #client: S3Client
+  readonly #bucket: string
+  /** Whether the server knows writes on a condition; not every one that speaks S3 does. */
+  #knowsConditions = true
+
+  constructor(sdk: Sdk, client: S3Client, { name, bucket, partBytes }: S3Options) {
+    this.name = name
+    this.limits = { partBytes: Math.max(MIN_PART_BYTES, partBytes), maxParts: MAX_PARTS, isSequential: false }
+    this.#sdk = sdk
+    this.#client = client
+    this.#bucket = bucket
+  }
+
+  async stat(key: string, abortSignal: AbortSignal): Promise<ObjectFacts | undefined> {
+    const command = new this.#sdk.HeadObjectCommand({ Bucket: this.#bucket, Key: key })
+    const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfAbsent)
+    return answer && factsOf(answer, answer.ContentLength)
+  }
+
+  async read(key: string, part: ObjectPart, abortSignal: AbortSignal): Promise<OpenObject | undefined> {
+    const { offset, end, version } = part
+    const command = new this.#sdk.GetObjectCommand({
+      Bucket: this.#bucket,
+      Key: key,
+      ...(offset > 0 || end < Number.POSITIVE_INFINITY
+        ? { Range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` }
+        : {}),
+      ...(version === undefined ? {} : { IfMatch: version }),
+    })
+    const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfAbsent)
+    if (answer === undefined) return undefined
+    const { Body, ContentRange, ContentLength = 0 } = answer
+    const wholeBytes = Number(/\/(\d+)$/.exec(ContentRange ?? '')?.[1] ?? ContentLength)
+    return { ...factsOf(answer, wholeBytes), body: Body as Readable, end: offset + ContentLength }
+  }
+
+  async write(key: string, bytes: Buffer, isNew: boolean, abortSignal: AbortSignal): Promise<boolean> {
+    const isConditional = isNew && this.#knowsConditions
+    const command = new this.#sdk.PutObjectCommand({
+      Bucket: this.#bucket,
+      Key: key,
+      Body: bytes,
+      ContentLength: bytes.length,
+      ...(isConditional ? { IfNoneMatch: '*' } : {}),
+    })
+    try {
+      await this.#client.send(command, { abortSignal })
+      return true
+    } catch (error) {
+      const status = statusOf(error)
+      // 409: somebody else is writing it at this moment.
+      if (isConditional && (status === 412 || status === 409)) return false
+      if (!isConditional || status !== 501) throw error
+      this.#knowsConditions = false
+      return this.write(key, bytes, false, abortSignal)
+    }
+  }
+
+  async begin(key: string, abortSignal: AbortSignal): Promise<PartedUpload> {
+    const place = { Bucket: this.#bucket, Key: key }
+    const command = new this.#sdk.CreateMultipartUploadCommand(place)
+    const { UploadId } = await this.#client.send(command, { abortSignal })
+    return new S3Upload(this.#sdk, this.#client, { ...place, UploadId })
+  }
+
+  async remove(key: string, abortSignal: AbortSignal): Promise<void> {
+    const command = new this.#sdk.DeleteObjectCommand({ Bucket: this.#bucket, Key: key })
+    await this.#client.send(command, { abortSignal }).catch(undefinedIfAbsent)
+  }
+
+  async ping(abortSignal: AbortSignal): Promise<void> {
+    await this.#client.send(new this.#sdk.HeadBucketCommand({ Bucket: this.#bucket }), { abortSignal })
+  }
+
+  failureOf(thrown: unknown): StatusError {
+    const known = networkFailure(this.name, thrown)
+    if (known !== undefined) return known
+    if (!(thrown instanceof Error)) return StatusError.from(thrown)
+    if (thrown.name === 'AbortError') return StatusError.from(thrown)
+    if (thrown.name === 'TimeoutError')
+      return new StatusError('UNAVAILABLE', `${this.name} did not answer`, { cause: thrown })
+    const status = statusOf(thrown)
+    const word = thrown.name
+    return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word}`, { cause: thrown })
+  }
+
+  close(): void {
+    this.#client.destroy()
+  }
+}
+
+/** A multipart upload. */
+class S3Upload implements PartedUpload {
+  readonly #sdk: Sdk
+  readonly #client: S3Client
+  readonly #place: { readonly Bucket: string; readonly Key: string; readonly UploadId: string | undefined }
+  /** The tags of the parts by their index. */
+  readonly #tags: (string | undefined)[] = []
+
+  constructor(sdk: Sdk, client: S3Client, place: { Bucket: string; Key: string; UploadId: string | undefined }) {
+    this.#sdk = sdk
+    this.#client = client
+    this.#place = place
+  }
+
+  async send({ index, bytes }: ObjectChunk, abortSignal: AbortSignal): Promise<void> {
+    const command = new this.#sdk.UploadPartCommand({
+      ...this.#place,
+      PartNumber: index + 1,
+      Body: bytes,
+      ContentLength: bytes.length,
+    })
+    this.#tags[index] = (await this.#client.send(command, { abortSignal })).ETag
+  }
+
+  async complete(abortSignal: AbortSignal): Promise<void> {
+    const Parts = this.#tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }))
+    const command = new this.#sdk.CompleteMultipartUploadCommand({ ...this.#place, MultipartUpload: { Parts } })
+    await this.#client.send(command, { abortSignal })
+  }
+
+  async abort(abortSignal: AbortSignal): Promise<void> {
+    const command = new this.#sdk.AbortMultipartUploadCommand(this.#place)
+    await this.#client.send(command, { abortSignal }).catch(undefinedIfAbsent)
+  }
+}
+
+const factsOf = (
+  { LastModified, ETag = '' }: { LastModified?: Date | undefined; ETag?: string | undefined },
+  sizeBytes = 0,
+): ObjectFacts => ({ sizeBytes, writtenAtMs: LastModified?.getTime() ?? 0, version: ETag })
+
+const statusOf = (thrown: unknown): number | undefined =>
+  (thrown as { readonly $metadata?: { readonly httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode
+
+/** A bucket that is not there is no missing object. */
+const undefinedIfAbsent = (thrown: unknown): undefined => {
+  if (statusOf(thrown) !== 404 || (thrown instanceof Error && thrown.name === 'NoSuchBucket')) throw thrown
+}

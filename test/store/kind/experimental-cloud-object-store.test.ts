@@ -1,0 +1,18 @@
+import t from 'tap'
+import { openObjectStore } from '../experimental-cloud-object-store/open.js'
+import { S3_KEYS, startS3, withoutS3 } from '../experimental-cloud-object-store/s3-server.js'
+import { storeSuite } from '../suite.js'
+
+void t.test('S3', { skip: withoutS3, timeout: 170_000 }, async (t) => {
+  const { port, bucket, openUploads } = await startS3(t)
+  process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
+  process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey
+  const place = { provider: 'aws', bucket, region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` } as const
+
+  storeSuite(t, {
+    name: 'aws',
+    open: async () => ({ ...(await openObjectStore(place)), leftovers: openUploads }),
+    isPersistent: false,
+    runs: 5,
+  })
+})
