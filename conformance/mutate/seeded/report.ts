@@ -1,50 +1,61 @@
-import { free } from './free.js'
+import { RULES } from './meaning.js'
 import { keyOf, type SeededFault } from './seeded.js'
 import type { Fate } from './trial.js'
+import { unseen } from './unseen.js'
 
 /** `conformance/seeded-mutations.md`. */
 export const reportOf = (faults: readonly SeededFault[], fates: ReadonlyMap<string, Fate>): string => {
-  const of = (kind: Fate['kind']): SeededFault[] => faults.filter((fault) => fates.get(keyOf(fault))?.kind === kind)
-  const [caught, escaped, idle] = [of('caught'), of('escaped'), of('without effect')]
-  const meaningless = escaped.filter((fault) => free(fault) !== undefined)
-  const blind = escaped.filter((fault) => free(fault) === undefined)
-  const meaningful = caught.length + blind.length
-  const share = ((caught.length / Math.max(1, meaningful)) * 100).toFixed(1)
+  const fate = (fault: SeededFault): Fate => fates.get(keyOf(fault)) ?? { kind: 'without effect' }
+  const of = (kind: Fate['kind']): SeededFault[] => faults.filter((fault) => fate(fault).kind === kind)
+  const [caught, escaped, same, idle] = [of('caught'), of('escaped'), of('same meaning'), of('without effect')]
+  const share = ((caught.length / Math.max(1, caught.length + escaped.length)) * 100).toFixed(1)
+  const objected = same.filter((fault) => fate(fault).objection !== undefined)
   return [
     '# Seeded mutations',
     '',
     'Written by `npx tsx conformance/mutate/seeded/main.ts grpc://HOST:PORT`. Do not edit.',
     '',
     `${faults.length} faults that nobody thought of: for each seed a random field of the responses of a random method is dropped,`,
-    'doubled, cut, swapped, or off by one, in every response or in every second one; the checks that meet the field are run until one',
-    'objects. Equal faults are tried once and counted as often as they were drawn.',
+    'doubled, cut, swapped, off by one, or turned over, in every response or in every second one; the rows that meet the field are run',
+    'until one objects that has nothing to say of the server itself. Equal faults are tried once and counted as often as drawn.',
+    'What an answer says is decided by the rules below as it passes, whatever the rows make of it.',
     '',
     '| | faults |',
     '| --- | ---: |',
-    `| caught | ${caught.length} |`,
-    `| escaped | ${blind.length} |`,
-    `| share of those that change what an answer means | ${share} % |`,
-    `| changed nothing that means anything, as told below | ${meaningless.length} |`,
-    `| left the bytes of every response as they were | ${idle.length} |`,
+    `| changed what an answer says, and were caught | ${caught.length} |`,
+    `| changed what an answer says, and escaped | ${escaped.length} |`,
+    `| share of those caught | ${share} % |`,
+    `| changed the bytes of answers and not what they say | ${same.length} |`,
+    `| left the bytes of every answer as they were | ${idle.length} |`,
     '',
     '## Escaped',
     '',
-    ...(blind.length === 0 ? ['None.'] : counted(blind.map(keyOf)).map(([key, count]) => `- ${key} (${count})`)),
+    ...listed(escaped.map((fault) => `${keyOf(fault)}: ${unseen(fault) ?? 'not explained'}`)),
     '',
-    '## Without meaning',
+    '## Not another answer',
     '',
-    ...counted(meaningless.map((fault) => free(fault) ?? '')).map(([reason, count]) => `- ${reason}: ${count}`),
+    'Rules, and the faults that changed answers by them alone:',
+    '',
+    ...RULES.map(({ name, reason }) => {
+      const count = same.filter((fault) => fate(fault).rules?.includes(name)).length
+      return `- ${name}, ${count}: ${reason}`
+    }),
+    '',
+    'Rows that objected all the same:',
+    '',
+    ...listed(objected.map((fault) => `${fate(fault).objection}: ${keyOf(fault)}`)),
     '',
     '## Caught, by the row that objected first',
     '',
     '| row | faults |',
     '| --- | ---: |',
-    ...counted(caught.map((fault) => byOf(fates.get(keyOf(fault))))).map(([row, count]) => `| ${row} | ${count} |`),
+    ...counted(caught.map((fault) => fate(fault).by ?? '')).map(([row, count]) => `| ${row} | ${count} |`),
     '',
   ].join('\n')
 }
 
-const byOf = (fate: Fate | undefined): string => (fate?.kind === 'caught' ? fate.by : '')
+const listed = (keys: readonly string[]): string[] =>
+  keys.length === 0 ? ['None.'] : counted(keys).map(([key, count]) => `- ${key}${count > 1 ? ` (${count} times)` : ''}`)
 
 const counted = (keys: readonly string[]): [string, number][] => {
   const counts = new Map<string, number>()

@@ -1,10 +1,14 @@
+import { createHash } from 'node:crypto'
+import type protobuf from 'protobufjs/light.js'
+import type { Codec } from '../../proto/codec.js'
+import { serviceDefinition } from '../../proto/service-definition.js'
 import type { Any, Method } from '../../wire/methods.js'
 import type { Mutation } from '../mutation.js'
-import { definitionOf } from '../proxy/definition-of.js'
-import { CHANGES, type Change, change, type FieldPath } from './fields.js'
+import { CHANGES, type Change, change, changeOf, type FieldPath, typeOf } from './fields.js'
+import { type Rule, sameBy } from './meaning.js'
 
-/** Fields by the method, `package.Service/Method`, whose responses had them set. */
-export type Catalogue = ReadonlyMap<string, readonly FieldPath[]>
+/** Fields by the method, `package.Service/Method`, whose responses had them. */
+export type Catalogue = ReadonlyMap<string, ReadonlyMap<FieldPath, protobuf.Field>>
 
 /** A fault that nobody thought of: a field of the responses of a method, changed in every one, or in every second one. */
 export interface SeededFault {
@@ -15,54 +19,71 @@ export interface SeededFault {
   readonly isAlternate: boolean
 }
 
-/** The same fault for the same seed and catalogue. */
+/**
+ * The same fault for the same seed and catalogue. A field more or less in the catalogue changes few draws: each candidate is
+ * ranked by itself, and the first of the ranking is drawn.
+ */
 export const faultOf = (seed: number, catalogue: Catalogue): SeededFault => {
-  const random = randomOf(seed)
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
-  const method = pick([...catalogue.keys()])
+  const method = drawn(seed, [...catalogue.keys()])
+  const fields = catalogue.get(method) ?? new Map<FieldPath, protobuf.Field>()
+  const path = drawn(seed, [...fields.keys()])
   return {
     seed,
     method,
-    path: pick(catalogue.get(method) ?? []),
-    change: pick(CHANGES),
-    isAlternate: random() < 0.25,
+    path,
+    change: changeOf(fields.get(path) as protobuf.Field, drawn(seed, CHANGES)),
+    isAlternate: drawn(seed, ['every', 'every ', 'every  ', 'every second']) === 'every second',
   }
+}
+
+const drawn = <T extends string>(seed: number, candidates: readonly T[]): T => {
+  const rank = (candidate: T): string => createHash('sha256').update(`${seed} ${candidate}`).digest('hex')
+  return candidates.reduce((best, each) => (rank(each) > rank(best) ? each : best))
 }
 
 /** What two seeds must share to be one fault. */
 export const keyOf = ({ method, path, change, isAlternate }: SeededFault): string =>
   `${method} ${path} ${change}${isAlternate ? ' in every second response' : ''}`
 
-/** `onEffect` is told whenever the bytes of a response are other than they were. */
-export const mutationOf = (fault: SeededFault, onEffect: () => void): Mutation => ({
+/** What came of a fault in the answers that passed by. */
+export class Effect {
+  /** An answer said something else than before. */
+  changedMeaning = false
+  /** The rules by which changed bytes said the same. */
+  readonly rules = new Set<Rule>()
+}
+
+export const mutationOf = (fault: SeededFault, effect: Effect): Mutation => ({
   name: keyOf(fault),
   breaks: `${fault.method}: ${fault.path} ${fault.change}.`,
   caughtBy: [],
   tamper: () => {
     const [service = '', name = ''] = fault.method.split('/')
-    const { response: codec } = definitionOf(`/${fault.method}`)
+    const codec = responseCodecOf(fault.method)
     let seen = 0
     const method: Method<Any, Any> = { service, name }
     return {
       method,
       response: (message) => {
         if (fault.isAlternate && seen++ % 2 === 0) return undefined
-        const before = codec.encode(message)
-        change(message, fault.path, fault.change)
-        if (!codec.encode(message).equals(before)) onEffect()
+        const bytes = codec.encode(message)
+        const before = codec.decode(bytes)
+        change(typeOf(codec.typeName), message, fault.path, fault.change)
+        const after = codec.encode(message)
+        if (after.equals(bytes)) return undefined
+        const same = sameBy(codec.typeName, before, codec.decode(after), !fault.isAlternate)
+        if (same === undefined) effect.changedMeaning = true
+        else effect.rules.add(same)
         return undefined
       },
     }
   },
 })
 
-/** mulberry32: small, and the same on every machine. */
-const randomOf = (seed: number): (() => number) => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+/** Throws for a method that no service below protos/ has. */
+export const responseCodecOf = (method: string): Codec<object, unknown> => {
+  const [service = '', name] = method.split('/')
+  const definition = serviceDefinition(service).methods.find((each) => each.name === name)
+  if (definition === undefined) throw new Error(`${method} is no method of ${service}`)
+  return definition.response
 }

@@ -1,115 +1,87 @@
-import { checks } from '../../checks/all.js'
 import { type Candidate, type CandidateSettings, lacks, openCandidate, servedServices } from '../../exam/candidate.js'
-import { codec } from '../../proto/codec.js'
 import type { Check } from '../../requirements/check.js'
-import { type Result, runChecks } from '../../run/runner.js'
-import { REQUEST_METADATA } from '../../wire/identity.js'
-import type { Mutation } from '../mutation.js'
+import type { Result } from '../../run/result.js'
 import { MutatingProxy } from '../proxy/proxy.js'
-import { type FieldPath, fieldsIn } from './fields.js'
-import { type Catalogue, mutationOf, type SeededFault } from './seeded.js'
+import { Effect, mutationOf, type SeededFault } from './seeded.js'
+import { AT_THE_START, examined, judges, type Survey } from './survey.js'
 
-const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
-
-/** What a run against a correct server saw: which checks had which field in which response, and how long each took. */
-export interface Survey {
-  readonly catalogue: Catalogue
-  readonly rowsOf: ReadonlyMap<string, ReadonlySet<string>>
-  readonly elapsedMs: ReadonlyMap<string, number>
+/**
+ * How a fault fared. Whether it changed what an answer says is decided by the rules of `meaning.ts` on the answers as they pass,
+ * and not by what the checks make of it: `objection` names a row that objects to what means nothing.
+ */
+export interface Fate {
+  readonly kind: 'caught' | 'escaped' | 'same meaning' | 'without effect'
+  readonly by?: string
+  readonly rules?: readonly string[]
+  readonly objection?: string
 }
 
-/** How a fault fared: the row that saw it, or that none did, or that nothing came of it. */
-export type Fate = { readonly kind: 'caught'; readonly by: string } | { readonly kind: 'escaped' | 'without effect' }
-
-/** Half a minute of waiting for pings tells nothing of any field. */
-const used = checks.filter(({ id }) => id !== 'GEN-09')
-/** Checks tried at once before the next are: the first that objects is enough. */
+const GET_CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities/GetCapabilities'
+/** Rows tried at once before the next are: the first that objects is enough. */
 const AT_ONCE = 8
+/** Below this rows are tried in the order of the table: the same row tells in every run. */
+const QUICK_MS = 2_000
 
-const examined = async (candidate: Candidate, chosen: readonly Check[]): Promise<Result[]> =>
-  runChecks(chosen, candidate, {
-    concurrency: AT_ONCE,
-    missing: lacks(candidate, await servedServices(candidate)),
-    isAlive: () => Promise.resolve(true),
-    onResult: () => {},
-  })
-
-export const survey = async (settings: CandidateSettings): Promise<Survey> => {
-  const catalogue = new Map<string, Set<FieldPath>>()
-  const rowsOf = new Map<string, Set<string>>()
-  const watching: Mutation = {
-    name: 'watched',
-    breaks: 'Nothing.',
-    caughtBy: [],
-    tamper: () => ({
-      method: 'every method',
-      response: (message, { path, headers }) => {
-        const method = path.slice(1)
-        const header = headers[REQUEST_METADATA]
-        if (header === undefined || Buffer.isBuffer(message)) return undefined
-        for (const field of fieldsIn(message)) {
-          catalogue.set(method, (catalogue.get(method) ?? new Set()).add(field))
-          const row = rowIn(String(header))
-          rowsOf.set(`${method} ${field}`, (rowsOf.get(`${method} ${field}`) ?? new Set()).add(row))
-        }
-        return undefined
-      },
-    }),
-  }
-  const proxy = await MutatingProxy.listen(settings.address, watching)
-  const candidate = await openCandidate({ ...settings, address: proxy.address })
-  const results = await examined(candidate, used)
-  candidate.client.close()
-  await proxy.close()
-  return {
-    catalogue: new Map([...catalogue].sort(byKey).map(([method, fields]) => [method, [...fields].sort()])),
-    rowsOf,
-    elapsedMs: new Map(results.map(({ requirement, elapsedMs }) => [requirement.id, elapsedMs])),
-  }
-}
-
-const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1)
-
-const rowIn = (header: string): string => {
-  try {
-    return requestMetadataCodec.decode(Buffer.from(header, 'base64')).actionId
-  } catch {
-    // A check that sends such a header sends others too.
-    return ''
-  }
-}
-
-/** Runs the checks that meet the field, quick ones first, until one objects. */
+/** Runs the rows that meet the field, quick ones first, until one objects. Throws when the server itself is gone. */
 export const fateOf = async (fault: SeededFault, settings: CandidateSettings, seen: Survey): Promise<Fate> => {
-  let hadEffect = false
-  const mutation = mutationOf(fault, () => {
-    hadEffect = true
-  })
-  const proxy = await MutatingProxy.listen(settings.address, mutation)
-  let candidate: Candidate | undefined
+  const effect = new Effect()
+  const proxy = await MutatingProxy.listen(settings.address, mutationOf(fault, effect))
+  const clean = await openCandidate(settings)
   try {
-    candidate = await openCandidate({ ...settings, address: proxy.address })
-    for (const chosen of batches(fault, seen)) {
-      const results = await examined(candidate, chosen)
-      const caught = results.find(({ verdict }) => verdict === 'fail' || verdict === 'warn')
-      if (caught !== undefined) return { kind: 'caught', by: caught.requirement.id }
-    }
-    return { kind: hadEffect ? 'escaped' : 'without effect' }
-  } catch {
-    return { kind: 'caught', by: 'GetCapabilities at the start' }
+    const by = await objector(fault, { ...settings, address: proxy.address }, clean, seen)
+    const rules = [...effect.rules].map(({ name }) => name)
+    if (effect.changedMeaning) return by === undefined ? { kind: 'escaped' } : { kind: 'caught', by }
+    if (rules.length === 0) return { kind: 'without effect' }
+    return { kind: 'same meaning', rules, ...(by === undefined ? {} : { objection: by }) }
   } finally {
-    candidate?.client.close()
+    clean.client.close()
     await proxy.close()
   }
 }
 
+const objector = async (
+  fault: SeededFault,
+  settings: CandidateSettings,
+  clean: Candidate,
+  seen: Survey,
+): Promise<string | undefined> => {
+  const candidate = await openCandidate(settings).catch((error: unknown) => {
+    if (fault.method === GET_CAPABILITIES) return undefined
+    throw error
+  })
+  if (candidate === undefined) return AT_THE_START
+  try {
+    const lacking = lacks(candidate, await servedServices(candidate))
+    for (const chosen of batches(fault, seen)) {
+      for (const result of (await examined(candidate, chosen, lacking)).filter(isObjection)) {
+        if (await isContent(clean, chosen, result)) return result.requirement.id
+      }
+    }
+    return undefined
+  } finally {
+    candidate.client.close()
+  }
+}
+
+const isObjection = ({ verdict }: Result): boolean => verdict === 'fail' || verdict === 'warn'
+
+/** Whether the same row has nothing to say of the server itself: else it was the machine that it objected to. */
+const isContent = async (clean: Candidate, chosen: readonly Check[], { requirement }: Result): Promise<boolean> => {
+  const check = chosen.filter(({ id }) => id === requirement.id)
+  const [again] = await examined(clean, check, lacks(clean, await servedServices(clean)))
+  return again !== undefined && !isObjection(again)
+}
+
 const batches = ({ method, path }: SeededFault, { rowsOf, elapsedMs }: Survey): Check[][] => {
   const rows = rowsOf.get(`${method} ${path}`) ?? new Set()
-  // What the capabilities say decides what every check asks.
-  const isForAll = rows.has('capabilities')
-  const cost = (check: Check): number => (isForAll && rows.has(check.id) ? 0 : (elapsedMs.get(check.id) ?? 0))
-  const chosen = used.filter(({ id }) => isForAll || rows.has(id)).sort((a, b) => cost(a) - cost(b))
+  // What the capabilities say decides what every row asks; but those that ask for them know best.
+  const others = rows.has(AT_THE_START) ? judges.filter((check) => !rows.has(check.id) && isLight(check)) : []
+  const cost = ({ id }: Check): number => Math.floor((elapsedMs.get(id) ?? 0) / QUICK_MS)
+  const own = judges.filter(({ id }) => rows.has(id)).sort((a, b) => cost(a) - cost(b))
+  const chosen = [...own, ...others]
   return Array.from({ length: Math.ceil(chosen.length / AT_ONCE) }, (_, at) =>
     chosen.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
   )
 }
+
+const isLight = (check: Check): boolean => !check.isBulky && !check.isAlone && check.waitsFor === undefined

@@ -1,0 +1,120 @@
+import type protobuf from 'protobufjs/light.js'
+import { checks } from '../../checks/all.js'
+import { type Candidate, type CandidateSettings, lacks, openCandidate, servedServices } from '../../exam/candidate.js'
+import { codec } from '../../proto/codec.js'
+import type { Check } from '../../requirements/check.js'
+import { type Result, runChecks } from '../../run/runner.js'
+import { checkOf, sessions } from '../../session/session-checks.js'
+import { REQUEST_METADATA } from '../../wire/identity.js'
+import type { Mutation } from '../mutation.js'
+import { MutatingProxy } from '../proxy/proxy.js'
+import { type FieldPath, fieldsIn, typeOf } from './fields.js'
+import { type Catalogue, responseCodecOf } from './seeded.js'
+
+const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
+
+/** What a run against a correct server saw: which rows had which field in which response, and how long each took. */
+export interface Survey {
+  readonly catalogue: Catalogue
+  /** By method and field. */
+  readonly rowsOf: ReadonlyMap<string, ReadonlySet<string>>
+  readonly elapsedMs: ReadonlyMap<string, number>
+}
+
+/** The row of the first question, which every run asks for itself. */
+export const AT_THE_START = 'capabilities'
+
+const replays = sessions.map(checkOf)
+/** All but half a minute of waiting for pings, which tells nothing of any field. */
+const ownChecks = checks.filter(({ id }) => id !== 'GEN-09')
+/** All that can object. */
+export const judges: readonly Check[] = [...ownChecks, ...replays]
+
+export const examined = async (
+  candidate: Candidate,
+  chosen: readonly Check[],
+  lacking: ReturnType<typeof lacks>,
+  concurrency = chosen.length,
+): Promise<Result[]> =>
+  runChecks(chosen, candidate, {
+    concurrency,
+    missing: lacking,
+    isAlive: () => Promise.resolve(true),
+    onResult: () => {},
+  })
+
+const AT_ONCE = 8
+
+/** Runs all rows against a server that must be correct. Throws when a row has something to say of it. */
+export const survey = async (settings: CandidateSettings): Promise<Survey> => {
+  const seen = new Sight()
+  const results = await seen.during(settings, [...ownChecks], rowIn)
+  // What sessions say of themselves is what their clients said: each has a proxy of its own to be told by.
+  const queue = [...replays]
+  const lane = async (): Promise<void> => {
+    for (let replay = queue.shift(); replay !== undefined; replay = queue.shift()) {
+      const { id } = replay
+      results.push(...(await seen.during(settings, [replay], () => id)))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE / 2 }, lane))
+  const unfit = results.filter(({ verdict }) => !['pass', 'chosen', 'skip'].includes(verdict))
+  if (unfit.length > 0) {
+    const told = unfit.map(({ requirement, reason }) => `${requirement.id} ${reason}`)
+    throw new Error(`not a correct server: ${told.join('; ')}`)
+  }
+  const elapsedMs = new Map(results.map(({ requirement, elapsedMs }) => [requirement.id, elapsedMs]))
+  return { catalogue: seen.catalogue, rowsOf: seen.rowsOf, elapsedMs }
+}
+
+/** What passes by. */
+class Sight {
+  readonly catalogue = new Map<string, Map<FieldPath, protobuf.Field>>()
+  readonly rowsOf = new Map<string, Set<string>>()
+
+  async during(settings: CandidateSettings, chosen: readonly Check[], rowOf: (header: unknown) => string | undefined) {
+    const proxy = await MutatingProxy.listen(settings.address, this.#watching(rowOf))
+    const candidate = await openCandidate({ ...settings, address: proxy.address })
+    try {
+      return await examined(candidate, chosen, lacks(candidate, await servedServices(candidate)), AT_ONCE)
+    } finally {
+      candidate.client.close()
+      await proxy.close()
+    }
+  }
+
+  #watching(rowOf: (header: unknown) => string | undefined): Mutation {
+    return {
+      name: 'watched',
+      breaks: 'Nothing.',
+      caughtBy: [],
+      tamper: () => ({
+        method: 'every method',
+        response: (message, { path, headers }) => {
+          const row = rowOf(headers[REQUEST_METADATA])
+          if (row !== undefined && !Buffer.isBuffer(message)) this.#note(path.slice(1), message, row)
+          return undefined
+        },
+      }),
+    }
+  }
+
+  #note(method: string, message: object, row: string): void {
+    for (const [path, field] of fieldsIn(typeOf(responseCodecOf(method).typeName), message)) {
+      const fields = this.catalogue.get(method) ?? new Map<FieldPath, protobuf.Field>()
+      this.catalogue.set(method, fields.set(path, field))
+      const key = `${method} ${path}`
+      this.rowsOf.set(key, (this.rowsOf.get(key) ?? new Set()).add(row))
+    }
+  }
+}
+
+const rowIn = (header: unknown): string | undefined => {
+  if (header === undefined) return undefined
+  try {
+    return requestMetadataCodec.decode(Buffer.from(String(header), 'base64')).actionId
+  } catch {
+    // A check that sends such a header sends others too.
+    return undefined
+  }
+}
