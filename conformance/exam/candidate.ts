@@ -51,6 +51,8 @@ export interface Candidate {
   readonly client: Client
   /** Shared by all connections of a run. */
   readonly patience: Patience
+  /** Methods that have answered a call with OK in this run, as `Service.Method`: they are implemented. */
+  readonly answered: ReadonlySet<string>
   /** Opens a further connection of its own, e.g. to see one client's upload from another. */
   connect(channel?: ClientOptions): Client
   /** A bare HTTP/2 connection, for what a gRPC library would hide. */
@@ -88,8 +90,15 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
     : credentials.createInsecure()
   const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
   const patience = new Patience(settings.patience)
+  const answered = new Set<string>()
   const connect = (channel: ClientOptions = {}): Client =>
-    new Client(target.hostPort, channelCredentials, { headers: settings.headers, identity, patience, channel })
+    new Client(target.hostPort, channelCredentials, {
+      headers: settings.headers,
+      identity,
+      patience,
+      answered,
+      channel,
+    })
   const client = connect()
   const request = { instanceName: settings.instanceName }
   const outcome = await client.call(methods.getCapabilities, request, { deadlineMs: PATIENCE_MS })
@@ -102,6 +111,7 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
     address: settings.address,
     client,
     patience,
+    answered,
     connect,
     openSession: () => openSession(target),
     wireHeaders: (actionId) => ({

@@ -244,6 +244,12 @@ export class Exam {
     throw new Divergence(`${what} to be ${show(expected)}`, show(found))
   }
 
+  /** A digest of a message, whole: the hash and the size. */
+  expectDigest(found: Digest | null | undefined, expected: Digest, what: string): void {
+    const told = ({ hash, sizeBytes }: Digest): string => `${hash}/${sizeBytes}`
+    this.expectEqual(found ? told(found) : 'none', told(expected), what)
+  }
+
   expectBytes(found: Uint8Array, expected: Uint8Array, what: string): void {
     if (Buffer.compare(found, expected) === 0) return
     throw new Divergence(`${what} to be the ${expected.length} bytes sent`, `${found.length} bytes that differ`)

@@ -17,6 +17,8 @@ export interface Sitting {
   readonly gotNoAnswer: boolean
   /** The connection broke under it, or there was none. */
   readonly lostConnection: boolean
+  /** It found something to say of the server: where that is away, of a connection that ended with it perhaps. */
+  readonly hasDiverged: boolean
   readonly lastCalls: readonly TranscriptLine[]
   judge(): Promise<Result>
   result(verdict: Verdict, reason: string): Result
@@ -58,7 +60,7 @@ export class Outages {
     const result = await judged
     const isGone =
       patience.reason === undefined &&
-      sitting.gotNoAnswer &&
+      sitting.hasDiverged &&
       (this.#outage !== undefined || sitting.lostConnection || !(await this.#settings.isAlive()))
     this.#underWay.delete(judged)
     if (!isGone) return result

@@ -20,8 +20,8 @@ const DEADLINE_MS = 30_000
 
 /**
  * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
- * once and run beside the others, those that move many bytes run one after the other, and those that open many calls
- * run alone at the end. When the server goes away the others wait, and those that were under way are taken again one by one,
+ * once and run beside the others, those that move many bytes run one after the other, and those that have to be alone
+ * run at the end. When the server goes away the others wait, and those that were under way are taken again one by one,
  * so that none is blamed for its neighbour. Once the candidate's patience is at its end, what is under way ends as unanswered
  * and the rest is skipped with the reason.
  */
@@ -39,8 +39,8 @@ export const runChecks = async (
   }
   const order = checks.map((check, index) => ({ check, index }))
   const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
-  const crowds = order.filter(({ check }) => check.isCrowd === true)
-  const rest = order.filter(({ check }) => check.waitsFor === undefined && check.isCrowd !== true)
+  const alone = order.filter(({ check }) => check.isAlone === true)
+  const rest = order.filter(({ check }) => check.waitsFor === undefined && check.isAlone !== true)
   const bulky = rest.filter(({ check }) => check.isBulky === true)
   const others = rest.filter(({ check }) => check.isBulky !== true)
   const lane = async (queue: typeof order): Promise<void> => {
@@ -58,15 +58,18 @@ export const runChecks = async (
     bulkyLane(),
     ...Array.from({ length: settings.concurrency }, () => lane(others)),
   ])
-  await lane(crowds)
-  return foldUnimplemented(results)
+  await lane(alone)
+  return foldUnimplemented(results, candidate.answered)
 }
 
-/** A method that is not there is one finding, that of the first row that must have it; the others cannot be judged. */
-const foldUnimplemented = (results: readonly Result[]): Result[] => {
+/**
+ * A method that is not there is one finding, that of the first row that must have it; the others cannot be judged. One that
+ * answers other calls is there, and refuses what this row asks.
+ */
+const foldUnimplemented = (results: readonly Result[], answered: ReadonlySet<string>): Result[] => {
   const first = new Map<string, Result>()
   for (const result of results) {
-    if (result.unimplemented === undefined) continue
+    if (result.unimplemented === undefined || answered.has(result.unimplemented)) continue
     const known = first.get(result.unimplemented)
     if (known === undefined || (known.verdict !== 'fail' && result.verdict === 'fail'))
       first.set(result.unimplemented, result)
@@ -89,6 +92,8 @@ export class Sitting {
   gotNoAnswer = false
   /** The connection broke under it, or there was none. */
   lostConnection = false
+  /** It found something to say of the server. */
+  hasDiverged = false
   readonly check: Check
   readonly #exam: Exam
   readonly #requirement: Requirement
@@ -138,6 +143,7 @@ export class Sitting {
     } catch (error) {
       if (error instanceof NotApplicable) return this.result('skip', error.message)
       if (error instanceof Divergence) {
+        this.hasDiverged = true
         this.lostConnection = this.#exam.lostConnection
         this.gotNoAnswer =
           this.lostConnection || error instanceof Silence || /UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.found)

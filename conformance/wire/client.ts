@@ -10,6 +10,7 @@ import {
 } from '@grpc/grpc-js'
 import { codec } from '../proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../proto/service-definition.js'
+import { Code } from '../proto/status-code.js'
 import { type Identity, REQUEST_METADATA, requestMetadata } from './identity.js'
 import type { Any, Method } from './methods.js'
 import { Patience } from './patience.js'
@@ -67,6 +68,7 @@ export class Client {
   readonly #headers: Readonly<Record<string, string>>
   readonly #identity: Identity
   readonly #patience: Patience
+  readonly #answered: Set<string> | undefined
 
   constructor(
     address: string,
@@ -76,6 +78,8 @@ export class Client {
       identity: Identity
       /** One of its own when it is left out. */
       patience?: Patience
+      /** Takes in the methods that answer OK, as `Service.Method`. */
+      answered?: Set<string>
       channel?: ClientOptions
     },
   ) {
@@ -91,6 +95,7 @@ export class Client {
     this.#headers = options.headers
     this.#identity = options.identity
     this.#patience = options.patience ?? new Patience()
+    this.#answered = options.answered
   }
 
   /** Sends the requests (one for a method that takes one), half-closes, and waits for the end of the call. */
@@ -116,6 +121,7 @@ export class Client {
     )
     const conversation = new Conversation<Q, R>(definition, call, settings)
     conversation.outcome.then((outcome) => {
+      if (outcome.code === Code.OK) this.#answered?.add(outcome.method)
       // What the client broke off before anything came tells neither of an answer nor of silence.
       const isTelling = !conversation.isCancelled || outcome.responses.length > 0
       if (isTelling) this.#patience.noteEnd(method.name, outcome, deadlineMs)

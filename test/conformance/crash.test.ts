@@ -138,3 +138,19 @@ t.test('a method that is not there is one finding', async (t) => {
   t.match(found[0]?.reason, /^ContentAddressableStorage\.GetTree is not implemented/)
   t.match(results.find(({ id }) => id === 'TRE-05')?.reason, /as TRE-01 tells/)
 })
+
+t.test(
+  'a method that answers UNIMPLEMENTED to one question and OK to others is there, and that answer is the finding',
+  async (t) => {
+    const { MutatingProxy } = await import('../../conformance/mutate/proxy/proxy.js')
+    const { instead, ended } = await import('../../conformance/mutate/mutation.js')
+    const { read } = await import('../../conformance/wire/methods.js')
+    const tamper = () => instead(read, (request) => (Number(request?.readLimit) > 0 ? ended(12) : undefined))
+    const proxy = await MutatingProxy.listen(upstream, { name: 'no-limits', breaks: '', caughtBy: [], tamper })
+    t.teardown(() => proxy.close())
+    const { stdout } = await conformance(proxy.address, '--quiet', '--format', 'json', '--only', 'BSR-01,BSR-06,CMP-12')
+    const { results } = JSON.parse(stdout) as ReportDocument
+    t.match(results.find(({ id }) => id === 'BSR-06')?.reason, /^expected OK; found UNIMPLEMENTED/)
+    t.equal(results.find(({ id }) => id === 'BSR-06')?.verdict, 'fail')
+  },
+)
