@@ -31,10 +31,10 @@ export interface Check {
   /** Moves so many bytes that only one such check runs at a time: the load stays bounded, and the memory. */
   readonly isBulky?: boolean
   /**
-   * Opens a hundred calls or so at once: such checks run one after the other when all else is done, so that a server
-   * that bounds its calls refuses none of a neighbour's.
+   * Has to be alone, or leave others alone: it opens a hundred calls at once, which a server may bound, or must not wait behind
+   * the actions of its neighbours. Such checks run one after the other when all else is done.
    */
-  readonly isCrowd?: boolean
+  readonly isAlone?: boolean
   /** The server is taken to keep silent after this. Default 30 s: a check takes a second or two on a server at rest. */
   readonly deadlineMs?: number
   /**

@@ -14,6 +14,7 @@ import { requirements } from '../../conformance/requirements/requirements.js'
 import { type Result, runChecks } from '../../conformance/run/runner.js'
 import { startServer } from './server.js'
 
+t.setTimeout(600_000)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** Why a check is skipped for what the server need not have; the mutations that claim to have it run it all the same. */
 const NOT_HERE = /^the server (does not|announces no|takes)/

@@ -1,15 +1,6 @@
 import type { Need } from '../../exam/candidate.js'
-import { EMPTY_DIGEST } from '../../exam/exam.js'
 import { RANDOM_LINE, run } from '../../material/action.js'
-import {
-  type ActionResultInput,
-  comparable,
-  found,
-  get,
-  storedAction,
-  storedResult,
-  update,
-} from '../../material/action-cache.js'
+import { comparable, everyOutput, found, get, storedAction, storedResult, update } from '../../material/action-cache.js'
 import { rawDirectory } from '../../material/input-tree.js'
 import { Code } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
@@ -31,24 +22,7 @@ export const getActionResultChecks: readonly Check[] = [
     sends: 'The digest of an action whose result of every kind of output was stored; that result, field by field.',
     needs: writable,
     run: async (exam) => {
-      const tree = exam.message('build.bazel.remote.execution.v2.Tree', {
-        root: { symlinks: [{ name: exam.uuid(), target: 'x' }] },
-      })
-      const blobs = [exam.random(500), exam.random(60), exam.random(70), exam.random(80), tree]
-      const [run = EMPTY_DIGEST, plain = EMPTY_DIGEST, stdout = EMPTY_DIGEST, stderr = EMPTY_DIGEST, treeDigest] =
-        await exam.upload(...blobs)
-      const stored: ActionResultInput = {
-        outputFiles: [
-          { path: 'out/plain', digest: plain },
-          { path: 'out/run', digest: run, isExecutable: true },
-        ],
-        outputDirectories: [{ path: 'out/dir', treeDigest: treeDigest ?? null }],
-        outputSymlinks: [{ path: 'out/link', target: '../elsewhere' }],
-        stdoutDigest: stdout,
-        stderrDigest: stderr,
-        exitCode: 0,
-        executionMetadata: { worker: 'conformance' },
-      }
+      const stored = await everyOutput(exam)
       const actionDigest = await storedAction(exam)
       exam.expectCode(await update(exam, actionDigest, stored), 'OK')
       const result = found(exam, await get(exam, actionDigest))
@@ -67,6 +41,19 @@ export const getActionResultChecks: readonly Check[] = [
       const outcome = await get(exam, prepared.actionDigest)
       if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache what it ran')
       exam.expectEqual(comparable(found(exam, outcome)), comparable(result), 'the cached result')
+    },
+  },
+  {
+    id: 'ACG-13',
+    sends: 'An action, then GetActionResult, twice; the execution_metadata that the execution returned.',
+    needs: [...needs, 'execution', 'bytestream'],
+    run: async (exam) => {
+      const { prepared, result } = await run(exam, { script: 'echo how' })
+      for (const _ of [1, 2]) {
+        const outcome = await get(exam, prepared.actionDigest)
+        if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache what it ran')
+        exam.expectEqual(found(exam, outcome).executionMetadata, result.executionMetadata, 'execution_metadata')
+      }
     },
   },
   {

@@ -37,7 +37,7 @@ export const queryWriteStatusChecks: readonly Check[] = [
       const data = exam.random(10_000)
       const resourceName = exam.uploadName(exam.digest(data))
       exam.expectCode(await exam.write(data, { resourceName }), 'OK')
-      for (const name of [resourceName, exam.uploadName(exam.digest(data))]) {
+      for (const name of [resourceName, resourceName, exam.uploadName(exam.digest(data))]) {
         const outcome = await query(exam, name)
         if (name !== resourceName && outcome.code === Code.NOT_FOUND) return exam.chose('knows uploads, not blobs')
         exam.expectCode(outcome, 'OK')

@@ -16,12 +16,31 @@ import {
   start,
   uploadAction,
 } from '../../material/action.js'
-import { codec } from '../../proto/codec.js'
+import { codec, type Output } from '../../proto/codec.js'
 import { toMs } from '../../proto/time.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
+
+/** Scheduler and worker may have clocks of their own, which a daemon keeps together. */
+const CLOCK_TOLERANCE_MS = 1_000
+
+/** The timestamps that are set, in the order of the steps they tell, in milliseconds. */
+const stepsOf = (metadata: Output<'build.bazel.remote.execution.v2.ExecutedActionMetadata'>): number[] =>
+  [
+    metadata.queuedTimestamp,
+    metadata.workerStartTimestamp,
+    metadata.inputFetchStartTimestamp,
+    metadata.inputFetchCompletedTimestamp,
+    metadata.executionStartTimestamp,
+    metadata.executionCompletedTimestamp,
+    metadata.outputUploadStartTimestamp,
+    metadata.outputUploadCompletedTimestamp,
+    metadata.workerCompletedTimestamp,
+  ]
+    .filter((stamp) => stamp !== null)
+    .map(toMs)
 
 const resultChecks: readonly Check[] = [
   {
@@ -160,22 +179,23 @@ const resultChecks: readonly Check[] = [
     run: async (exam) => {
       const { result } = await run(exam, { script: 'sleep 0.1' })
       const metadata = exam.present(result.executionMetadata, 'execution_metadata')
-      const stamps = [
-        metadata.queuedTimestamp,
-        metadata.workerStartTimestamp,
-        metadata.inputFetchStartTimestamp,
-        metadata.inputFetchCompletedTimestamp,
-        metadata.executionStartTimestamp,
-        metadata.executionCompletedTimestamp,
-        metadata.outputUploadStartTimestamp,
-        metadata.outputUploadCompletedTimestamp,
-        metadata.workerCompletedTimestamp,
-      ]
-        .filter((stamp) => stamp !== null)
-        .map(toMs)
+      const stamps = stepsOf(metadata)
       exam.chose(`sets ${stamps.length} of 9 timestamps${metadata.worker === '' ? ', and no worker' : ''}`)
       const inOrder = [...stamps].sort((a, b) => a - b)
       exam.expectEqual(stamps, inOrder, 'the timestamps, from queued to worker_completed')
+    },
+  },
+  {
+    id: 'EXE-53',
+    sends: 'An action; from the first of its timestamps to the last is no longer than the call took.',
+    run: async (exam) => {
+      const { result, execution } = await run(exam, { script: 'sleep 0.1' })
+      const stamps = stepsOf(exam.present(result.executionMetadata, 'execution_metadata'))
+      if (stamps.length < 2) exam.notApplicable('the server sets fewer than two timestamps')
+      const tookMs = Math.max(...stamps) - Math.min(...stamps)
+      const { elapsedMs } = execution.outcome
+      const expected = `at most the ${Math.round(elapsedMs)} ms of the call`
+      exam.expect(tookMs <= elapsedMs + CLOCK_TOLERANCE_MS, expected, `${Math.round(tookMs)} ms`)
     },
   },
   {

@@ -29,17 +29,24 @@ const executionOf = (exam: Exam) => {
 
 const V2_0: Version = { major: 2, minor: 0, prerelease: '' }
 
+/** Their lists are sets: which of them stands first says nothing. */
+const inAnyOrder = (capabilities: object): unknown =>
+  JSON.parse(JSON.stringify(capabilities), (_, value) =>
+    Array.isArray(value) ? value.map((each) => JSON.stringify(each)).sort() : value,
+  )
+
 export const capabilitiesChecks: readonly Check[] = [
   {
     id: 'CAP-01',
-    isCrowd: true,
+    isAlone: true,
     sends: '100 GetCapabilities at once; all are answered alike.',
     run: async (exam) => {
       const ask = () => exam.call(methods.getCapabilities, { instanceName: exam.instanceName })
       const outcomes = await Promise.all(Array.from({ length: 100 }, ask))
       for (const outcome of outcomes) {
         exam.expectCode(outcome, 'OK')
-        exam.expectEqual(outcome.responses[0], exam.capabilities, 'the capabilities')
+        const capabilities = exam.present(outcome.responses[0], 'ServerCapabilities')
+        exam.expectEqual(inAnyOrder(capabilities), inAnyOrder(exam.capabilities), 'the capabilities')
       }
     },
   },

@@ -177,7 +177,7 @@ const messageChecks: readonly Check[] = [
   },
   {
     id: 'GEN-08',
-    isCrowd: true,
+    isAlone: true,
     sends: '100 Reads at once on one connection; all are served.',
     needs,
     run: async (exam) => {
@@ -206,7 +206,7 @@ const messageChecks: readonly Check[] = [
   },
   {
     id: 'GEN-14',
-    isCrowd: true,
+    isAlone: true,
     sends: '300 small uploads at once; whatever is refused is UNAVAILABLE or RESOURCE_EXHAUSTED.',
     needs,
     run: async (exam) => {

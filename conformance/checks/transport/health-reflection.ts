@@ -1,6 +1,7 @@
 import protobuf from 'protobufjs/light.js'
 import { HealthCheckResponseServingStatus } from '../../../src/proto/generated/grpc.health.v1.js'
 import type { Exam } from '../../exam/exam.js'
+import { codec } from '../../proto/codec.js'
 import { Code, codeName } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
@@ -88,6 +89,27 @@ export const healthChecks: readonly Check[] = [
       exam.chose(code === 'OK' ? 'lists services with their health' : 'does not implement List')
     },
   },
+  {
+    id: 'HLT-05',
+    sends: 'Health.List, then Check of each name in it and of each service here; the same names and status.',
+    needs: ['health'],
+    run: async (exam) => {
+      const outcome = await exam.call(methods.healthList, {})
+      if (outcome.code === Code.UNIMPLEMENTED) exam.notApplicable('the server does not implement List')
+      exam.expectCode(outcome, 'OK')
+      const listed = new Map(Object.entries(outcome.responses[0]?.statuses ?? {}))
+      exam.expectEqual(listed.get('')?.status, SERVING, 'the status of the whole server')
+      for (const [service, { status }] of listed) {
+        const checked = await exam.call(methods.healthCheck, { service })
+        exam.expectCode(checked, 'OK')
+        exam.expectEqual(status, checked.responses[0]?.status, `the status of ${JSON.stringify(service)} in the list`)
+      }
+      for (const service of await servedHere(exam)) {
+        const { code } = await exam.call(methods.healthCheck, { service })
+        if (code === Code.OK) exam.expect(listed.has(service), `${service} in the list, as Check knows it`, 'none')
+      }
+    },
+  },
 ]
 
 /** The services of which a method answers with anything else than UNIMPLEMENTED. */
@@ -109,6 +131,14 @@ const servedHere = async (exam: Exam): Promise<string[]> => {
   return served
 }
 
+/** Runs for each version that is there. */
+const inEachVersion = async (exam: Exam, look: (version: keyof typeof versions) => Promise<void>): Promise<void> => {
+  for (const version of ['v1', 'v1alpha'] as const) {
+    const { code } = await reflect(exam, { listServices: '' }, version)
+    if (code !== Code.UNIMPLEMENTED) await look(version)
+  }
+}
+
 export const reflectionChecks: readonly Check[] = [
   {
     id: 'REF-01',
@@ -118,16 +148,19 @@ export const reflectionChecks: readonly Check[] = [
       const served = await servedHere(exam)
       let answered = 0
       for (const version of ['v1', 'v1alpha'] as const) {
-        const outcome = await reflect(exam, { listServices: '' }, version)
+        const outcome = await exam.call(versions[version], [{ listServices: '' }, { listServices: '*' }])
         if (outcome.code === Code.UNIMPLEMENTED) {
           exam.chose(`does not serve ${version}`)
           continue
         }
         exam.expectCode(outcome, 'OK')
         answered++
-        const listed = outcome.responses[0]?.listServicesResponse?.service.map(({ name }) => name) ?? []
-        const lacking = served.filter((service) => !listed.includes(service))
-        exam.expectEqual(lacking, [], `the services that ${version} does not list`)
+        exam.expectEqual(outcome.responses.length, 2, 'the number of answers')
+        for (const { listServicesResponse } of outcome.responses) {
+          const listed = listServicesResponse?.service.map(({ name }) => name) ?? []
+          const lacking = served.filter((service) => !listed.includes(service))
+          exam.expectEqual(lacking, [], `the services that ${version} does not list`)
+        }
       }
       exam.expect(answered > 0, 'v1 or v1alpha', 'neither')
     },
@@ -137,42 +170,45 @@ export const reflectionChecks: readonly Check[] = [
     sends: 'file_containing_symbol of a service, then each file it imports; all descriptors come.',
     needs: ['reflection'],
     run: async (exam) => {
-      const symbol = methods.findMissingBlobs.service
-      const outcome = await reflect(exam, { fileContainingSymbol: symbol })
-      exam.expectCode(outcome, 'OK')
-      const came = outcome.responses[0]?.fileDescriptorResponse?.fileDescriptorProto ?? []
-      const files = new Map(came.map(fileOf).map((file) => [file.name, file]))
-      const services = [...files.values()].flatMap((file) => file.services)
-      exam.expect(services.includes(symbol), `a file that defines ${symbol}`, JSON.stringify(services))
-      const wanted = [...files.values()].flatMap((file) => file.dependency)
-      for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
-        if (files.has(name)) continue
-        const answer = await reflect(exam, { fileByFilename: name })
-        exam.expectCode(answer, 'OK')
-        const more = answer.responses[0]?.fileDescriptorResponse?.fileDescriptorProto.map(fileOf) ?? []
-        for (const file of more) files.set(file.name, file)
-        exam.expect(files.has(name), `the file ${name}`, JSON.stringify(more.map((file) => file.name)))
-        wanted.push(...more.flatMap((file) => file.dependency))
-      }
-      exam.chose(`describes itself in ${files.size} files`)
+      await inEachVersion(exam, async (version) => {
+        const symbol = methods.findMissingBlobs.service
+        const outcome = await reflect(exam, { fileContainingSymbol: symbol }, version)
+        exam.expectCode(outcome, 'OK')
+        const came = outcome.responses[0]?.fileDescriptorResponse?.fileDescriptorProto ?? []
+        const files = new Map(came.map(fileOf).map((file) => [file.name, file]))
+        const services = [...files.values()].flatMap((file) => file.services)
+        exam.expect(services.includes(symbol), `a file that defines ${symbol}`, JSON.stringify(services))
+        const wanted = [...files.values()].flatMap((file) => file.dependency)
+        for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+          if (files.has(name)) continue
+          const answer = await reflect(exam, { fileByFilename: name }, version)
+          exam.expectCode(answer, 'OK')
+          const more = answer.responses[0]?.fileDescriptorResponse?.fileDescriptorProto.map(fileOf) ?? []
+          for (const file of more) files.set(file.name, file)
+          exam.expect(files.has(name), `the file ${name}`, JSON.stringify(more.map((file) => file.name)))
+          wanted.push(...more.flatMap((file) => file.dependency))
+        }
+        exam.chose(`describes itself in ${files.size} files`)
+      })
     },
   },
   {
     id: 'REF-03',
-    sends: 'An unknown symbol; error_response with a code, and the stream goes on.',
+    sends: 'An unknown symbol under v1 and v1alpha; error_response with NOT_FOUND, and the stream goes on.',
     needs: ['reflection'],
     run: async (exam) => {
-      const stream = exam.open(methods.serverReflectionInfo)
-      await stream.send({ fileContainingSymbol: 'no.such.Symbol' })
-      const refusal = exam.present(await stream.next(), 'a response')
-      const errorCode = exam.present(refusal.errorResponse, 'error_response').errorCode
-      exam.expect(errorCode !== 0, 'an error_code', '0')
-      exam.chose(`answers an unknown symbol with ${codeName(errorCode)}`)
-      await stream.send({ listServices: '' })
-      const list = exam.present(await stream.next(), 'an answer to the next request')
-      exam.expect(list.listServicesResponse !== null, 'list_services_response', 'another answer')
-      stream.halfClose()
-      exam.expectCode(await stream.outcome, 'OK')
+      await inEachVersion(exam, async (version) => {
+        const stream = exam.open(versions[version])
+        await stream.send({ fileContainingSymbol: 'no.such.Symbol' })
+        const refusal = exam.present(await stream.next(), 'a response')
+        const errorCode = exam.present(refusal.errorResponse, 'error_response').errorCode
+        exam.expectEqual(codeName(errorCode), 'NOT_FOUND', 'the error_code')
+        await stream.send({ listServices: '' })
+        const list = exam.present(await stream.next(), 'an answer to the next request')
+        exam.expect(list.listServicesResponse !== null, 'list_services_response', 'another answer')
+        stream.halfClose()
+        exam.expectCode(await stream.outcome, 'OK')
+      })
     },
   },
   {
@@ -180,15 +216,43 @@ export const reflectionChecks: readonly Check[] = [
     sends: 'Three requests on one stream; answered in their order.',
     needs: ['reflection'],
     run: async (exam) => {
+      await inEachVersion(exam, async (version) => {
+        const symbol = methods.findMissingBlobs.service
+        const requests = [{ listServices: '' }, { fileContainingSymbol: 'no.such' }, { fileContainingSymbol: symbol }]
+        const outcome = await exam.call(versions[version], requests)
+        exam.expectCode(outcome, 'OK')
+        exam.expectEqual(
+          outcome.responses.map(({ messageResponse }) => messageResponse),
+          ['listServicesResponse', 'errorResponse', 'fileDescriptorResponse'],
+          'the kinds of answers',
+        )
+      })
+    },
+  },
+  {
+    id: 'REF-05',
+    sends: 'Requests of every kind under v1 and v1alpha; each answer holds its request.',
+    needs: ['reflection'],
+    run: async (exam) => {
       const symbol = methods.findMissingBlobs.service
-      const requests = [{ listServices: '' }, { fileContainingSymbol: 'no.such' }, { fileContainingSymbol: symbol }]
-      const outcome = await exam.call(methods.serverReflectionInfo, requests)
-      exam.expectCode(outcome, 'OK')
-      exam.expectEqual(
-        outcome.responses.map(({ messageResponse }) => messageResponse),
-        ['listServicesResponse', 'errorResponse', 'fileDescriptorResponse'],
-        'the kinds of answers',
-      )
+      const requests = [
+        { listServices: 'all' },
+        { fileContainingSymbol: symbol },
+        { fileContainingSymbol: 'no.such' },
+        { host: 'h', fileContainingSymbol: symbol },
+        { fileContainingSymbol: 'no.such' },
+        { fileByFilename: 'no/such.proto' },
+      ]
+      await inEachVersion(exam, async (version) => {
+        const outcome = await exam.call(versions[version], requests)
+        exam.expectCode(outcome, 'OK')
+        const form = codec(`grpc.reflection.${version}.ServerReflectionRequest`)
+        for (const [at, { originalRequest }] of outcome.responses.entries()) {
+          const request = form.decode(form.encode(requests[at] ?? {}))
+          exam.expectEqual(originalRequest, request, `original_request of answer ${at + 1}`)
+        }
+        exam.expectEqual(outcome.responses.length, requests.length, 'the number of answers')
+      })
     },
   },
 ]

@@ -42,6 +42,15 @@ export const actionCacheMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: 'action-cache-forgets-worker',
+    breaks: 'GetActionResult has results without the worker that ran them.',
+    caughtBy: ['ACG-13', 'ACU-09'],
+    tamper: () =>
+      onResponse(getActionResult, ({ executionMetadata }) => {
+        if (executionMetadata) executionMetadata.worker = ''
+      }),
+  },
+  {
     name: 'action-cache-loses-stdout',
     breaks: 'GetActionResult forgets stdout.',
     caughtBy: ['ACG-02', 'EXE-51'],

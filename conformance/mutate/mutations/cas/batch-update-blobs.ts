@@ -83,7 +83,7 @@ export const batchUpdateBlobsMutations: readonly Mutation[] = [
   {
     name: 'batch-update-entry-code-internal',
     breaks: 'BatchUpdateBlobs blames itself (INTERNAL) for entries that the client got wrong.',
-    caughtBy: ['BUB-02', 'BUB-03', 'BUB-10', 'BUB-11'],
+    caughtBy: ['BUB-02', 'BUB-03', 'BUB-10'],
     tamper: () =>
       onResponse(batchUpdateBlobs, ({ responses }) => {
         for (const { status } of responses) if (status?.code === 3) status.code = 13

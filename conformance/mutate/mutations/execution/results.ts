@@ -96,6 +96,15 @@ export const executionResultsMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: 'timestamps-longer-than-the-call',
+    breaks: 'execution_metadata says that the action was queued an hour before it was asked for.',
+    caughtBy: ['EXE-53'],
+    tamper: () =>
+      onResult(({ executionMetadata }) => {
+        if (executionMetadata?.queuedTimestamp) executionMetadata.queuedTimestamp.seconds -= 3_600
+      }),
+  },
+  {
     name: 'execution-metadata-missing',
     breaks: 'Results have no execution_metadata.',
     caughtBy: ['EXE-46', 'EXE-47'],

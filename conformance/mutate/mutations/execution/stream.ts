@@ -1,6 +1,23 @@
-import { execute, getActionResult, waitExecution } from '../../../wire/methods.js'
+import { codec, type Output } from '../../../proto/codec.js'
+import {
+  execute,
+  getActionResult,
+  getOperation,
+  listOperations,
+  waitExecution,
+  waitOperation,
+} from '../../../wire/methods.js'
 import { onOperation, onResult } from '../../execution.js'
-import { ended, instead, type Mutation, onRequest, recode, replaceResponse, type Tampering } from '../../mutation.js'
+import {
+  ended,
+  instead,
+  type Mutation,
+  onRequest,
+  onResponse,
+  recode,
+  replaceResponse,
+  type Tampering,
+} from '../../mutation.js'
 
 const [QUEUED, EXECUTING, COMPLETED] = [2, 3, 4] as const
 const NOT_FOUND = 5
@@ -9,6 +26,16 @@ const dropOperations = (drops: (done: boolean) => boolean): Tampering[] =>
   [execute, waitExecution].map((method) =>
     replaceResponse<object, { done: boolean }>(method, ({ done }) => (drops(done) ? [] : undefined)),
   )
+
+type Operation = Output<'google.longrunning.Operation'>
+const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
+
+const changeExitCode = ({ response }: Operation): void => {
+  if (response === null) return
+  const changed = responseCodec.decode(response.value)
+  if (changed.result !== null) changed.result.exitCode += 1
+  response.value = responseCodec.encode(changed)
+}
 
 /** An instance of the server behind the proxy. */
 const CACHE_ONLY = 'projects/p/instances/i'
@@ -229,6 +256,24 @@ export const executionStreamMutations: readonly Mutation[] = [
     breaks: 'WaitExecution of an operation that does not exist ends OK.',
     caughtBy: ['WAI-02'],
     tamper: () => recode(waitExecution, NOT_FOUND, 0),
+  },
+  {
+    name: 'operation-retold-differently',
+    breaks: 'GetOperation, WaitOperation and ListOperations tell another exit code than Execute.',
+    caughtBy: ['OPS-05'],
+    tamper: () => [
+      ...[getOperation, waitOperation].map((method) => onResponse<object, Operation>(method, changeExitCode)),
+      onResponse(listOperations, ({ operations }) => operations.forEach(changeExitCode)),
+    ],
+  },
+  {
+    name: 'operation-done-when-asked',
+    breaks: 'GetOperation says of every operation that it is done.',
+    caughtBy: ['OPS-06'],
+    tamper: () =>
+      onResponse<object, { done: boolean }>(getOperation, (operation) => {
+        operation.done = true
+      }),
   },
 ]
 

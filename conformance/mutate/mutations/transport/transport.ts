@@ -2,6 +2,7 @@ import {
   findMissingBlobs,
   getCapabilities,
   healthCheck,
+  healthList,
   healthWatch,
   read,
   serverReflectionInfo,
@@ -103,6 +104,24 @@ export const transportMutations: readonly Mutation[] = [
       },
       more: ({ request }, { code }) => (code === 0 && request?.service ? [{ status: SERVING }] : []),
     }),
+  },
+  {
+    name: 'health-list-not-serving',
+    breaks: 'Health.List says of every service that it is NOT_SERVING, and Check that it serves.',
+    caughtBy: ['HLT-05'],
+    tamper: () =>
+      onResponse(healthList, ({ statuses }) => {
+        for (const each of Object.values(statuses)) each.status = SERVING + 1
+      }),
+  },
+  {
+    name: 'reflection-request-not-repeated',
+    breaks: 'Answers of reflection do not hold the request.',
+    caughtBy: ['REF-05'],
+    tamper: () =>
+      onResponse(serverReflectionInfo, (answer) => {
+        answer.originalRequest = null
+      }),
   },
   {
     name: 'health-watch-unknown-is-an-error',
