@@ -6,6 +6,7 @@ import { Resources } from './base/resources.js'
 import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
+import { limitsOf } from './listener-limits.js'
 import type { OtlpSettings } from './metrics/otlp/settings.js'
 import { Observation } from './observation.js'
 import { SchedulerHost } from './scheduler/host.js'
@@ -133,6 +134,7 @@ const closeAll = (schedulers: ReadonlyMap<string, SchedulerHost>): void => {
 
 const startServer = async (server: ServerConfig, parts: Parts, observation: Observation): Promise<Listener> => {
   const { host, port, max_decoding_message_size, transport, compression } = server.listener
+  const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
   const { send_compression_algorithm, accepted_compression_algorithms } = compression
   return listen({
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
@@ -140,6 +142,8 @@ const startServer = async (server: ServerConfig, parts: Parts, observation: Obse
     http: observation.pagesOf(server),
     transport,
     maxMessageBytes: max_decoding_message_size,
+    connections: { maxConnections, maxConnectionsPerAddress },
+    limits: limitsOf(server.listener),
     compression: {
       sendsGzip: send_compression_algorithm === 'gzip',
       accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),

@@ -4,8 +4,10 @@ import { type Clock, systemClock } from '../base/clock.js'
 import { advice, inWords } from '../base/errno.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
+import { SparingLog } from '../base/sparing-log.js'
 import { StatusError } from '../base/status-error.js'
 import { within } from '../base/work/deadline.js'
+import { Admission, type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
 import { Activity } from './call/activity.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
@@ -36,6 +38,7 @@ export interface ListenOptions {
   readonly readOffMs?: number
   /** Default: responses are sent as they are, and requests may come in gzip and deflate. Only our own transport does otherwise. */
   readonly compression?: MessageCompression
+  readonly connections?: ConnectionBounds
   /** Bounds of our own transport. */
   readonly limits?: Partial<TransportLimits>
   readonly clock?: Clock
@@ -61,6 +64,7 @@ const READ_OFF_MS = 10_000
 const DRAIN_MS = 10_000
 /** What the last answers get to leave the process after their calls have ended. */
 const FLUSH_MS = 250
+const REFUSAL_LINES = { lines: 10, periodMs: 60_000 }
 
 /** Serves gRPC (HTTP/2, with prior knowledge where it is plain) and HTTP/1.1 on one port. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
@@ -86,7 +90,19 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     clock,
     log,
   })
-  const server = serverOf(options.tls, firstBytesMs, (socket) => transport.accept(socket), log)
+  const admission = new Admission(options.connections ?? DEFAULT_CONNECTION_BOUNDS)
+  const refusals = new SparingLog(log, clock, REFUSAL_LINES)
+  const accept = (socket: Socket): void => {
+    const { remoteAddress: peer = '' } = socket
+    const refusal = admission.refusal(peer)
+    if (refusal === undefined) {
+      transport.accept(socket, () => admission.leave(peer))
+      return
+    }
+    socket.destroy()
+    refusals.warn('a connection was refused', { peer, reason: refusal })
+  }
+  const server = serverOf(options.tls, firstBytesMs, accept, log)
   const address = await bind(server, options.address).catch((error: unknown) => {
     transport.destroy()
     throw error

@@ -34,8 +34,8 @@ export interface TransportParts {
 
 /** Serves gRPC on connections that are handed to it. */
 export interface Transport {
-  /** Takes a connection of which nothing has been read; where it is paused, it stays so until it is read. */
-  accept(socket: Socket): void
+  /** Takes a connection of which nothing has been read; where it is paused, it stays so until it is read. `closed` is called at its end. */
+  accept(socket: Socket, closed: () => void): void
   /** Tells every client to go elsewhere; calls under way go on. `graceMs` is when the last of them ends at the latest. */
   drain(graceMs: number): void
   /** Resolves once all connections have ended; those of idle clients do so after `drain`. */

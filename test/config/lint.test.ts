@@ -121,13 +121,9 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
   [
     'settings of the listener without effect',
     {
-      servers: `{ listener: { http: { socket_address: ':9', freebind: true, advanced_http: { http2_keep_alive_interval: 30, experimental_http2_max_frame_size: 16384 } } }, services: {} },`,
+      servers: `{ listener: { http: { socket_address: ':9', freebind: true } }, services: {} },`,
     },
-    [
-      ['servers[1].listener.http.freebind', /no effect: Node has no way to ask/],
-      ['servers[1].listener.http.advanced_http.http2_keep_alive_interval', /no effect/],
-      ['servers[1].listener.http.advanced_http.experimental_http2_max_frame_size', /no effect/],
-    ],
+    [['servers[1].listener.http.freebind', /no effect: Node has no way to ask/]],
   ],
   [
     'settings that ask for what is done anyway',
@@ -168,6 +164,37 @@ t.test('a service by its usual name is suggested by the key it has here', async 
     const { problems } = check({ services: `${written}: {},` })
     t.match(problems, [{ message: `unknown key "${written}"`, suggestion: meant }], String(written))
   }
+})
+
+t.test('settings of HTTP/2 that nothing here does are refused, and all of them over grpc-js', async (t) => {
+  const listening = (http: string): string => `{ listener: { http: { socket_address: ':9', ${http} } }, services: {} },`
+  const { problems } = check({
+    servers: listening(
+      `advanced_http: { experimental_http2_max_frame_size: 65536, experimental_http2_adaptive_window: true, experimental_http2_enable_connect_protocol: 'true', experimental_http2_initial_connection_window_size: 1000 }`,
+    ),
+  })
+  t.match(
+    problems.map(({ path, message }) => `${path}: ${message}`),
+    [
+      /max_frame_size: 65536 must be <= 16384/,
+      /adaptive_window: .*not available/,
+      /connect_protocol: .*not available/,
+      /connection_window_size: 1000 must be >= 65535/,
+    ],
+  )
+  const overGrpcJs = check({
+    servers: listening(
+      `transport: 'grpc-js', advanced_http: { http2_keep_alive_interval: 30, experimental_http2_max_frame_size: 16384, experimental_http2_keep_alive_timeout: 7 }`,
+    ),
+  })
+  t.match(overGrpcJs.problems, [
+    { path: /keep_alive_timeout/ },
+    {
+      path: 'servers[1].listener.http.advanced_http.http2_keep_alive_interval',
+      message: 'transport "grpc-js" cannot be told how to speak HTTP/2',
+      expected: 'the key left out, or transport "remexec"',
+    },
+  ])
 })
 
 t.test('what is allowed and most likely not meant is warned about', async (t) => {

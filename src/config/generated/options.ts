@@ -1050,6 +1050,18 @@ export interface ListenerOptions {
    */
   readonly compression: ListenerCompression
   /**
+   * Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.
+   */
+  readonly max_connections: number
+  /**
+   * Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.
+   */
+  readonly max_connections_per_address: number
+  /**
+   * HTTP/2 settings of the listener, for `transport: "remexec"`. docs/transport.md tells what they bound.
+   */
+  readonly advanced_http: AdvancedHttp
+  /**
    * Largest message a client may send.
    */
   readonly max_decoding_message_size: number
@@ -1067,4 +1079,46 @@ export interface ListenerCompression {
    * What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: "grpc-js"` always takes gzip and deflate.
    */
   readonly accepted_compression_algorithms: readonly ('none' | 'gzip' | 'deflate')[]
+}
+
+/**
+ * HTTP/2 settings of the listener, for `transport: "remexec"`. docs/transport.md tells what they bound.
+ */
+export interface AdvancedHttp {
+  /**
+   * Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.
+   */
+  readonly http2_keep_alive_interval: number
+  /**
+   * Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.
+   */
+  readonly experimental_http2_max_pending_accept_reset_streams: number
+  /**
+   * Bytes that a client may send on a stream before they are read.
+   */
+  readonly experimental_http2_initial_stream_window_size: number
+  /**
+   * Bytes that a client may send on all streams of a connection before they are read.
+   */
+  readonly experimental_http2_initial_connection_window_size: number
+  /**
+   * The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.
+   */
+  readonly experimental_http2_max_frame_size: number
+  /**
+   * Calls at a time on a connection, those included that the client gave up and that have not ended yet.
+   */
+  readonly experimental_http2_max_concurrent_streams: number
+  /**
+   * How long a sign of life may take before the connection is closed.
+   */
+  readonly experimental_http2_keep_alive_timeout_s: number
+  /**
+   * Bytes that wait for the socket of a connection before no more of an answer is made.
+   */
+  readonly experimental_http2_max_send_buf_size: number
+  /**
+   * Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.
+   */
+  readonly experimental_http2_max_header_list_size: number
 }

@@ -8690,8 +8690,8 @@ return errors === 0;
 validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"IdentityHeader","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener.","type":"object","properties":{"http2_keep_alive_interval":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_pending_accept_reset_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_stream_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_initial_connection_window_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_adaptive_window":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_frame_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_max_concurrent_streams":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_keep_alive_timeout_s":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true},"experimental_http2_enable_connect_protocol":{"description":"HTTP/2 setting of the listener.","type":["boolean","string"],"x-value":"bool","x-ignored":true},"experimental_http2_max_header_list_size":{"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":true}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
-const schema84 = {"description":"HTTP/2 setting of the listener.","type":["integer","string"],"x-value":"duration","x-ignored":true};
+const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
+const schema84 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
 function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8724,6 +8724,18 @@ vErrors.push(err1);
 }
 errors++;
 }
+if((typeof data == "number") && (isFinite(data))){
+if(data < 1 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema84,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 validate191.errors = vErrors;
 return errors === 0;
 }
@@ -8753,7 +8765,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(((((((key0 === "socket_address") || (key0 === "transport")) || (key0 === "freebind")) || (key0 === "compression")) || (key0 === "advanced_http")) || (key0 === "max_decoding_message_size")) || (key0 === "tls"))){
+if(!(func1.call(schema83.properties, key0))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -8913,12 +8925,10 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.advanced_http !== undefined){
-let data7 = data.advanced_http;
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-for(const key2 in data7){
-if(!(func1.call(schema83.properties.advanced_http.properties, key2))){
-const err14 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.advanced_http,data:data7};
+if(data.max_connections !== undefined){
+let data7 = data.max_connections;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema83.properties.max_connections.type},message:"must be integer,string",schema:schema83.properties.max_connections.type,parentSchema:schema83.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8927,11 +8937,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-}
-if(data7.http2_keep_alive_interval !== undefined){
-let data8 = data7.http2_keep_alive_interval;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err15 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data8};
+const reason1 = checkScalar.call(this, "count", data7, schema83.properties.max_connections, instancePath+"/max_connections");
+if(reason1 !== undefined){
+const err15 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema83.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8940,9 +8948,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data8, schema83.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
-if(reason1 !== undefined){
-const err16 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data8};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8951,9 +8959,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-const err17 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data8};
+}
+}
+if(data.max_connections_per_address !== undefined){
+let data8 = data.max_connections_per_address;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err17 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema83.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema83.properties.max_connections_per_address.type,parentSchema:schema83.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8962,12 +8973,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-}
-}
-if(data7.experimental_http2_max_pending_accept_reset_streams !== undefined){
-let data9 = data7.experimental_http2_max_pending_accept_reset_streams;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err18 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data9};
+const reason2 = checkScalar.call(this, "count", data8, schema83.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
+if(reason2 !== undefined){
+const err18 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema83.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8976,9 +8984,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data9, schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
-if(reason2 !== undefined){
-const err19 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data9};
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8987,9 +8995,14 @@ vErrors.push(err19);
 }
 errors++;
 }
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-const err20 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data9};
+}
+}
+if(data.advanced_http !== undefined){
+let data9 = data.advanced_http;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key2 in data9){
+if(!(func1.call(schema83.properties.advanced_http.properties, key2))){
+const err20 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.advanced_http,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8999,11 +9012,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-}
-if(data7.experimental_http2_initial_stream_window_size !== undefined){
-let data10 = data7.experimental_http2_initial_stream_window_size;
+if(data9.http2_keep_alive_interval !== undefined){
+let data10 = data9.http2_keep_alive_interval;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err21 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data10};
+const err21 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -9012,9 +9024,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data10, schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason3 = checkScalar.call(this, "count", data10, schema83.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason3 !== undefined){
-const err22 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data10};
+const err22 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -9024,8 +9036,8 @@ vErrors.push(err22);
 errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-const err23 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data10};
+if(data10 > 86400 || isNaN(data10)){
+const err23 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -9034,12 +9046,8 @@ vErrors.push(err23);
 }
 errors++;
 }
-}
-}
-if(data7.experimental_http2_initial_connection_window_size !== undefined){
-let data11 = data7.experimental_http2_initial_connection_window_size;
-if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err24 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data11};
+if(data10 < 0 || isNaN(data10)){
+const err24 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -9048,9 +9056,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data11, schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
-if(reason4 !== undefined){
-const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data11};
+}
+}
+if(data9.experimental_http2_max_pending_accept_reset_streams !== undefined){
+let data11 = data9.experimental_http2_max_pending_accept_reset_streams;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -9059,9 +9070,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data11};
+const reason4 = checkScalar.call(this, "count", data11, schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+if(reason4 !== undefined){
+const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -9070,12 +9081,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-}
-if(data7.experimental_http2_adaptive_window !== undefined){
-let data12 = data7.experimental_http2_adaptive_window;
-if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data12};
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 1000000 || isNaN(data11)){
+const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -9084,9 +9092,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data12, schema83.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
-if(reason5 !== undefined){
-const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data12};
+if(data11 < 1 || isNaN(data11)){
+const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -9096,10 +9103,11 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data7.experimental_http2_max_frame_size !== undefined){
-let data13 = data7.experimental_http2_max_frame_size;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data13};
+}
+if(data9.experimental_http2_initial_stream_window_size !== undefined){
+let data12 = data9.experimental_http2_initial_stream_window_size;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -9108,9 +9116,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data13, schema83.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
-if(reason6 !== undefined){
-const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data13};
+const reason5 = checkScalar.call(this, "count", data12, schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+if(reason5 !== undefined){
+const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -9119,9 +9127,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data13};
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 2147483647 || isNaN(data12)){
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -9130,12 +9138,8 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-}
-if(data7.experimental_http2_max_concurrent_streams !== undefined){
-let data14 = data7.experimental_http2_max_concurrent_streams;
-if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data14};
+if(data12 < 16384 || isNaN(data12)){
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -9144,9 +9148,12 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data14, schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
-if(reason7 !== undefined){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data14};
+}
+}
+if(data9.experimental_http2_initial_connection_window_size !== undefined){
+let data13 = data9.experimental_http2_initial_connection_window_size;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -9155,9 +9162,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data14};
+const reason6 = checkScalar.call(this, "count", data13, schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+if(reason6 !== undefined){
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -9166,12 +9173,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-}
-if(data7.experimental_http2_keep_alive_timeout_s !== undefined){
-let data15 = data7.experimental_http2_keep_alive_timeout_s;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data15};
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 > 2147483647 || isNaN(data13)){
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -9180,9 +9184,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "duration", data15, schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
-if(reason8 !== undefined){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"duration",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data15};
+if(data13 < 65535 || isNaN(data13)){
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -9192,16 +9195,11 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data7.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate191.call(this, data7.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data7,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
-errors = vErrors.length;
 }
-}
-if(data7.experimental_http2_max_send_buf_size !== undefined){
-let data17 = data7.experimental_http2_max_send_buf_size;
-if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data17};
+if(data9.experimental_http2_adaptive_window !== undefined){
+let data14 = data9.experimental_http2_adaptive_window;
+if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -9210,9 +9208,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data17, schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
-if(reason9 !== undefined){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data17};
+const reason7 = checkScalar.call(this, "bool", data14, schema83.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+if(reason7 !== undefined){
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -9221,9 +9219,11 @@ vErrors.push(err38);
 }
 errors++;
 }
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data17};
+}
+if(data9.experimental_http2_max_frame_size !== undefined){
+let data15 = data9.experimental_http2_max_frame_size;
+if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -9232,12 +9232,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-}
-if(data7.experimental_http2_enable_connect_protocol !== undefined){
-let data18 = data7.experimental_http2_enable_connect_protocol;
-if((typeof data18 !== "boolean") && (typeof data18 !== "string")){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data18};
+const reason8 = checkScalar.call(this, "count", data15, schema83.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+if(reason8 !== undefined){
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -9246,9 +9243,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "bool", data18, schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
-if(reason10 !== undefined){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason10,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data18};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 > 16384 || isNaN(data15)){
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -9257,11 +9254,8 @@ vErrors.push(err41);
 }
 errors++;
 }
-}
-if(data7.experimental_http2_max_header_list_size !== undefined){
-let data19 = data7.experimental_http2_max_header_list_size;
-if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data19};
+if(data15 < 16384 || isNaN(data15)){
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -9270,9 +9264,12 @@ vErrors.push(err42);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data19, schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
-if(reason11 !== undefined){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data19};
+}
+}
+if(data9.experimental_http2_max_concurrent_streams !== undefined){
+let data16 = data9.experimental_http2_max_concurrent_streams;
+if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -9281,9 +9278,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 < 0 || isNaN(data19)){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data19};
+const reason9 = checkScalar.call(this, "count", data16, schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+if(reason9 !== undefined){
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -9292,11 +9289,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err45 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.advanced_http.type,parentSchema:schema83.properties.advanced_http,data:data7};
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 > 1000000 || isNaN(data16)){
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -9305,11 +9300,8 @@ vErrors.push(err45);
 }
 errors++;
 }
-}
-if(data.max_decoding_message_size !== undefined){
-let data20 = data.max_decoding_message_size;
-if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
-const err46 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema83.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema83.properties.max_decoding_message_size.type,parentSchema:schema83.properties.max_decoding_message_size,data:data20};
+if(data16 < 1 || isNaN(data16)){
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -9318,9 +9310,12 @@ vErrors.push(err46);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "size", data20, schema83.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
-if(reason12 !== undefined){
-const err47 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"size",parentSchema:schema83.properties.max_decoding_message_size,data:data20};
+}
+}
+if(data9.experimental_http2_keep_alive_timeout_s !== undefined){
+let data17 = data9.experimental_http2_keep_alive_timeout_s;
+if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -9329,9 +9324,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 > 2147483647 || isNaN(data20)){
-const err48 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.max_decoding_message_size,data:data20};
+const reason10 = checkScalar.call(this, "duration", data17, schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+if(reason10 !== undefined){
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -9340,13 +9335,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-}
-if(data.tls !== undefined){
-let data21 = data.tls;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-if(data21.cert_file === undefined){
-const err49 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data21};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 1 || isNaN(data17)){
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -9355,8 +9346,18 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data21.key_file === undefined){
-const err50 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data21};
+}
+}
+if(data9.experimental_http2_keep_alive_timeout !== undefined){
+if(!(validate191.call(this, data9.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data9,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+errors = vErrors.length;
+}
+}
+if(data9.experimental_http2_max_send_buf_size !== undefined){
+let data19 = data9.experimental_http2_max_send_buf_size;
+if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -9365,9 +9366,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-for(const key3 in data21){
-if(!((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file"))){
-const err51 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.tls,data:data21};
+const reason11 = checkScalar.call(this, "count", data19, schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+if(reason11 !== undefined){
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -9376,11 +9377,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-if(data21.cert_file !== undefined){
-let data22 = data21.cert_file;
-if(typeof data22 !== "string"){
-const err52 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.cert_file.type,parentSchema:schema83.properties.tls.properties.cert_file,data:data22};
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 > 16777216 || isNaN(data19)){
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -9389,11 +9388,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-if(data21.key_file !== undefined){
-let data23 = data21.key_file;
-if(typeof data23 !== "string"){
-const err53 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.key_file.type,parentSchema:schema83.properties.tls.properties.key_file,data:data23};
+if(data19 < 16384 || isNaN(data19)){
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -9403,10 +9399,11 @@ vErrors.push(err53);
 errors++;
 }
 }
-if(data21.client_ca_file !== undefined){
-let data24 = data21.client_ca_file;
-if(typeof data24 !== "string"){
-const err54 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_ca_file.type,parentSchema:schema83.properties.tls.properties.client_ca_file,data:data24};
+}
+if(data9.experimental_http2_enable_connect_protocol !== undefined){
+let data20 = data9.experimental_http2_enable_connect_protocol;
+if((typeof data20 !== "boolean") && (typeof data20 !== "string")){
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -9415,11 +9412,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-}
-if(data21.client_crl_file !== undefined){
-let data25 = data21.client_crl_file;
-if(typeof data25 !== "string"){
-const err55 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_crl_file.type,parentSchema:schema83.properties.tls.properties.client_crl_file,data:data25};
+const reason12 = checkScalar.call(this, "bool", data20, schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+if(reason12 !== undefined){
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -9429,9 +9424,10 @@ vErrors.push(err55);
 errors++;
 }
 }
-}
-else {
-const err56 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data21};
+if(data9.experimental_http2_max_header_list_size !== undefined){
+let data21 = data9.experimental_http2_max_header_list_size;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -9440,15 +9436,195 @@ vErrors.push(err56);
 }
 errors++;
 }
-}
-}
-else {
-const err57 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
+const reason13 = checkScalar.call(this, "count", data21, schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+if(reason13 !== undefined){
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err57];
 }
 else {
 vErrors.push(err57);
+}
+errors++;
+}
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 > 1048576 || isNaN(data21)){
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+if(data21 < 8192 || isNaN(data21)){
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.advanced_http.type,parentSchema:schema83.properties.advanced_http,data:data9};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+if(data.max_decoding_message_size !== undefined){
+let data22 = data.max_decoding_message_size;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err61 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema83.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema83.properties.max_decoding_message_size.type,parentSchema:schema83.properties.max_decoding_message_size,data:data22};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+const reason14 = checkScalar.call(this, "size", data22, schema83.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+if(reason14 !== undefined){
+const err62 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"size",parentSchema:schema83.properties.max_decoding_message_size,data:data22};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 > 2147483647 || isNaN(data22)){
+const err63 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.max_decoding_message_size,data:data22};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+}
+}
+if(data.tls !== undefined){
+let data23 = data.tls;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.cert_file === undefined){
+const err64 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data23};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+if(data23.key_file === undefined){
+const err65 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data23};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+for(const key3 in data23){
+if(!((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file"))){
+const err66 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.tls,data:data23};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+if(data23.cert_file !== undefined){
+let data24 = data23.cert_file;
+if(typeof data24 !== "string"){
+const err67 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.cert_file.type,parentSchema:schema83.properties.tls.properties.cert_file,data:data24};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+if(data23.key_file !== undefined){
+let data25 = data23.key_file;
+if(typeof data25 !== "string"){
+const err68 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.key_file.type,parentSchema:schema83.properties.tls.properties.key_file,data:data25};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+if(data23.client_ca_file !== undefined){
+let data26 = data23.client_ca_file;
+if(typeof data26 !== "string"){
+const err69 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_ca_file.type,parentSchema:schema83.properties.tls.properties.client_ca_file,data:data26};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+if(data23.client_crl_file !== undefined){
+let data27 = data23.client_crl_file;
+if(typeof data27 !== "string"){
+const err70 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_crl_file.type,parentSchema:schema83.properties.tls.properties.client_crl_file,data:data27};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+}
+}
+else {
+const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data23};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+}
+else {
+const err72 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
 }
 errors++;
 }

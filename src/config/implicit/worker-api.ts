@@ -1,8 +1,8 @@
-import type { AttachedWorker, ListenerConfig, ServerConfig, WorkerConfig } from '../config.js'
+import type { AttachedWorker, ListenerConfig, ListenerOptions, ServerConfig, WorkerConfig } from '../config.js'
 import type { Findings } from '../findings.js'
 import type { Path } from '../read/path.js'
 import type { Origins } from '../schema/origins.js'
-import { defaultNumber } from '../schema/schema.js'
+import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { type Address, isLocalHost, parseEndpoint, reaches } from '../value/address.js'
 
 /**
@@ -96,8 +96,8 @@ class Placement {
     const host = address.host === 'localhost' ? '127.0.0.1' : address.host
     const text = host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`
     const listener: ListenerConfig = {
+      ...(defaultsOf(schemaFile('listener.json')) as Omit<ListenerOptions, 'socket_address'>),
       socket_address: text,
-      transport: 'remexec',
       compression: { send_compression_algorithm: 'none', accepted_compression_algorithms: [] },
       max_decoding_message_size: MESSAGE_BYTES,
       host,

@@ -1,5 +1,6 @@
 import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
+import { defaultsOf, schemaFile } from '../schema/schema.js'
 import { clash } from '../value/address.js'
 import { type LintContext, storeBehind, withNested } from './context.js'
 
@@ -21,6 +22,7 @@ export const lintServers = (context: LintContext): void => {
   lintPorts(context)
   for (const server of config.servers) {
     lintCompression(server, context)
+    lintHttp2(server, context)
     lintInstanceNames(server, context)
     lintSharedStores(server, context)
     lintChunking(server, context)
@@ -68,6 +70,20 @@ const lintCompression = ({ listener }: ServerConfig, { findings, originOf }: Lin
     'transport "grpc-js" takes requests in gzip and deflate, whatever is said here',
     { found: JSON.stringify(accepted), expected: 'both, which is the default, or transport "remexec"' },
   )
+}
+
+/** grpc-js has HTTP/2's settings of its own, and none of our bounds. */
+const lintHttp2 = ({ listener }: ServerConfig, { findings, originOf }: LintContext): void => {
+  if (listener.transport !== 'grpc-js') return
+  const defaults = defaultsOf(schemaFile('listener.json').properties?.['advanced_http'] ?? {})
+  for (const [key, value] of Object.entries(listener.advanced_http)) {
+    if (value === defaults[key]) continue
+    findings.error(
+      [...originOf(listener), 'advanced_http', key],
+      'transport "grpc-js" cannot be told how to speak HTTP/2',
+      { found: JSON.stringify(value), expected: 'the key left out, or transport "remexec"' },
+    )
+  }
 }
 
 const perInstance = ({ services }: ServerConfig) =>

@@ -82,6 +82,14 @@ export const schemaFile = (name: string): Schema => {
 /** What a schema file gives a number that is left out. */
 export const defaultNumber = (name: string, key: string): number => Number(schemaFile(name).properties?.[key]?.default)
 
+/** What an object is whose keys are all left out: those that have a default, objects among them. */
+export const defaultsOf = ({ properties = {} }: Schema): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([, property]) => property.default !== undefined)
+      .map(([key, property]) => [key, property.properties ? defaultsOf(property) : property.default]),
+  )
+
 /** Follows `$ref`; keywords beside a reference win over those it leads to. */
 export const resolve = (schema: Schema): Schema => {
   if (schema.$ref === undefined) return schema

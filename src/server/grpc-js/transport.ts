@@ -33,9 +33,12 @@ export class GrpcJsTransport implements Transport {
     this.#injector = this.#server.createConnectionInjector(ServerCredentials.createInsecure())
   }
 
-  accept(socket: Socket): void {
+  accept(socket: Socket, closed: () => void): void {
     this.#connections.add(socket)
-    socket.once('close', () => this.#connections.delete(socket))
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      closed()
+    })
     // Peers that reset their connection are everyday; both protocols report what it means for their calls.
     socket.on('error', (error) => this.#parts.log.debug('a connection broke', { error }))
     sniff(socket, this.#parts.firstBytesMs, (protocol) => {

@@ -14,11 +14,11 @@ import type { Transport, TransportParts } from '../transport.js'
 import { Incoming } from './incoming.js'
 import { answerNoGrpc } from './pages.js'
 
-/** Bounds on what all connections cost together. */
+/** Bounds on what the connections of a listener cost together. */
 export interface TransportLimits extends ConnectionLimits {
   /** Answers that wait for the client of one connection before none of its further requests is begun. */
   readonly maxBacklogBytes: number
-  /** Requests that come in and answers that wait, of those above 64 KiB. */
+  /** Requests that come in and answers that wait, of those above 64 KiB; the default is shared by all listeners of the process. */
   readonly maxHeldBytes: number
   /** Calls that stream their requests, uploads first of all, at a time. */
   readonly maxUploads: number
@@ -32,6 +32,9 @@ export const DEFAULT_TRANSPORT_LIMITS: TransportLimits = {
 }
 
 const SWEEP_MS = 1000
+
+/** One for all listeners of the process. */
+const processBudget = new Budget(DEFAULT_TRANSPORT_LIMITS.maxHeldBytes)
 
 /** gRPC on our own HTTP/2. */
 export class RemexecTransport implements Transport {
@@ -50,7 +53,7 @@ export class RemexecTransport implements Transport {
     const { firstBytesMs: greetingMs, readOffMs, clock } = parts
     this.#parts = parts
     this.#limits = { ...DEFAULT_TRANSPORT_LIMITS, greetingMs, readOffMs, ...limits }
-    this.#budget = new Budget(this.#limits.maxHeldBytes)
+    this.#budget = limits.maxHeldBytes === undefined ? processBudget : new Budget(limits.maxHeldBytes)
     this.#blocks = new ResponseBlocks(parts.compression.accepted)
     const periodMs = Math.max(1, Math.min(SWEEP_MS, this.#limits.greetingMs / 2, this.#limits.readOffMs / 2))
     this.#stopSweep = clock.every(periodMs, () => {
@@ -59,7 +62,7 @@ export class RemexecTransport implements Transport {
     })
   }
 
-  accept(socket: Socket): void {
+  accept(socket: Socket, closed: () => void): void {
     const { http, log } = this.#parts
     const backlog = new Backlog(this.#limits.maxBacklogBytes)
     const incoming: Incoming = new Incoming(socket, {
@@ -67,7 +70,10 @@ export class RemexecTransport implements Transport {
       now: () => this.#nowMs,
       http,
       onRequest: (stream, peer) => this.#request(stream, backlog, peer),
-      onClose: () => this.#incoming.delete(incoming),
+      onClose: () => {
+        this.#incoming.delete(incoming)
+        closed()
+      },
       log,
     })
     this.#incoming.add(incoming)

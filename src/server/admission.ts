@@ -1,0 +1,39 @@
+/** How many connections a listener has at a time; 0 is no bound. */
+export interface ConnectionBounds {
+  readonly maxConnections: number
+  /** From one address, whatever its ports. */
+  readonly maxConnectionsPerAddress: number
+}
+
+export const DEFAULT_CONNECTION_BOUNDS: ConnectionBounds = { maxConnections: 10_000, maxConnectionsPerAddress: 2000 }
+
+/** Counts the connections of a listener, and says which are too many. */
+export class Admission {
+  readonly #bounds: ConnectionBounds
+  readonly #byAddress = new Map<string, number>()
+  #count = 0
+
+  constructor(bounds: ConnectionBounds) {
+    this.#bounds = bounds
+  }
+
+  /** Counts one more until `leave`, or answers why it is not taken. */
+  refusal(address: string): string | undefined {
+    const { maxConnections, maxConnectionsPerAddress } = this.#bounds
+    const ofAddress = this.#byAddress.get(address) ?? 0
+    if (isReached(maxConnections, this.#count)) return `the listener has ${this.#count} connections`
+    if (isReached(maxConnectionsPerAddress, ofAddress)) return `the address has ${ofAddress} connections`
+    this.#count += 1
+    this.#byAddress.set(address, ofAddress + 1)
+    return undefined
+  }
+
+  leave(address: string): void {
+    this.#count -= 1
+    const left = (this.#byAddress.get(address) ?? 1) - 1
+    if (left === 0) this.#byAddress.delete(address)
+    else this.#byAddress.set(address, left)
+  }
+}
+
+const isReached = (bound: number, count: number): boolean => bound > 0 && count >= bound
