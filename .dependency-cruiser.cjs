@@ -38,6 +38,7 @@ const importedBy = {
   'lz4-napi': ['store/compression/'],
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
+  pino: ['json-log'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
   '@aws-sdk/client-s3': ['store/experimental-cloud-object-store/s3'],
   '@redis/client': ['store/redis-store/connections'],

@@ -3,7 +3,7 @@ import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from './base/clock.js'
-import { type Log, textLog } from './base/log.js'
+import type { Log } from './base/log.js'
 import { Code, StatusError } from './base/status-error.js'
 import { version } from './base/version.js'
 import type { Config } from './config/config.js'
@@ -13,6 +13,7 @@ import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
 import type { Running } from './main.js'
 import { type OtlpSettings, otlpSettings } from './metrics/otlp/settings.js'
+import { processLog } from './process-log.js'
 import { endBy, firstStopSignal } from './stop-signals.js'
 
 const USAGE = `remexec, a build cache and remote execution server
@@ -68,7 +69,7 @@ const print = (text: string): number => {
 
 const serve = async (path: string): Promise<number> => {
   const config = await loadConfig(path, { env: process.env })
-  const log = textLog(config.global.log_level, (line) => process.stderr.write(line))
+  const log = processLog(config.global.log_level, process.env, process.stderr)
   if (config.warnings.length > 0) process.stderr.write(formatProblems(config.warnings, 'human'))
   const otlp = readOtlp(process.env, log)
   // Heard from before the first part starts, so that a signal during start-up ends in a clean stop too.

@@ -63,7 +63,7 @@ const start = (args: readonly string[], options: StartOptions): Promise<ServerPr
   const startedMs = performance.now()
   const child = spawn(process.execPath, [...profiling, '--import', probe, ...args], {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...process.env, REMEXEC_LOG_FORMAT: 'text', ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   children.add(child)

@@ -44,4 +44,13 @@ export const textLog = (level: LogLevel, write: (line: string) => void, now: () 
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
+/** The same log, whose lines all have these fields: what they belong to. */
+export const withFields = (log: Log, own: LogFields): Log => ({
+  debug: (message, fields) =>
+    log.debug(message, () => ({ ...own, ...(typeof fields === 'function' ? fields() : fields) })),
+  info: (message, fields) => log.info(message, { ...own, ...fields }),
+  warn: (message, fields) => log.warn(message, { ...own, ...fields }),
+  error: (message, fields) => log.error(message, { ...own, ...fields }),
+})
+
 export const silentLog: Log = textLog('error', () => {})

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Call } from './call.js'
+import type { LogFields } from './log.js'
 
 /**
  * What a gRPC service looks like to the listener: handlers by method name. The listener knows the wire types from
@@ -36,6 +37,8 @@ export interface RpcCall extends Call {
 export interface ServedCall extends RpcCall {
   /** Metadata to send in front of the first response. Throws when that has been sent, and for names that are gRPC's own. */
   setHeaders(metadata: Metadata): void
+  /** Adds to the line of this call in the log. */
+  note(fields: LogFields): void
   /** Metadata to send with the status. Throws for names that are gRPC's own. */
   setTrailers(metadata: Metadata): void
   /**

@@ -232,7 +232,13 @@ export class SchedulerHost implements Scheduler {
 
   #tellWorker(command: Extract<Command, { kind: 'start' | 'kill' | 'acknowledge' | 'drain' }>): void {
     const link = this.#links.get(command.workerId)
-    if (command.kind === 'start') link?.start(command.start)
+    if (command.kind === 'start') {
+      const { attemptId, actionDigest } = command.start
+      this.#options.log.debug('an action was given to a worker', () => ({
+        ...{ attempt: attemptId, digest: actionDigest.key, worker: command.workerId },
+      }))
+      link?.start(command.start)
+    }
     if (command.kind === 'kill') link?.kill(command.attemptId)
     if (command.kind === 'acknowledge') link?.acknowledge(command.attemptId)
     if (command.kind === 'drain') link?.drain()

@@ -37,7 +37,7 @@ export class StoreNode extends ForwardingStore {
       return missing
     } catch (error) {
       this.#count('find_missing', unlessCallers(error, 'error'), digests.count)
-      throw this.#placed(error)
+      throw this.#placed(error, call)
     } finally {
       this.#meter.took('find_missing', performance.now() - sinceMs)
     }
@@ -52,7 +52,7 @@ export class StoreNode extends ForwardingStore {
       return blob.onFailure(this.#brokeOff)
     } catch (error) {
       this.#meter.count('read', isStatus(error, 'NOT_FOUND') ? 'miss' : unlessCallers(error, 'error'), 1)
-      throw this.#placed(error)
+      throw this.#placed(error, call)
     } finally {
       this.#meter.took('read', performance.now() - sinceMs)
     }
@@ -66,7 +66,7 @@ export class StoreNode extends ForwardingStore {
       this.#wrote(undefined, sizeBytes)
     } catch (error) {
       this.#wrote(error, sizeBytes)
-      throw this.#placed(error)
+      throw this.#placed(error, call)
     } finally {
       this.#meter.took('write', performance.now() - sinceMs)
     }
@@ -82,7 +82,7 @@ export class StoreNode extends ForwardingStore {
       return outcomes
     } catch (error) {
       this.#count('write', unlessCallers(error, 'error'), entries.length)
-      throw this.#placed(error)
+      throw this.#placed(error, call)
     } finally {
       this.#meter.took('write', performance.now() - sinceMs)
     }
@@ -95,7 +95,7 @@ export class StoreNode extends ForwardingStore {
       this.#meter.count('delete', 'success', 1)
     } catch (error) {
       this.#meter.count('delete', unlessCallers(error, 'error'), 1)
-      throw this.#placed(error)
+      throw this.#placed(error, call)
     } finally {
       this.#meter.took('delete', performance.now() - sinceMs)
     }
@@ -115,10 +115,11 @@ export class StoreNode extends ForwardingStore {
   }
 
   /** Told by the store it happened in, once. */
-  #placed(thrown: unknown): StatusError {
+  #placed(thrown: unknown, { log }: Call): StatusError {
     const error = StatusError.from(thrown)
     if (error.code < Code.INTERNAL || placed.has(error)) return error
     const told = error.withPrefix(`store ${this.#place}`)
+    log.debug('a store failed', { store: this.#place, error: told })
     placed.add(told)
     return told
   }

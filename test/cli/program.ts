@@ -26,6 +26,8 @@ export const start = (t: Test, command: readonly string[], options: SpawnOptions
   const child = spawn('env', ['-u', 'NODE_OPTIONS', ...command], {
     cwd: root,
     ...options,
+    // Lines as a terminal gets them, which is what most tests look at.
+    env: { REMEXEC_LOG_FORMAT: 'text', ...(options.env ?? process.env) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

@@ -25,7 +25,7 @@ export const startServer = (t: Test): Promise<string> => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         log = `${log}${line}\n`.slice(-10_000)
-        const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
+        const [, address] = /serving (grpc:[^\s"]+)"?.*public/.exec(line) ?? []
         if (address !== undefined) resolve(address)
       })
     }

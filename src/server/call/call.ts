@@ -8,6 +8,7 @@ import type { CallMeter } from './meter.js'
 import { PulledMessages } from './request-messages.js'
 import { requestFields } from './request-metadata.js'
 import { RequestStream } from './request-stream.js'
+import { subjectFields } from './request-subject.js'
 import { ResponseStream } from './response-stream.js'
 import type { Receiver, Wire } from './wire.js'
 
@@ -36,6 +37,10 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #responses: ResponseStream | undefined
   #givenUp: StatusError | undefined
   #isEnded = false
+  #receivedBytes = 0
+  #sentBytes = 0
+  #subject: object | undefined
+  #notes: LogFields | undefined
   /** Those that came so: few do. */
   #compressed: WeakSet<object> | undefined
 
@@ -72,6 +77,10 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
 
   cameCompressed(request: object): boolean {
     return this.#compressed?.has(request) ?? false
+  }
+
+  note(fields: LogFields): void {
+    this.#notes = { ...this.#notes, ...fields }
   }
 
   /** Few handlers ever ask for it, and a signal costs more than the rest of a small call. */
@@ -122,7 +131,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
 
   requestMessages(): PulledMessages {
     const messages = new PulledMessages({
-      decode: (bytes) => this.#method.request.decode(bytes),
+      decode: (bytes) => this.#about(this.#method.request.decode(bytes) as object),
       askForOne: () => this.#wire.read(),
     })
     this.#wire.lends = true
@@ -137,6 +146,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
         const bytes = this.#encode(message)
         const refusal = this.#wire.send(bytes, () => sent(bytes.byteLength))
         if (refusal !== undefined) throw refusal
+        this.#sentBytes += bytes.byteLength
         return bytes.byteLength
       },
       whenRoom: (callback) => this.#wire.whenRoom(callback),
@@ -152,6 +162,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
 
   respondBytes(bytes: Encoded): void {
     if (this.#isEnded) return
+    this.#sentBytes += bytes.byteLength
     this.#end(this.#wire.send(bytes))
   }
 
@@ -167,6 +178,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   }
 
   message(bytes: Buffer, cameCompressed: boolean, release: () => void): void {
+    this.#receivedBytes += bytes.length
     this.#messages?.message(bytes, cameCompressed, release)
   }
 
@@ -219,15 +231,27 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
       code: codeName(code),
       ms: Math.round(ms * 10) / 10,
       peer: this.peer,
+      instance: this.instanceName,
+      receivedBytes: this.#receivedBytes,
+      sentBytes: this.#sentBytes,
+      ...subjectFields(this.#subject),
       ...requestFields(this.metadata),
+      ...this.#notes,
     })
     if (error === undefined) this.log.debug('call', fields)
     else if (serverFaults.has(code)) this.log.error('call failed', { ...fields(), error })
     else this.log.debug('call', () => ({ ...fields(), reason: error.message }))
   }
 
+  /** Keeps what the line in the log says of a request; of a message of a stream not the bytes it brings. */
+  #about<T extends object>(request: T): T {
+    const isStream = this.#method.requestStream
+    this.#subject ??= isStream && 'resourceName' in request ? { resourceName: request.resourceName } : request
+    return request
+  }
+
   #decode(bytes: Buffer, cameCompressed: boolean): object {
-    return this.#marked(this.#method.request.decode(bytes) as object, cameCompressed)
+    return this.#marked(this.#about(this.#method.request.decode(bytes) as object), cameCompressed)
   }
 
   #marked<T extends object>(message: T, cameCompressed: boolean): T {

@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
+import { withFields } from '../../base/log.js'
 import { LruCache } from '../../base/lru-cache.js'
-import type { RpcCall, Service } from '../../base/rpc.js'
+import type { RpcCall, ServedCall, Service } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import type {
@@ -46,7 +47,7 @@ export const executionService = (options: ExecutionOptions): Service => ({
 const execute = (options: ExecutionOptions) => {
   const commands = new LruCache<Command>(KNOWN_COMMAND_BYTES)
   const refusals = new Refusals(options)
-  return async (request: ExecuteRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+  return async (request: ExecuteRequest, rpc: ServedCall, responses: Writable): Promise<void> => {
     const { name, instance, call } = await begin(request, rpc, { options, commands, refusals })
     // A lookup in memory is over by then: the first message says what came of it, and a hit is told in one message.
     await setImmediate()
@@ -66,14 +67,16 @@ interface Context {
 }
 
 /** Opens the operation of a request that can have one, and lets it go its way. */
-const begin = async (request: ExecuteRequest, rpc: RpcCall, { options, commands, refusals }: Context) => {
+const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, commands, refusals }: Context) => {
   try {
     const instance = executionInstance(options, request.instanceName)
     const functions = { value: request.digestFunction, served: instance.digestFunctions }
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const { signal, peer, metadata } = rpc
-    const call: RpcCall = { ...inInstance(rpc, request.instanceName), signal, peer, metadata }
     const name = operationName(request.instanceName, options.newId())
+    rpc.note({ operation: name })
+    const log = withFields(rpc.log, { operation: name })
+    const call: RpcCall = { ...inInstance(rpc, request.instanceName), signal, peer, metadata, log }
     const prepared = await orMissing(prepareAction(instance, action, { commands, trees: options.trees }, call))
     const { scheduler } = instance
     scheduler.open(name, request.instanceName, action)

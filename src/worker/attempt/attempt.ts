@@ -1,4 +1,5 @@
 import { type Call, internalCall } from '../../base/call.js'
+import { withFields } from '../../base/log.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { statusOf } from '../../proto/error-details.js'
 import type { ActionResultInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -38,7 +39,8 @@ export class Attempt {
     const { signal, instanceName } = request
     this.#context = context
     this.#request = request
-    this.#call = internalCall({ signal, instanceName, log: context.log })
+    const log = withFields(context.log, { attempt: request.attemptId, digest: request.actionDigest.key })
+    this.#call = internalCall({ signal, instanceName, log })
     this.#times = new AttemptTimes(context.clock, request.queuedMs)
   }
 
@@ -46,6 +48,7 @@ export class Attempt {
   async run(writers: Set<string>, known: KnownSources): Promise<AttemptOutcome> {
     const { store, execution: settings } = this.#context
     const { actionDigest } = this.#request
+    this.#call.log.debug('an attempt has begun')
     this.#times.mark('workerStartTimestamp', 'inputFetchStartTimestamp')
     const source = await readActionSource(actionDigest, store, known, this.#call)
     const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)

@@ -1,0 +1,97 @@
+import t from 'tap'
+import { withoutSecrets } from '../../src/base/secrets.js'
+import { StatusError } from '../../src/base/status-error.js'
+import { processLog } from '../../src/process-log.js'
+import { collect, TestClient } from '../server/client.js'
+import { buildAction, EXECUTION } from '../service/execution-harness.js'
+import { CAS, wire } from '../service/harness.js'
+import { DEFAULT, serve } from './program.js'
+
+const lines = (env: NodeJS.ProcessEnv, isTTY: boolean) => {
+  const written: string[] = []
+  const log = processLog('info', env, { isTTY, write: (line) => written.push(line) })
+  return { log, written }
+}
+
+t.test('people on a terminal get text, everything else gets JSON, unless that is said', async (t) => {
+  const said = (env: NodeJS.ProcessEnv, isTTY: boolean): string => {
+    const { log, written } = lines(env, isTTY)
+    log.warn('a thing happened', { store: 'CAS', count: 2 })
+    return written.join('')
+  }
+  t.match(said({}, true), / warn {2}a thing happened store=CAS count=2\n$/)
+  t.match(JSON.parse(said({}, false)), { level: 'warn', msg: 'a thing happened', store: 'CAS', count: 2 })
+  t.match(JSON.parse(said({ REMEXEC_LOG_FORMAT: 'json' }, true)).time, /^\d{4}-\d\d-\d\dT.*Z$/)
+  t.match(said({ REMEXEC_LOG_FORMAT: 'TEXT' }, false), /^\d{4}-/)
+})
+
+t.test('the level of the environment wins, and one that there is not is refused', async (t) => {
+  const { log, written } = lines({ REMEXEC_LOG_LEVEL: 'error' }, false)
+  log.warn('unheard')
+  log.error('heard', { error: new StatusError('DATA_LOSS', 'torn', { cause: new Error('the disk') }) })
+  t.equal(written.length, 1)
+  const { msg, error } = JSON.parse(written[0] ?? '')
+  t.match([msg, error.message, error.cause.message], ['heard', /torn/, 'the disk'])
+  t.throws(() => lines({ REMEXEC_LOG_LEVEL: 'loud' }, false), {
+    message: 'REMEXEC_LOG_LEVEL is "loud", expected debug, info, warn, error',
+  })
+  let isAsked = false
+  log.debug('unheard', () => {
+    isAsked = true
+    return {}
+  })
+  t.notOk(isAsked, 'what is not written is not found out')
+})
+
+t.test('secrets are not written, wherever they come from', async (t) => {
+  for (const format of ['text', 'json']) {
+    const { log, written } = lines({ REMEXEC_LOG_FORMAT: format }, false)
+    log.warn('cannot reach redis://user:hunter2@cache:6379', { reason: 'GET https://key:hunter2@s3/ failed' })
+    log.error('no', { error: new Error('authorization: Bearer hunter2 was refused'), url: 'mongodb+srv://u:hunter2@h' })
+    log.info('sent', { header: 'Authorization=Basic%20hunter2,x=1' })
+    if (format === 'json') log.info('set', { password: 'hunter2', options: { token: 'hunter2' } })
+    t.notMatch(written.join(''), /hunter2/)
+    t.match(written[0], /redis:\/\/\*\*\*@cache:6379/)
+  }
+  t.equal(withoutSecrets('grpc://127.0.0.1:50051 and a@b'), 'grpc://127.0.0.1:50051 and a@b')
+})
+
+t.test('one id leads from a client through the scheduler and the worker', async (t) => {
+  const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }
+  const server = serve(t, DEFAULT, t.testdir(), env)
+  const [, address = ''] = await server.hears(/serving grpc:\/\/([^"]+)"/)
+  await server.hears(/"a worker connected"/)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const built = buildAction({ command: { arguments: ['/bin/sh', '-c', 'exit 3'] } })
+  const requests = [built.action, built.command, built.root].map(({ digest, bytes }) => ({
+    digest: wire(digest),
+    data: bytes,
+  }))
+  await client.unary(`${CAS}/BatchUpdateBlobs`, { instanceName: 'x', requests }).response
+  const asked = { instanceName: 'x', actionDigest: wire(built.digest) }
+  const { messages } = await collect(client.serverStream(`${EXECUTION}/Execute`, asked))
+  const [id = ''] = /[^/]+$/.exec(messages[0].name) ?? []
+  await server.hears(new RegExp(`"method":"/${EXECUTION}/Execute".*${id}`))
+  const heard = server
+    .said()
+    .split('\n')
+    .filter((line) => line.includes(id))
+    .map((line) => JSON.parse(line))
+  t.match(
+    heard.find(({ msg }) => msg === 'an attempt has begun'),
+    { attempt: `${id}-1`, digest: built.digest.key },
+  )
+  t.match(
+    heard.find(({ msg }) => msg === 'an action was given to a worker'),
+    { attempt: `${id}-1` },
+  )
+  t.match(
+    heard.find(({ msg }) => msg === 'call'),
+    {
+      ...{ code: 'OK', instance: 'x', digest: `${built.digest.hash}/${built.digest.sizeBytes}` },
+      operation: messages[0].name,
+    },
+  )
+  t.ok(heard.find(({ msg }) => msg === 'call').receivedBytes > 0)
+})
