@@ -92,19 +92,14 @@ export class Layout {
     return `${this.blobPath(digest, storedBytes)}x`
   }
 
-  /** Reads a file name back; undefined when it is none of ours. A million of them are read after a crash. */
+  /** Reads a file name back; undefined when it is none of ours. */
   parse(folder: string, name: string): BlobName | undefined {
     const digestFunction = functionsByFolder.get(folder.slice(0, folder.indexOf('/')))
-    if (digestFunction === undefined || !name.startsWith(folder.slice(-2))) return undefined
-    const { hexLength } = digestFunction
-    if (!isHex(name, hexLength) || name.charCodeAt(hexLength) !== HYPHEN) return undefined
-    const hyphenAt = name.indexOf('-', hexLength + 1)
-    if (hyphenAt < 0) return undefined
-    const isTwin = name.endsWith('x')
-    const sizeBytes = decimal(name, hexLength + 1, hyphenAt)
-    const storedBytes = decimal(name, hyphenAt + 1, isTwin ? name.length - 1 : name.length)
-    if (sizeBytes < 0 || storedBytes < 0) return undefined
-    return { digestFunction, hash: name.slice(0, hexLength), sizeBytes, storedBytes, isTwin }
+    const [, hash = '', size, stored, twin] = NAME.exec(name) ?? []
+    const [sizeBytes, storedBytes] = [Number(size), Number(stored)]
+    if (hash.length !== digestFunction?.hexLength || !hash.startsWith(folder.slice(-2))) return undefined
+    if (!Number.isSafeInteger(sizeBytes) || !Number.isSafeInteger(storedBytes)) return undefined
+    return { digestFunction, hash, sizeBytes, storedBytes, isTwin: twin === 'x' }
   }
 
   nextTempPath(): string {
@@ -120,32 +115,7 @@ const RECORDS = 'records'
 
 const PAIR = /^[0-9a-f]{2}$/
 
-const HYPHEN = '-'.charCodeAt(0)
-const ZERO = '0'.charCodeAt(0)
-const NINE = '9'.charCodeAt(0)
-const A = 'a'.charCodeAt(0)
-const F = 'f'.charCodeAt(0)
-
-const isHex = (name: string, length: number): boolean => {
-  if (name.length < length) return false
-  for (let at = 0; at < length; at++) {
-    const code = name.charCodeAt(at)
-    if (!((code >= ZERO && code <= NINE) || (code >= A && code <= F))) return false
-  }
-  return true
-}
-
-/** The number between two places of a name, as we write it; -1 when there is none. */
-const decimal = (name: string, from: number, to: number): number => {
-  if (from === to || (name.charCodeAt(from) === ZERO && to - from > 1)) return -1
-  let value = 0
-  for (let at = from; at < to; at++) {
-    const digit = name.charCodeAt(at) - ZERO
-    if (digit < 0 || digit > 9) return -1
-    value = value * 10 + digit
-  }
-  return value <= Number.MAX_SAFE_INTEGER ? value : -1
-}
+const NAME = /^([0-9a-f]+)-(0|[1-9]\d*)-(0|[1-9]\d*)(x?)$/
 
 const functionsByFolder: ReadonlyMap<string, DigestFunction> = new Map(
   Object.values(digestFunctions).map((digestFunction) => [digestFunction.name.toLowerCase(), digestFunction]),

@@ -261,15 +261,6 @@ export class BlobIndex {
     return this.#entries.digestOf(slot)
   }
 
-  /**
-   * Least recently used first, pinned ones last. The index may change between two steps: what is used meanwhile comes
-   * again at the end. One iteration at a time.
-   */
-  *slots(): Generator<number, void> {
-    yield* this.#recency.walk()
-    for (const slot of [...this.#pinned]) if (this.#pinned.has(slot)) yield slot
-  }
-
   /** What `restore` takes, for a checkpoint. */
   get image(): IndexImage {
     const { oldest, newest } = this.#recency
@@ -279,11 +270,10 @@ export class BlobIndex {
   /**
    * Fills an empty index with the image of another. One that was taken while the other changed (not `isWhole`) is used
    * for its records only: the table is made anew, and the order of use is known to the second. Nobody has pins or twins.
-   * Resolves after pauses, in which nobody may use the index.
    */
-  async restore(image: IndexImage, isWhole: boolean): Promise<void> {
+  restore(image: IndexImage, isWhole: boolean): void {
     const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#recency }
-    const { count, bytes } = await (isWhole ? restoreWhole : restoreRecords)(parts, image)
+    const { count, bytes } = (isWhole ? restoreWhole : restoreRecords)(parts, image)
     this.#count = count
     this.#bytes = bytes
   }

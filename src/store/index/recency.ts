@@ -6,8 +6,6 @@ export class Recency {
   readonly #records: Records
   #oldest = NONE
   #newest = NONE
-  #cursor = NONE
-  #isWalked = false
 
   constructor(records: Records) {
     this.#records = records
@@ -44,32 +42,11 @@ export class Recency {
     else records.set(older, NEWER, newer)
     if (newer === NONE) this.#newest = older
     else records.set(newer, OLDER, older)
-    if (this.#cursor === slot) this.#cursor = newer
   }
 
   moveToEnd(slot: number): void {
     if (slot === this.#newest) return
     this.unlink(slot)
     this.append(slot)
-  }
-
-  /**
-   * Oldest first. The list may change between two steps: what is used meanwhile comes (again) at the end, what is removed
-   * is left out. One walk at a time.
-   */
-  *walk(): Generator<number, void> {
-    if (this.#isWalked) throw new Error('one walk over the recency order at a time')
-    this.#isWalked = true
-    this.#cursor = this.#oldest
-    try {
-      while (this.#cursor !== NONE) {
-        const slot = this.#cursor
-        this.#cursor = this.#records.get(slot, NEWER)
-        yield slot
-      }
-    } finally {
-      this.#isWalked = false
-      this.#cursor = NONE
-    }
   }
 }

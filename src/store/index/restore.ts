@@ -1,10 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import { type Entries, PINNED, TWIN, wordCountOf } from './entries.js'
 import type { IndexImage } from './image.js'
-import { ascending } from './order.js'
 import { Probe } from './probe.js'
 import type { Recency } from './recency.js'
-import { CHUNK_SLOTS, NONE, type Records, SIZE_HIGH } from './records.js'
+import { NONE, type Records, SIZE_HIGH, SLOTS_MAX } from './records.js'
 import type { SlotTable } from './slot-table.js'
 
 /** The parts of an empty index. */
@@ -21,7 +19,7 @@ interface Restored {
 }
 
 /** Takes over an image as it is. */
-export const restoreWhole = async (parts: Parts, image: IndexImage): Promise<Restored> => {
+export const restoreWhole = (parts: Parts, image: IndexImage): Restored => {
   const { records, entries, table, recency } = parts
   records.restore(image)
   table.restore(image)
@@ -29,7 +27,6 @@ export const restoreWhole = async (parts: Parts, image: IndexImage): Promise<Res
   let count = 0
   let bytes = 0
   for (let slot = 0; slot < image.slotCount; slot++) {
-    if (slot % CHUNK_SLOTS === 0) await setImmediate()
     if (records.isFree(slot)) continue
     entries.set(slot, TWIN, false)
     count++
@@ -43,30 +40,36 @@ export const restoreWhole = async (parts: Parts, image: IndexImage): Promise<Res
 }
 
 /** Takes over the records only: the table is made anew, the order of use is known to the second. */
-export const restoreRecords = async (parts: Parts, image: IndexImage): Promise<Restored> => {
+export const restoreRecords = (parts: Parts, image: IndexImage): Restored => {
   const { records, entries, table, recency } = parts
   records.restore({ ...image, free: NONE })
   table.reserve(image.slotCount)
-  const kept = new Uint32Array(image.slotCount)
   const probe = new Probe()
+  const kept = new Float64Array(image.slotCount)
   let count = 0
   let bytes = 0
   for (let slot = 0; slot < image.slotCount; slot++) {
-    if (slot % CHUNK_SLOTS === 0) await setImmediate()
     if (!readmit(parts, slot, probe)) continue
     entries.set(slot, PINNED, false)
     entries.set(slot, TWIN, false)
     kept[count++] = slot
     bytes += entries.occupied(slot)
   }
-  const accessed = new Uint32Array(count)
-  for (let at = 0; at < count; at++) accessed[at] = entries.accessedOf(kept[at] as number)
-  const order = await ascending(accessed)
-  for (let at = 0; at < count; at++) {
-    recency.append(kept[order[at] as number] as number)
-    if (at % CHUNK_SLOTS === 0) await setImmediate()
-  }
+  for (const slot of byAccess(kept.subarray(0, count), entries)) recency.append(slot)
   return { count, bytes }
+}
+
+/** What was not used for longer counts as equally old. */
+const YEAR_S = 2 ** 25
+
+/** Slots from the one that was used least recently to the one used last; sorted in place, as numbers of 53 bits. */
+const byAccess = (slots: Float64Array, entries: Entries): Float64Array => {
+  const newestS = slots.reduce((newest, slot) => Math.max(newest, entries.accessedOf(slot)), 0)
+  for (const [at, slot] of slots.entries()) {
+    const ageS = Math.min(YEAR_S - 1, newestS - entries.accessedOf(slot))
+    slots[at] = (YEAR_S - 1 - ageS) * SLOTS_MAX + slot
+  }
+  return slots.sort().map((key) => key % SLOTS_MAX)
 }
 
 /** Whether a record of an image that is not whole is a blob, and the first of that digest. */

@@ -87,7 +87,7 @@ export const readCheckpoint = async (index: BlobIndex, path: string): Promise<Re
     const boot = await bootWords()
     const isSameBoot = boot.some((word) => word !== 0) && boot.every((word, at) => prefix[2 + at] === word)
     const isClean = prefix[1] === CLEAN && image.partitions.length > 0
-    await index.restore(image, isClean)
+    index.restore(image, isClean)
     return { isClean, isSameBoot, isSynced, logEnd, isRefused: false }
   } finally {
     await file.close()
