@@ -1,4 +1,5 @@
 import { type Log, silentLog } from './log.js'
+import { StatusError } from './status-error.js'
 
 /** What travels with one RPC (or one piece of background work) through every room. Passed, never ambient. */
 export interface Call {
@@ -16,3 +17,9 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   instanceName: parts.instanceName ?? '',
   log: parts.log ?? silentLog,
 })
+
+/** Why a call was given up: the signal's own reason when that is a status (a deadline), else CANCELLED. */
+export const cancellation = (signal: AbortSignal | undefined): StatusError =>
+  signal?.reason instanceof StatusError
+    ? signal.reason
+    : new StatusError('CANCELLED', 'the call was cancelled', { cause: signal?.reason })

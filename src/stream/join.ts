@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { Readable, Writable } from 'node:stream'
+import { cancellation } from '../base/call.js'
 import { StatusError } from '../base/status-error.js'
 
 export type Stage = Readable | Writable
@@ -48,12 +49,6 @@ export const join = (stages: readonly Stage[], signal?: AbortSignal): Promise<vo
 
 /** One call runs many transfers at a time, each listening to its signal: that is no leak to be warned of. */
 export const shareable = (signal: AbortSignal): void => setMaxListeners(0, signal)
-
-/** Why a transfer was given up: the signal's own reason when that is a status (a deadline), else CANCELLED. */
-export const cancellation = (signal: AbortSignal | undefined): StatusError =>
-  signal?.reason instanceof StatusError
-    ? signal.reason
-    : new StatusError('CANCELLED', 'the call was cancelled', { cause: signal?.reason })
 
 const isComplete = (stage: Stage): boolean =>
   (!(stage instanceof Readable) || stage.readableEnded) && (!(stage instanceof Writable) || stage.writableFinished)

@@ -1,4 +1,4 @@
-import type { Call } from '../../base/call.js'
+import { type Call, cancellation } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
 import type {
@@ -9,7 +9,6 @@ import type {
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { BlobEntry } from '../../store/store.js'
-import { cancellation } from '../../stream/join.js'
 import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
 import { requestDigests } from '../request-digests.js'
 import { uploaded } from '../uploaded.js'

@@ -1,13 +1,12 @@
-import type { Call } from '../../base/call.js'
+import { type Call, cancellation } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { TimeSlices } from '../../base/work/time-slices.js'
+import { Turns } from '../../base/work/turns.js'
 import { codec } from '../../proto/codec.js'
 import type { Directory } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../reapi/digest.js'
-import { cancellation } from '../../stream/join.js'
 import type { Store } from '../store.js'
 import { BLOB_LANES, readBlob } from './read-blob.js'
-import { Turns } from './turns.js'
 import { walk } from './walk.js'
 
 const directoryCodec = codec('build.bazel.remote.execution.v2.Directory')
@@ -54,11 +53,11 @@ export class DirectoryTrees {
 
   /** What `parts` yields, which holds much of a tree in memory, when it is its turn. It must not ask for another. */
   async *inTurn<T>(call: Call, parts: () => AsyncIterable<T>): AsyncGenerator<T> {
-    await this.#turns.take('a turn to read a directory tree', call.signal)
+    const end = await this.#turns.take('a turn to read a directory tree', call.signal)
     try {
       yield* parts()
     } finally {
-      this.#turns.release()
+      end()
     }
   }
 

@@ -1,7 +1,6 @@
-import type { Call } from '../../base/call.js'
+import { type Call, cancellation } from '../../base/call.js'
 import { Code, type StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
-import { cancellation } from '../../stream/join.js'
 import { Copy, type CopyTiers } from './copy.js'
 
 /** Copies under way at a time: with what each keeps in memory at most 128 MiB. */

@@ -1,16 +1,17 @@
 import { open, stat, unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import type { Call } from '../../base/call.js'
+import { type Call, cancellation } from '../../base/call.js'
 import { errnoOf } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
+import type { Turns } from '../../base/work/turns.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { readFile, streamsOf } from '../../stream/blob/form.js'
 import { deliver } from '../../stream/collect.js'
-import { cancellation, join } from '../../stream/join.js'
+import { join } from '../../stream/join.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
@@ -23,7 +24,6 @@ import type { FolderSyncs } from './files/folder-syncs.js'
 import { LinkedFiles } from './files/linked-files.js'
 import type { OpenFile } from './files/open-file.js'
 import { placeFile } from './files/place-file.js'
-import type { WriteSlots } from './files/write-slots.js'
 import { ATTEMPTS_MAX, type Located, notFound, type Shelf } from './shelf.js'
 import type { Shortages } from './upkeep/shortages.js'
 import type { Upkeep, UpkeepReport } from './upkeep/upkeep.js'
@@ -35,7 +35,8 @@ const READ_AT_ONCE_BYTES = 64 * 1024
 const WRITE_LANES = 16
 
 export interface FilesystemStoreParts {
-  readonly slots: WriteSlots
+  /** To write to a file. */
+  readonly turns: Turns
   /** Read from a file at a time. */
   readonly bufferBytes: number
   /** Up to here a blob is kept among the records. */
@@ -219,10 +220,10 @@ export class FilesystemStore extends BaseStore {
 
   async #putThrough(digest: Digest, signal: AbortSignal, fill: (sink: FileSink) => Promise<void>): Promise<void> {
     const shelf = this.#shelf
-    const { slots, smallBytes, syncs } = this.#parts
+    const { turns, smallBytes, syncs } = this.#parts
     const sink = new FileSink({
       key: digest.key,
-      slots,
+      turns,
       smallBytes,
       nextTempPath: () => shelf.layout.nextTempPath(),
       isSynced: syncs !== undefined,

@@ -11,7 +11,7 @@ import { ABSENT, type BlobIndex } from '../index/blob-index.js'
 import { Evictions } from '../index/evictions.js'
 import { Commits } from './commits.js'
 import { Marks } from './files/marks.js'
-import { type OpenFile, openToRead } from './files/open-file.js'
+import { OpenFile } from './files/open-file.js'
 import { isGone, Unlinker } from './files/unlinker.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
@@ -162,10 +162,10 @@ export class Shelf {
 
   /** Opens a blob's file. One that vanished or was cut short is dropped; undefined then, and when it changed meanwhile. */
   async openFile(located: Located): Promise<OpenFile | undefined> {
-    const file = await openToRead(located.path, located.digest.key)
+    const file = await OpenFile.open(located.path, located.digest.key)
     if (file !== undefined) {
       if (file.stat().size === located.storedBytes) return file
-      await new Promise<void>((resolve) => file.close(() => resolve()))
+      await file.close().catch(() => {})
     }
     await this.heal(located)
     return undefined

@@ -1,10 +1,10 @@
 import { mkdir, readdir, realpath, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StatusError } from '../../base/status-error.js'
+import { Turns } from '../../base/work/turns.js'
 import type { FilesystemOptions } from '../../config/config.js'
 import { FilesystemStore } from '../filesystem/file-store.js'
 import { FolderSyncs } from '../filesystem/files/folder-syncs.js'
-import { WriteSlots } from '../filesystem/files/write-slots.js'
 import { Layout } from '../filesystem/layout.js'
 import { lockFolder } from '../filesystem/lock.js'
 import { RecordLog } from '../filesystem/records/record-log.js'
@@ -18,6 +18,9 @@ import { BlobIndex } from '../index/blob-index.js'
 import type { BuildContext, StoreKind } from '../kind.js'
 
 const EXPIRY_PERIOD_MS = 1000
+
+/** Writers that may wait for each one that may write; past that a client had better come back later. */
+const WAITING_EACH = 256
 
 export const filesystem: StoreKind<FilesystemOptions> = {
   build: async (options, context) => {
@@ -58,6 +61,7 @@ const start = async (
     maxSeconds: policy.max_seconds,
   }
   const isSynced = options.durability === 'power_loss'
+  const concurrent = options.max_concurrent_writes
   const index = new BlobIndex({ limits, clock, blockSizeBytes: options.block_size, inlineCharge })
   const segmentBytes = segmentBytesFor(limits.maxBytes)
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
@@ -71,7 +75,7 @@ const start = async (
   const mayReplay = (segmentNumber: number): boolean => checkpoints.mayReplay(segmentNumber)
   const upkeep = new Upkeep({ shelf, clock, log, scrubBytesPerSecond: options.scrub_bytes_per_s, mayReplay })
   const store = new FilesystemStore(shelf, {
-    slots: new WriteSlots(options.max_concurrent_writes),
+    turns: new Turns({ atATime: concurrent, mayWait: WAITING_EACH * concurrent }),
     bufferBytes: options.read_buffer_size,
     smallBytes: options.small_blob_size,
     syncs: isSynced ? new FolderSyncs() : undefined,

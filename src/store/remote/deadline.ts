@@ -1,5 +1,6 @@
+import { cancellation } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
-import { cancellation, shareable } from '../../stream/join.js'
+import { shareable } from '../../stream/join.js'
 
 /**
  * Runs work that may take `timeoutMs` (0: any time) and no longer than its call lives. Its signal aborts when either has

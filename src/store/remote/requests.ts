@@ -1,9 +1,9 @@
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import { Turns } from '../../base/work/turns.js'
 import { before } from './deadline.js'
 import { type OpenPart, RemoteSource } from './remote-source.js'
 import { Retry, type RetryOptions, type RetryParts } from './retry.js'
-import { Slots } from './slots.js'
 
 export interface RequestsOptions extends RetryParts {
   /** How messages name the backend: `Redis at 10.0.0.5:6379`. No secrets. */
@@ -26,6 +26,9 @@ export interface AttemptOptions {
   readonly outlivesCall?: boolean
 }
 
+/** Requests that wait for their turn. */
+const MAX_WAITING = 10_000
+
 /**
  * All requests to one backend: so many at a time, each attempt within its deadline, again where that may help, and failing
  * with a StatusError, the last one, in any case.
@@ -33,17 +36,17 @@ export interface AttemptOptions {
 export class Requests {
   readonly #options: RequestsOptions
   readonly #retry: Retry
-  readonly #slots: Slots
+  readonly #turns: Turns
 
   constructor(options: RequestsOptions) {
     this.#options = options
     this.#retry = new Retry(options.retry, options)
-    this.#slots = new Slots(options.maxConcurrent)
+    this.#turns = new Turns({ atATime: options.maxConcurrent, mayWait: MAX_WAITING })
   }
 
   /** How many are under way. */
   get underWay(): number {
-    return this.#slots.used
+    return this.#turns.taken
   }
 
   /**
@@ -57,7 +60,7 @@ export class Requests {
   ): Promise<T> {
     const attempts = this.#retry.attempts()
     for (;;) {
-      const giveBack = await this.#slots.take(signal)
+      const giveBack = await this.#turns.take('the backend', signal)
       try {
         return await before(timeoutMs, this.#late, outlivesCall ? NEVER : signal, attempt)
       } catch (thrown) {
@@ -81,7 +84,7 @@ export class Requests {
     open: OpenPart,
     { isResumable = true }: { readonly isResumable?: boolean } = {},
   ): Promise<RemoteSource> {
-    const giveBack = await this.#slots.take(call.signal)
+    const giveBack = await this.#turns.take('the backend', call.signal)
     const { timeoutMs, failureOf } = this.#options
     const source = new RemoteSource({
       position,

@@ -1,9 +1,10 @@
 import { Writable } from 'node:stream'
+import { cancellation } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { FastCdc } from '../../reapi/fast-cdc.js'
 import type { Blob } from '../blob/blob.js'
 import { streamsOf } from '../blob/form.js'
-import { cancellation, join } from '../join.js'
+import { join } from '../join.js'
 import { STAGE_BYTES } from '../path.js'
 
 /** Gets the chunks of a blob in their order; the next one comes when the answer resolves. The bytes stay as they are. */

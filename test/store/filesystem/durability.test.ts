@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { Code } from '../../../src/base/status-error.js'
+import { bytesOf, digestOf } from '../blobs.js'
 import { inspect, killWriter } from './kill.js'
 import { loader, programOf } from './program.js'
 
@@ -59,3 +61,21 @@ t.test('what the disk is asked for is what durability promises', { skip: !hasStr
     }
   }
 })
+
+t.test(
+  'a blob whose name could not be brought onto the disk is not kept, and its file is gone',
+  { skip: !hasStrace && 'no strace' },
+  async (t) => {
+    const folder = t.testdir()
+    const { hash } = digestOf(bytesOf(200_000, 'unsynced'))
+    const blobFolder = join(folder, 'content', 'sha256', hash.slice(0, 2))
+    await mkdir(blobFolder, { recursive: true })
+    await mkdir(join(folder, 'content', 'records'))
+    const failing = ['-f', '-o', '/dev/null', '-P', blobFolder, '-e', 'inject=fsync:error=EIO:when=1']
+    const program = [process.execPath, ...loader, programOf('sync-fails.ts'), folder]
+    const { stdout } = await run('strace', [...failing, ...program])
+    const told = JSON.parse(stdout)
+    t.same(told.failed, { code: Code.DATA_LOSS, isPresent: false, temp: [], files: [] })
+    t.same(told.again, { code: 0, isPresent: true, temp: [] }, 'the next upload is kept')
+  },
+)

@@ -210,6 +210,26 @@ t.test('a file cut short while it is read is DATA_LOSS and then a miss', async (
   await files.close()
 })
 
+t.test(
+  'a file found to be cut short when nothing can be noted any more ends its reader and nothing else',
+  async (t) => {
+    const folder = t.testdir()
+    const files = await openFiles(folder)
+    const { bytes, digest } = blob(0, 4_000_000)
+    await put(files.store, digest, bytes)
+    const cut = await files.store.get(digest, WHOLE, call)
+    await truncate(await fileOf(t, digest, folder), 10)
+    await files.close()
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.prependListener('unhandledRejection', note)
+    await rejects(t, cut.drain(call.signal), 'DATA_LOSS')
+    for (let turn = 0; turn < 10; turn++) await setImmediate()
+    process.off('unhandledRejection', note)
+    t.same(unhandled, [])
+  },
+)
+
 t.test('an upload that is parked holds up no other write', async (t) => {
   const files = await openFiles(t.testdir(), { max_concurrent_writes: 1 })
   const parked = [0, 1].map((number) => {

@@ -28,7 +28,7 @@ export const checkFile = async (
     else await shelf.damaged(located)
     return isRight ? 'right' : 'damaged'
   } finally {
-    await new Promise<void>((resolve) => file.close(() => resolve()))
+    await file.close().catch(() => {})
   }
 }
 
@@ -41,11 +41,8 @@ const checksumOf = async (
   let checksum = 0
   for (let at = 0; at < storedBytes; ) {
     await pace(Math.min(buffer.length, storedBytes - at))
-    const bytesRead = await new Promise<number>((resolve, reject) => {
-      file.read(buffer, at, (error, count) => {
-        if (error === null) resolve(count)
-        else reject(fileError(error, `read blob ${digest.key}`))
-      })
+    const bytesRead = await file.read(buffer, at).catch((error: unknown) => {
+      throw fileError(error, `read blob ${digest.key}`)
     })
     if (bytesRead === 0) break
     checksum = crc32(buffer.subarray(0, bytesRead), checksum)

@@ -49,7 +49,7 @@ export class FileSource extends Readable {
   }
 
   override _read(): void {
-    const { file, end, key } = this.#parts
+    const { end } = this.#parts
     const sizeBytes = Math.min(this.#chunkBytes, end - this.#offset)
     if (this.#isGrowing) this.#chunkBytes = Math.max(this.#chunkBytes, Math.min(2 * this.#chunkBytes, STAGE_BYTES))
     this.#isGrowing = !this.#isGrowing
@@ -57,38 +57,49 @@ export class FileSource extends Readable {
       this.push(null)
       return
     }
-    const buffer = Buffer.allocUnsafeSlow(sizeBytes)
-    file.read(buffer, this.#offset, (error, bytesRead) => {
-      if (error !== null) {
-        this.destroy(fileError(error, `read blob ${key}`))
-      } else if (bytesRead === 0) {
-        this.destroy(torn(this.#parts))
-      } else {
-        this.#pass(bytesRead === sizeBytes ? buffer : buffer.subarray(0, bytesRead))
-      }
-    })
+    void this.#next(Buffer.allocUnsafeSlow(sizeBytes))
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    this.#parts.file.close((closeError) => callback(error ?? closeError))
+    this.#parts.file.close().then(
+      () => callback(error),
+      (closeError: Error) => callback(error ?? closeError),
+    )
   }
 
-  #pass(bytes: Buffer): void {
+  async #next(buffer: Buffer): Promise<void> {
+    try {
+      await this.#pass(buffer.subarray(0, await readPart(this.#parts, buffer, this.#offset)))
+    } catch (error) {
+      this.destroy(StatusError.from(error))
+    }
+  }
+
+  async #pass(bytes: Buffer): Promise<void> {
     const { end, key } = this.#parts
     const check = this.#check
     this.#offset += bytes.length
-    if (check !== undefined) this.#checksum = crc32(bytes, this.#checksum)
-    if (check === undefined || this.#offset < end) {
-      this.push(bytes)
-      return
+    if (check !== undefined) {
+      this.#checksum = crc32(bytes, this.#checksum)
+      if (this.#offset === end) {
+        const isRight = this.#checksum === check.checksum
+        await check.done(isRight)
+        if (!isRight)
+          throw new StatusError('DATA_LOSS', `blob ${key} is damaged: its bytes are not those that were written`)
+      }
     }
-    const isRight = this.#checksum === check.checksum
-    void check.done(isRight).then(() => {
-      if (isRight) this.push(bytes)
-      else
-        this.destroy(new StatusError('DATA_LOSS', `blob ${key} is damaged: its bytes are not those that were written`))
-    })
+    this.push(bytes)
   }
+}
+
+/** At least one byte, which `position` of the file has. */
+const readPart = async ({ file, key, onTorn }: FileSourceParts, into: Buffer, position: number): Promise<number> => {
+  const bytesRead = await file.read(into, position).catch((error: unknown) => {
+    throw fileError(error, `read blob ${key}`)
+  })
+  if (bytesRead > 0) return bytesRead
+  onTorn()
+  throw new StatusError('DATA_LOSS', `blob ${key} was cut short while it was read`)
 }
 
 /** A part of a blob's file as it travels. */
@@ -102,21 +113,13 @@ export class FilePart implements BlobFile {
   }
 
   read(into: Buffer, position: number): Promise<number> {
-    const { file, offset, key } = this.#parts
     const wanted = into.subarray(0, Math.min(into.length, this.sizeBytes - position))
-    return new Promise((resolve, reject) => {
-      file.read(wanted, offset + position, (error, bytesRead) => {
-        if (error !== null) reject(fileError(error, `read blob ${key}`))
-        else if (bytesRead === 0) reject(torn(this.#parts))
-        else resolve(bytesRead)
-      })
-    })
+    return readPart(this.#parts, wanted, this.#parts.offset + position)
   }
 
-  close(): Promise<void> {
-    const { file, key } = this.#parts
-    return new Promise((resolve, reject) => {
-      file.close((error) => (error === null ? resolve() : reject(fileError(error, `read blob ${key}`))))
+  async close(): Promise<void> {
+    await this.#parts.file.close().catch((error: unknown) => {
+      throw fileError(error, `read blob ${this.#parts.key}`)
     })
   }
 
@@ -128,9 +131,4 @@ export class FilePart implements BlobFile {
   checked(check: FileCheck): FileSource {
     return new FileSource(this.#parts, check)
   }
-}
-
-const torn = ({ key, onTorn }: FileSourceParts): StatusError => {
-  onTorn()
-  return new StatusError('DATA_LOSS', `blob ${key} was cut short while it was read`)
 }

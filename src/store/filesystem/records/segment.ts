@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { read } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { readAt } from '../files/open-file.js'
 import { STAMP_BYTES, UNIT_BYTES } from './record.js'
 
 const MAGIC = 'remexec records 1'
@@ -90,7 +90,7 @@ export class Segment {
     try {
       let filled = 0
       while (filled < into.length) {
-        const bytesRead = await readAt(this.#file.fd, into, filled, offset + filled)
+        const bytesRead = await readAt(this.#file.fd, into.subarray(filled), offset + filled)
         if (bytesRead === 0) break
         filled += bytesRead
       }
@@ -131,12 +131,3 @@ const headerOf = (number: number, stamp: Buffer): Buffer => {
   header.writeUInt32LE(crc32(header.subarray(0, CHECKSUM_AT)), CHECKSUM_AT)
   return header
 }
-
-/** By callback: a FileHandle's own read costs three times the CPU. */
-const readAt = (fd: number, into: Buffer, at: number, offset: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    read(fd, into, at, into.length - at, offset, (error, bytesRead) => {
-      if (error === null) resolve(bytesRead)
-      else reject(error)
-    })
-  })
