@@ -16,7 +16,6 @@ import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
 import { fileError } from './file-error.js'
-import { checkFile } from './files/check-file.js'
 import { feedFile } from './files/feed-file.js'
 import { FileSink, tooLargeToKeep } from './files/file-sink.js'
 import { FilePart } from './files/file-source.js'
@@ -24,7 +23,9 @@ import type { FolderSyncs } from './files/folder-syncs.js'
 import { LinkedFiles } from './files/linked-files.js'
 import type { OpenFile } from './files/open-file.js'
 import { placeFile } from './files/place-file.js'
-import { ATTEMPTS_MAX, type Located, notFound, type Shelf } from './shelf.js'
+import type { Inspection } from './inspection.js'
+import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
+import type { Shelf } from './shelf.js'
 import type { Shortages } from './upkeep/shortages.js'
 import type { Upkeep, UpkeepReport } from './upkeep/upkeep.js'
 
@@ -35,6 +36,7 @@ const READ_AT_ONCE_BYTES = 64 * 1024
 const WRITE_LANES = 16
 
 export interface FilesystemStoreParts {
+  readonly inspection: Inspection
   /** To write to a file. */
   readonly turns: Turns
   /** Read from a file at a time. */
@@ -73,11 +75,12 @@ export class FilesystemStore extends BaseStore {
     super()
     this.#shelf = shelf
     this.#parts = parts
-    this.files = new LinkedFiles(shelf)
+    this.files = new LinkedFiles(shelf, parts.inspection)
   }
 
   async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
-    if (this.#shelf.hasDoubts) await this.#shelf.resolveDoubts(digests.digests())
+    const { inspection } = this.#parts
+    if (inspection.hasDoubts) await inspection.resolveDoubts(digests.digests())
     return this.#shelf.index.missing(digests)
   }
 
@@ -86,13 +89,13 @@ export class FilesystemStore extends BaseStore {
       const located = this.#shelf.locate(digest)
       const { offset, end } = extentOf(range, located.storedBytes, digest.key)
       if (located.isInline) {
-        const bytes = await this.#shelf.readInline(located).catch((error: unknown) => {
+        const bytes = await this.#parts.inspection.readInline(located).catch((error: unknown) => {
           throw fileError(error, `read blob ${digest.key}`)
         })
         if (bytes !== undefined)
           return Blob.ofBytes(isWhole(range, bytes.length) ? bytes : bytes.subarray(offset, end), { offset })
       } else {
-        const file = await this.#shelf.openFile(located)
+        const file = await this.#parts.inspection.openFile(located)
         const blob = file && (await this.#blobOf(file, located, range))
         if (blob !== undefined) return blob
       }
@@ -136,7 +139,8 @@ export class FilesystemStore extends BaseStore {
 
   async health({ signal }: Call): Promise<HealthStatus> {
     const structName = FilesystemStore.name
-    const { layout, index, damagedCount } = this.#shelf
+    const { layout, index } = this.#shelf
+    const { damagedCount } = this.#parts.inspection
     const tempPath = layout.nextTempPath()
     try {
       await stat(layout.contentPath)
@@ -163,11 +167,13 @@ export class FilesystemStore extends BaseStore {
   }
 
   override get usage(): FilesystemUsage {
-    const { index, unlinker, evictions, damagedCount } = this.#shelf
+    const { index, unlinker, eviction } = this.#shelf
+    const { upkeep, inspection } = this.#parts
     const { count: entryCount, bytes: sizeBytes, maxBytes } = index
-    const { count: evictedCount, lastIdleMs: lastEvictedIdleMs } = evictions
+    const { count: evictedCount, lastIdleMs: lastEvictedIdleMs } = eviction.done
     const evicted = { evictedCount, evictFailureCount: unlinker.failureCount, lastEvictedIdleMs }
-    return { ...this.#parts.upkeep.report, entryCount, sizeBytes, maxBytes, ...evicted, damagedCount }
+    const { damagedCount } = inspection
+    return { ...upkeep.report, entryCount, sizeBytes, maxBytes, ...evicted, damagedCount }
   }
 
   /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */
@@ -178,32 +184,32 @@ export class FilesystemStore extends BaseStore {
 
   /** Undefined when the blob changed, or turned out damaged, while it was opened. */
   async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
-    const shelf = this.#shelf
+    const { inspection } = this.#parts
     const { digest, storedBytes } = located
     const { offset, end } = extentOf(range, storedBytes, digest.key)
     const sizeBytes = end - offset
     const stats = file.stat()
     const part = new FilePart({
       ...{ file, key: digest.key, offset, end, bufferBytes: this.#parts.bufferBytes },
-      onTorn: () => void shelf.heal(located),
+      onTorn: () => void this.#shelf.heal(located),
     })
-    if (shelf.suspects(located, stats)) {
+    if (inspection.suspects(located, stats)) {
       await part.close()
-      await checkFile(shelf, located)
+      await inspection.check(located)
       return undefined
     }
     const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
-    if (!isWhole(range, storedBytes) || shelf.trusts(located, stats)) {
+    if (!isWhole(range, storedBytes) || inspection.trusts(located, stats)) {
       return isAtOnce ? Blob.ofBytes(await readFile(part), { offset }) : Blob.ofFile(part, { offset })
     }
-    const checksum = await shelf.checksumOf(located)
+    const checksum = await inspection.checksumOf(located)
     if (checksum === undefined) {
       await part.close()
       return undefined
     }
     const done = async (isRight: boolean): Promise<void> => {
-      if (isRight) shelf.vouch(located, stats)
-      else await shelf.damaged(located)
+      if (isRight) inspection.vouch(located, stats)
+      else await inspection.damaged(located)
     }
     if (!isAtOnce) return Blob.ofPath([part.checked({ checksum, done })], { sizeBytes, offset })
     const bytes = await readFile(part)

@@ -6,7 +6,7 @@ import type { BlobLease } from '../store.js'
 interface Leasable {
   readonly index: BlobIndex
   findNow(digest: Digest): number
-  evict(): void
+  readonly eviction: { start(): void }
 }
 
 /** Who counts on which blobs. Blobs that come in while they are leased are kept from then on. */
@@ -25,7 +25,7 @@ export class Leases {
     const release = (): void => {
       for (const digest of held.values()) this.#release(digest)
       held.clear()
-      this.#shelf.evict()
+      this.#shelf.eviction.start()
     }
     return { missing, extend, release }
   }

@@ -5,6 +5,7 @@ import { Turns } from '../../base/work/turns.js'
 import type { FilesystemOptions } from '../../config/config.js'
 import { FilesystemStore } from '../filesystem/file-store.js'
 import { FolderSyncs } from '../filesystem/files/folder-syncs.js'
+import { Inspection } from '../filesystem/inspection.js'
 import { Layout } from '../filesystem/layout.js'
 import { lockFolder } from '../filesystem/lock.js'
 import { RecordLog } from '../filesystem/records/record-log.js'
@@ -69,12 +70,20 @@ const start = async (
   const { checkpointPath } = layout
   const { hasDoubts, areFilesSynced } = await recover({ index, records, checkpointPath, log, path })
   const shelf = new Shelf({ layout, index, records, recentBytes: options.small_blob_cache_size, clock, log })
-  shelf.hasDoubts = hasDoubts
+  const inspection = new Inspection(shelf, hasDoubts, log)
   const areSynced = isSynced && (areFilesSynced || index.count === 0)
   const checkpoints = new Checkpoints({ index, records, path: checkpointPath, isSynced: areSynced, clock, log })
   const mayReplay = (segmentNumber: number): boolean => checkpoints.mayReplay(segmentNumber)
-  const upkeep = new Upkeep({ shelf, clock, log, scrubBytesPerSecond: options.scrub_bytes_per_s, mayReplay })
+  const upkeep = new Upkeep({
+    shelf,
+    inspection,
+    clock,
+    log,
+    scrubBytesPerSecond: options.scrub_bytes_per_s,
+    mayReplay,
+  })
   const store = new FilesystemStore(shelf, {
+    inspection,
     turns: new Turns({ atATime: concurrent, mayWait: WAITING_EACH * concurrent }),
     bufferBytes: options.read_buffer_size,
     smallBytes: options.small_blob_size,
@@ -82,9 +91,9 @@ const start = async (
     upkeep,
     shortages: new Shortages(path, { clock, log }),
   })
-  shelf.evict()
+  shelf.eviction.start()
   upkeep.start()
-  const stopExpiry = limits.maxSeconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.evict()) : () => {}
+  const stopExpiry = limits.maxSeconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.eviction.start()) : () => {}
   resources.add(`files of ${path}`, async () => {
     stopExpiry()
     try {

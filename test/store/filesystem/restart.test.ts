@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
+import { textLog } from '../../../src/base/log.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { missingOf } from '../../../src/store/store.js'
@@ -49,6 +50,21 @@ const kept = async ({ store }: OpenFilesystem, count: number): Promise<number[]>
   )
   return numbers.filter((number) => !missing.some(({ key }) => key === blob(number).digest.key))
 }
+
+t.test('the log says that a store was recovered only where there was one', async (t) => {
+  const folder = t.testdir()
+  const lines: string[] = []
+  const log = textLog('info', (line) => void lines.push(line))
+  for (const expected of [[], ['clean=true']]) {
+    const files = await openFilesystem(folder, { log })
+    t.same(
+      lines.splice(0).flatMap((line) => /clean=\w+/.exec(line)?.slice(0, 1) ?? []),
+      expected,
+    )
+    await put(files.store, blob(0).digest, blob(0).bytes)
+    await files.close()
+  }
+})
 
 t.test('content and recency survive a clean stop', async (t) => {
   for (const small_blob_size of SMALL_SIZES) {

@@ -7,8 +7,9 @@ import { SingleFlight } from '../../../base/work/single-flight.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { BlobFiles, BlobLease } from '../../store.js'
 import { fileError } from '../file-error.js'
-import { ATTEMPTS_MAX, type Located, notFound, type Shelf } from '../shelf.js'
-import { checkFile } from './check-file.js'
+import type { Inspection } from '../inspection.js'
+import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
+import type { Shelf } from '../shelf.js'
 import { FILE_MODE } from './open-file.js'
 
 /** What a link cannot do and a copy can. */
@@ -23,11 +24,13 @@ const EXECUTABLE_MODE = 0o555
  */
 export class LinkedFiles implements BlobFiles {
   readonly #shelf: Shelf
+  readonly #inspection: Inspection
   readonly #twins = new SingleFlight<boolean>()
   readonly #checks = new SingleFlight<boolean>()
 
-  constructor(shelf: Shelf) {
+  constructor(shelf: Shelf, inspection: Inspection) {
     this.#shelf = shelf
+    this.#inspection = inspection
   }
 
   lease(digests: readonly Digest[]): BlobLease {
@@ -59,7 +62,7 @@ export class LinkedFiles implements BlobFiles {
   }
 
   async #copy(located: Located, destination: string, isExecutable: boolean): Promise<boolean> {
-    const bytes = await this.#shelf.readInline(located)
+    const bytes = await this.#inspection.readInline(located)
     if (bytes === undefined) return false
     const mode = isExecutable ? EXECUTABLE_MODE : FILE_MODE
     await writeFile(destination, bytes, { flag: 'wx', mode }).catch((error: unknown) => {
@@ -78,7 +81,7 @@ export class LinkedFiles implements BlobFiles {
     if (isLinked) await unlink(destination)
     // A twin goes with each new upload of its blob: that it is gone says nothing about the blob.
     if (isExecutable) await this.#forgetTwin(located)
-    else await this.#shelf.look(located)
+    else await this.#inspection.look(located)
     return false
   }
 
@@ -87,8 +90,8 @@ export class LinkedFiles implements BlobFiles {
     const stats = await stat(located.path).catch((error: unknown) => {
       if (errnoOf(error) !== 'ENOENT') throw error
     })
-    if (stats !== undefined && this.#shelf.trusts(located, stats)) return true
-    return this.#checks.run(located.digest.key, async () => (await checkFile(this.#shelf, located)) === 'right')
+    if (stats !== undefined && this.#inspection.trusts(located, stats)) return true
+    return this.#checks.run(located.digest.key, async () => (await this.#inspection.check(located)) === 'right')
   }
 
   /** The link's inode was in use a moment ago: asking for it does not wait for the disk. */
@@ -97,7 +100,7 @@ export class LinkedFiles implements BlobFiles {
     if (stats === undefined || stats.size !== located.storedBytes) return false
     // A copy has a time of its own: there the original speaks for it.
     const original = stats.nlink > 1 ? stats : statSync(source, { throwIfNoEntry: false })
-    return original !== undefined && this.#shelf.trusts(located, original)
+    return original !== undefined && this.#inspection.trusts(located, original)
   }
 
   /** The path of the executable twin; undefined when the blob was replaced or its file was wrong. */
@@ -116,9 +119,9 @@ export class LinkedFiles implements BlobFiles {
       await copyFile(located.path, tempPath, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
       const stats = await stat(located.path)
       const copied = await stat(tempPath)
-      if (copied.size !== stats.size || !this.#shelf.trusts(located, stats)) {
+      if (copied.size !== stats.size || !this.#inspection.trusts(located, stats)) {
         await unlink(tempPath)
-        await this.#shelf.look(located)
+        await this.#inspection.look(located)
         return false
       }
       // The twin carries the blob's own time, in whole milliseconds, so that one mark vouches for both.
@@ -132,7 +135,7 @@ export class LinkedFiles implements BlobFiles {
         if (errnoOf(unlinkError) !== 'ENOENT') throw unlinkError
       })
       if (errnoOf(error) !== 'ENOENT') throw error
-      await this.#shelf.look(located)
+      await this.#inspection.look(located)
       return false
     }
     if (!this.#shelf.isThere(located)) {
@@ -140,7 +143,7 @@ export class LinkedFiles implements BlobFiles {
       return false
     }
     index.setTwin(located.slot, true)
-    this.#shelf.evict()
+    this.#shelf.eviction.start()
     return true
   }
 

@@ -31,7 +31,8 @@ export const recover = async ({ index, records, checkpointPath, log, path }: Rec
   await accountAll(index, records)
   const hasDoubts = !recovered.isSynced && !recovered.isSameBoot
   if (hasDoubts) doubtFiles(index)
-  log.info('recovered the blobs of a store', { path, blobs: index.count, clean: recovered.isClean })
+  const isNew = recovered.logEnd === undefined && !recovered.isRefused && records.segments.length === 0
+  if (!isNew) log.info('recovered the blobs of a store', { path, blobs: index.count, clean: recovered.isClean })
   return { hasDoubts: hasDoubts || hasDoubtful(index), areFilesSynced: recovered.isSynced || !recovered.isSameBoot }
 }
 

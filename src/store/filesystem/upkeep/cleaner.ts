@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/clock.js'
 import type { Log } from '../../../base/log.js'
 import { ABSENT } from '../../index/blob-index.js'
+import type { Inspection } from '../inspection.js'
 import { DEAD_SHARE_MAX } from '../records/room.js'
 import type { Segment } from '../records/segment.js'
 import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
@@ -10,6 +11,7 @@ const PERIOD_MS = 1000
 
 export interface CleanerParts {
   readonly shelf: Shelf
+  readonly inspection: Inspection
   readonly clock: Clock
   readonly log: Log
   /** Whether a start may still come upon the removals of a segment. */
@@ -84,7 +86,7 @@ export class Cleaner {
     while (commits.has(head.digest)) await commits.settled(head.digest)
     const slot = index.find(head.digest)
     if (slot === ABSENT || index.extraOf(slot) !== location) return false
-    if (!isWhole) await this.#parts.shelf.damaged(this.#parts.shelf.at(slot))
+    if (!isWhole) await this.#parts.inspection.damaged(this.#parts.shelf.at(slot))
     return isWhole
   }
 

@@ -6,6 +6,7 @@ import type { Log } from '../../../base/log.js'
 import { Digest } from '../../../reapi/digest.js'
 import { ABSENT } from '../../index/blob-index.js'
 import { fileError } from '../file-error.js'
+import type { Inspection } from '../inspection.js'
 import type { BlobName } from '../layout.js'
 import type { Shelf } from '../shelf.js'
 
@@ -20,6 +21,7 @@ const SHARE_MAX = 1 / 50
 
 export interface PatrolParts {
   readonly shelf: Shelf
+  readonly inspection: Inspection
   readonly clock: Clock
   readonly log: Log
 }
@@ -77,7 +79,7 @@ export class Patrol {
   }
 
   async #goRound(): Promise<void> {
-    const { shelf, log } = this.#parts
+    const { shelf, inspection, log } = this.#parts
     const seen = new Uint8Array(shelf.index.slotCount)
     let failure: string | undefined
     const fail = (error: unknown): void => {
@@ -90,7 +92,7 @@ export class Patrol {
       await this.#goThrough(name, seen).catch(fail)
     }
     await this.#lookForUnseen(seen)
-    if (failure === undefined && !this.#isStopped) shelf.hasDoubts = false
+    if (failure === undefined && !this.#isStopped) inspection.hasDoubts = false
     this.#failure = failure
     this.#hasGoneRound = true
   }
@@ -124,11 +126,11 @@ export class Patrol {
 
   /** What was not listed is gone, or came since. */
   async #lookForUnseen(seen: Uint8Array): Promise<void> {
-    const { shelf } = this.#parts
+    const { shelf, inspection } = this.#parts
     for (let slot = 0; slot < shelf.index.slotCount && !this.#isStopped; slot++) {
       if (slot % SLICE === SLICE - 1) await setImmediate()
       if (!shelf.index.holds(slot) || shelf.index.isInline(slot) || seen[slot] === 1) continue
-      await shelf.look(shelf.at(slot))
+      await inspection.look(shelf.at(slot))
     }
   }
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../../../base/clock.js'
 import type { Log } from '../../../base/log.js'
 import { StatusError } from '../../../base/status-error.js'
-import { checkFile } from '../files/check-file.js'
-import type { Located, Shelf } from '../shelf.js'
+import type { Inspection } from '../inspection.js'
+import type { Located } from '../located.js'
+import type { Shelf } from '../shelf.js'
 import { Pace } from './pace.js'
 
 /** What looking at a blob counts for besides its bytes: even the smallest one costs a page of the disk. */
@@ -10,6 +11,13 @@ const BYTES_EACH = 4096
 
 /** A round begins at most so often, however little there is to read. */
 const PERIOD_MS = 60 * 60_000
+
+export interface ScrubParts {
+  readonly shelf: Shelf
+  readonly inspection: Inspection
+  readonly clock: Clock
+  readonly log: Log
+}
 
 /** What the rounds of a scrub have come upon since the start. */
 export interface ScrubReport {
@@ -23,6 +31,7 @@ export interface ScrubReport {
  */
 export class Scrub {
   readonly #shelf: Shelf
+  readonly #inspection: Inspection
   readonly #pace: Pace
   readonly #log: Log
   readonly #stopTimer: () => void
@@ -31,8 +40,9 @@ export class Scrub {
   #roundCount = 0
   #checkedBytes = 0
 
-  constructor(shelf: Shelf, bytesPerSecond: number, { clock, log }: { readonly clock: Clock; readonly log: Log }) {
+  constructor({ shelf, inspection, clock, log }: ScrubParts, bytesPerSecond: number) {
     this.#shelf = shelf
+    this.#inspection = inspection
     this.#pace = new Pace(bytesPerSecond, clock)
     this.#log = log
     this.#stopTimer = clock.every(PERIOD_MS, () => this.start())
@@ -58,7 +68,7 @@ export class Scrub {
 
   async #goRound(): Promise<void> {
     const { index } = this.#shelf
-    const before = { damaged: this.#shelf.damagedCount, bytes: this.#checkedBytes }
+    const before = { damaged: this.#inspection.damagedCount, bytes: this.#checkedBytes }
     let blobs = 0
     for (let slot = 0; slot < index.slotCount && !this.#isStopped; slot++) {
       if (!index.holds(slot)) continue
@@ -67,7 +77,7 @@ export class Scrub {
     }
     if (this.#isStopped || blobs === 0) return
     this.#roundCount++
-    const damaged = this.#shelf.damagedCount - before.damaged
+    const damaged = this.#inspection.damagedCount - before.damaged
     this.#log.info('read all blobs of a store again', { blobs, bytes: this.#checkedBytes - before.bytes, damaged })
   }
 
@@ -75,9 +85,9 @@ export class Scrub {
     try {
       if (located.isInline) {
         await this.#take(located.storedBytes + BYTES_EACH)
-        await this.#shelf.checkInline(located)
+        await this.#inspection.checkInline(located)
       } else {
-        await checkFile(this.#shelf, located, (bytes) => this.#take(bytes))
+        await this.#inspection.check(located, (bytes) => this.#take(bytes))
       }
     } catch (error) {
       if (this.#isStopped) return

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../base/clock.js'
 import type { Log } from '../../../base/log.js'
+import type { Inspection } from '../inspection.js'
 import type { Shelf } from '../shelf.js'
 import { Cleaner } from './cleaner.js'
 import { Patrol } from './patrol.js'
@@ -7,6 +8,7 @@ import { Scrub, type ScrubReport } from './scrub.js'
 
 export interface UpkeepParts {
   readonly shelf: Shelf
+  readonly inspection: Inspection
   readonly clock: Clock
   readonly log: Log
   /** Read again and compared; 0 for none. */
@@ -27,11 +29,11 @@ export class Upkeep {
   readonly #patrol: Patrol
   readonly #scrub: Scrub | undefined
 
-  constructor({ shelf, clock, log, scrubBytesPerSecond, mayReplay }: UpkeepParts) {
+  constructor({ shelf, inspection, clock, log, scrubBytesPerSecond, mayReplay }: UpkeepParts) {
     this.#shelf = shelf
-    this.#cleaner = new Cleaner({ shelf, clock, log, mayReplay })
-    this.#patrol = new Patrol({ shelf, clock, log })
-    if (scrubBytesPerSecond > 0) this.#scrub = new Scrub(shelf, scrubBytesPerSecond, { clock, log })
+    this.#cleaner = new Cleaner({ shelf, inspection, clock, log, mayReplay })
+    this.#patrol = new Patrol({ shelf, inspection, clock, log })
+    if (scrubBytesPerSecond > 0) this.#scrub = new Scrub({ shelf, inspection, clock, log }, scrubBytesPerSecond)
   }
 
   start(): void {
