@@ -305,7 +305,8 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
         await put(files.store, digest, bytes)
         use(number)
       } else if (kind === 'batch') {
-        const numbers = Array.from({ length: 6 }, (_, index) => (number + index) % 31)
+        // Files of one batch are committed in any order, and so evicted: only records can be told beforehand.
+        const numbers = Array.from({ length: 6 }, (_, index) => (number + index) % 16)
         const outcomes = await putAll(files.store, numbers.map(blob))
         if (outcomes.some((outcome) => outcome !== undefined)) throw new Error(`not written: ${outcomes.join()}`)
         for (const each of numbers) use(each)
