@@ -4,8 +4,8 @@ import { StatusError } from '../status-error.js'
 export interface TurnLimits {
   /** 0 is no bound. */
   readonly atATime: number
-  /** More than these are refused: far behind them nobody is served in time. */
-  readonly mayWait: number
+  /** More than these are refused: far behind them nobody is served in time. 10,000 unless given. */
+  readonly mayWait?: number
 }
 
 /** At most so many at a time; the rest wait in the order they came, and of those there is a bound too. */
@@ -15,7 +15,7 @@ export class Turns {
   readonly #waiting = new Set<() => void>()
   #taken = 0
 
-  constructor({ atATime, mayWait }: TurnLimits) {
+  constructor({ atATime, mayWait = 10_000 }: TurnLimits) {
     this.#atATime = atATime === 0 ? Number.POSITIVE_INFINITY : atATime
     this.#mayWait = mayWait
   }

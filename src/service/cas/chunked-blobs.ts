@@ -1,11 +1,11 @@
 import type { Call } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import { Turns } from '../../base/work/turns.js'
 import { ChunkingFunction } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { FastCdc } from '../../reapi/fast-cdc.js'
 import { type ChunkList, decodeChunkList, encodeChunkList, MAX_LIST_BYTES } from '../../store/content/chunk-list.js'
 import { ChunkWriter } from '../../store/content/chunk-writer.js'
-import { Turns } from '../../store/content/turns.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../store/store.js'
 import { cutBlob } from '../../stream/chunking/cut-blob.js'
 import { WHOLE } from '../../stream/path.js'
@@ -39,13 +39,13 @@ export class ChunkedBlobs {
   async listOf(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
     const known = await this.#known(digest, call)
     if (known !== undefined && (await missingOf(cas, known.chunks, call)).length === 0) return known
-    await this.#turns.take('a blob to be split', call.signal)
+    const end = await this.#turns.take('a blob to be split', call.signal)
     try {
       const list = { chunks: await this.#split(digest, cas, maxChunkCount, call), chunkingFunction: FAST_CDC_2020 }
       await this.remember(digest, list, call)
       return list
     } finally {
-      this.#turns.release()
+      end()
     }
   }
 

@@ -1,20 +1,20 @@
 import type { Readable } from 'node:stream'
-import type { Call } from '../../base/call.js'
+import { type Call, cancellation } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
 import type { HealthStatus } from '../../base/health.js'
 import type { Log } from '../../base/log.js'
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
+import type { Turns } from '../../base/work/turns.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { streamsOf } from '../../stream/blob/form.js'
 import { collect } from '../../stream/collect.js'
-import { cancellation, join } from '../../stream/join.js'
+import { join } from '../../stream/join.js'
 import { extentOf, isWhole, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
 import type { Requests } from '../remote/requests.js'
-import type { Slots } from '../remote/slots.js'
 import { BaseStore } from '../store.js'
 import type { Bucket, ObjectFacts, PartedUpload } from './bucket.js'
 import { PartSink } from './part-sink.js'
@@ -23,7 +23,7 @@ export interface ObjectStoreParts {
   readonly bucket: Bucket
   readonly requests: Requests
   /** Bounds the parts of all uploads that are being sent. */
-  readonly partSlots: Slots
+  readonly partTurns: Turns
   readonly keyPrefix: string
   /** Older objects count as missing; 0 is never. */
   readonly expiresAfterMs: number
@@ -192,7 +192,7 @@ export class ObjectStore extends BaseStore {
   }
 
   #sink(digest: Digest, knownBytes: number | undefined): PartSink {
-    const { bucket, requests, partSlots } = this.#parts
+    const { bucket, requests, partTurns } = this.#parts
     const { partBytes, maxParts, isSequential } = bucket.limits
     // What it is in the form it comes in nobody may know; that is seldom much more than the blob itself.
     const expectedBytes = knownBytes ?? 2 * digest.sizeBytes
@@ -201,7 +201,7 @@ export class ObjectStore extends BaseStore {
       isSequential,
       write: (bytes) => this.#write(digest, bytes, NEVER),
       begin: () => requests.run({ signal: NEVER }, (signal) => bucket.begin(this.#keyOf(digest), signal)),
-      takeTurn: (signal) => partSlots.take(signal),
+      takeTurn: (signal) => partTurns.take('a part to be sent', signal),
       send: (upload, part, signal) => requests.run({ signal }, (inTime) => upload.send(part, inTime), SEND),
       complete: (upload) => requests.run({ signal: NEVER }, (signal) => upload.complete(signal), COMMIT),
       abort: (upload) => this.#abort(digest, upload),

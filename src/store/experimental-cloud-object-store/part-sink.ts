@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
+import { cancellation } from '../../base/call.js'
 import { ByteQueue } from '../../stream/byte-queue.js'
-import { cancellation } from '../../stream/join.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { ObjectChunk, PartedUpload } from './bucket.js'
 

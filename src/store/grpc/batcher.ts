@@ -1,5 +1,6 @@
+import { cancellation } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
-import { cancellation, shareable } from '../../stream/join.js'
+import { shareable } from '../../stream/join.js'
 
 export interface BatcherOptions<Item, Answer> {
   /** Most bytes of a batch, and most that wait. */

@@ -7,9 +7,9 @@ import {
   connectivityState as State,
 } from '@grpc/grpc-js'
 import { StatusError } from '../../base/status-error.js'
+import { Turns } from '../../base/work/turns.js'
 import type { GrpcEndpoint } from '../../config/config.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
-import { Slots } from '../remote/slots.js'
 import type { Address } from './tls.js'
 
 /** A message as it is on the wire, or as its codec takes it. */
@@ -26,7 +26,7 @@ export interface Outgoing {
 /** One HTTP/2 connection, made when it is first needed and again after it was lost. */
 export class Channel {
   readonly #client: Client
-  readonly #slots: Slots
+  readonly #turns: Turns
   readonly #connectTimeoutMs: number
   readonly target: string
 
@@ -34,7 +34,7 @@ export class Channel {
     const secured = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca, tls.key, tls.cert)
     this.target = target
     this.#connectTimeoutMs = endpoint.connect_timeout_s * 1000
-    this.#slots = new Slots(endpoint.concurrency_limit)
+    this.#turns = new Turns({ atATime: endpoint.concurrency_limit })
     this.#client = new Client(target, secured, {
       // Otherwise grpc-js shares one connection among all clients of an address.
       'grpc.use_local_subchannel_pool': 1,
@@ -117,7 +117,7 @@ export class Channel {
 
   /** Takes a slot and waits for a connection that is being made; a lost one fails the call at once, by grpc-js. */
   async #open(signal: AbortSignal): Promise<() => void> {
-    const giveBack = await this.#slots.take(signal)
+    const giveBack = await this.#turns.take('the connection', signal)
     try {
       await this.#connected()
       return giveBack

@@ -1,10 +1,10 @@
+import { Turns } from '../../base/work/turns.js'
 import type { ExperimentalCloudObjectStoreOptions } from '../../config/config.js'
 import { ObjectStore } from '../experimental-cloud-object-store/object-store.js'
 import { MAX_CONNECTIONS, openBucket } from '../experimental-cloud-object-store/places.js'
 import type { StoreKind } from '../kind.js'
 import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
-import { Slots } from '../remote/slots.js'
 
 /** How long the object stores of most providers may be silent. */
 const ANSWER_TIMEOUT_MS = 30_000
@@ -24,7 +24,7 @@ export const experimentalCloudObjectStore: StoreKind<ExperimentalCloudObjectStor
     const store = new ObjectStore({
       bucket,
       requests,
-      partSlots: new Slots(options.multipart_max_concurrent_uploads),
+      partTurns: new Turns({ atATime: options.multipart_max_concurrent_uploads }),
       keyPrefix: options.key_prefix,
       expiresAfterMs: options.consider_expired_after_s * 1000,
       clock,

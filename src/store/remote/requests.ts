@@ -26,9 +26,6 @@ export interface AttemptOptions {
   readonly outlivesCall?: boolean
 }
 
-/** Requests that wait for their turn. */
-const MAX_WAITING = 10_000
-
 /**
  * All requests to one backend: so many at a time, each attempt within its deadline, again where that may help, and failing
  * with a StatusError, the last one, in any case.
@@ -41,7 +38,7 @@ export class Requests {
   constructor(options: RequestsOptions) {
     this.#options = options
     this.#retry = new Retry(options.retry, options)
-    this.#turns = new Turns({ atATime: options.maxConcurrent, mayWait: MAX_WAITING })
+    this.#turns = new Turns({ atATime: options.maxConcurrent })
   }
 
   /** How many are under way. */
