@@ -6,11 +6,20 @@ import type { Test } from 'tap'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The built server in a process of its own, with everything that checks can ask for; gives its address. */
-export const startServer = (t: Test): Promise<string> => {
+/**
+ * The built server in a process of its own, with everything that checks can ask for; gives its address. `transport` is one
+ * of the configuration's.
+ */
+export const startServer = (t: Test, transport = 'remexec'): Promise<string> => {
   const config = join(root, 'test', 'conformance', 'mutations.json5')
   const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), config], {
-    env: { PATH: process.env['PATH'], REMEXEC_DATA: t.testdir(), REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
+    env: {
+      PATH: process.env['PATH'],
+      REMEXEC_DATA: t.testdir(),
+      REMEXEC_PORT: '0',
+      REMEXEC_WORKER_PORT: '0',
+      REMEXEC_TRANSPORT: transport,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = new Promise((resolve) => child.once('close', resolve))
