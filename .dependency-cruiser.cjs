@@ -45,11 +45,8 @@ const importedBy = {
   '@opentelemetry/api': ['metrics/otlp/'],
   '@opentelemetry/resources': ['metrics/otlp/'],
   '@opentelemetry/sdk-metrics': ['metrics/otlp/'],
-  '@opentelemetry/sdk-trace': ['metrics/otlp/'],
   '@opentelemetry/exporter-metrics-otlp-grpc': ['metrics/otlp/'],
   '@opentelemetry/exporter-metrics-otlp-proto': ['metrics/otlp/'],
-  '@opentelemetry/exporter-trace-otlp-grpc': ['metrics/otlp/'],
-  '@opentelemetry/exporter-trace-otlp-proto': ['metrics/otlp/'],
 }
 
 const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({

@@ -50,7 +50,7 @@ export const assemble = async (config: Config, surroundings: Surroundings): Prom
 export interface Surroundings {
   readonly clock: Clock
   readonly log: Log
-  /** Where metrics and traces go; nowhere when absent. */
+  /** Where metrics go; nowhere when absent. */
   readonly otlp?: OtlpSettings
 }
 

@@ -5,21 +5,12 @@ import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { type Metadata, Server, ServerCredentials } from '@grpc/grpc-js'
 import type { Test } from 'tap'
-import { type Decoded, decodeMetrics, decodeTraces, labelsOf } from './otlp-messages.js'
-
-export interface Span {
-  readonly name: string
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentSpanId: string
-  readonly attributes: Readonly<Record<string, string>>
-}
+import { type Decoded, decodeMetrics, labelsOf } from './otlp-messages.js'
 
 export class Collector {
   /** The value of each series by `name{label=value,…}`; of a histogram how many values it has. */
   readonly values = new Map<string, number>()
   readonly metrics = new Map<string, Decoded>()
-  readonly spans: Span[] = []
   resource: Record<string, string> = {}
   headers: Record<string, unknown> = {}
   isGzip = false
@@ -50,15 +41,6 @@ export class Collector {
     for (const { resource, scopeMetrics } of resourceMetrics) {
       this.resource = labelsOf(resource.attributes)
       for (const { metrics } of scopeMetrics) for (const metric of metrics) this.#takeMetric(metric)
-    }
-    this.#received()
-  }
-
-  takeTraces(bytes: Uint8Array): void {
-    const scopes = decodeTraces(bytes).resourceSpans.flatMap(({ scopeSpans }: Decoded) => scopeSpans)
-    for (const { traceId, spanId, parentSpanId, name, attributes } of scopes.flatMap(({ spans }: Decoded) => spans)) {
-      const ids = { traceId: traceId.toString('hex'), spanId: spanId.toString('hex') }
-      this.spans.push({ ...ids, parentSpanId: parentSpanId.toString('hex'), name, attributes: labelsOf(attributes) })
     }
     this.#received()
   }
@@ -95,7 +77,6 @@ const overHttp = async (t: Test, collector: Collector): Promise<string> => {
     collector.headers = request.headers
     const bytes = collector.isGzip ? gunzipSync(body) : body
     if (request.url === '/v1/metrics') collector.takeMetrics(bytes)
-    else collector.takeTraces(bytes)
   }
   const server = createServer((request, response) => void receive(request).then(() => response.end()))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -123,7 +104,6 @@ const overGrpc = async (t: Test, collector: Collector): Promise<string> => {
     server.register(path, handle, asItIs, asItIs, 'unary')
   }
   method(`/${SERVICE}.metrics.v1.MetricsService/Export`, (bytes) => collector.takeMetrics(bytes))
-  method(`/${SERVICE}.trace.v1.TraceService/Export`, (bytes) => collector.takeTraces(bytes))
   const port = await new Promise<number>((resolve, reject) => {
     const bound = (error: Error | null, bound: number): void => (error === null ? resolve(bound) : reject(error))
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound)

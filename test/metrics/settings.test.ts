@@ -5,7 +5,7 @@ const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'
 
 t.test('nothing is exported without an endpoint', async (t) => {
   const { settings, problems, warnings } = otlpSettings({ OTEL_METRIC_EXPORT_INTERVAL: '1000', PATH: '/bin' })
-  t.same(settings, { metrics: undefined, traces: undefined, resourceAttributes: {} })
+  t.same(settings, { metrics: undefined, resourceAttributes: {} })
   t.same([problems, warnings], [[], []])
 })
 
@@ -52,16 +52,10 @@ t.test(
     }
     const { problems } = otlpSettings({ OTEL_RESOURCE_ATTRIBUTES: 'a', OTEL_LOGS_EXPORTER: 'otlp' })
     t.match(problems, [/OTEL_RESOURCE_ATTRIBUTES/, /OTEL_LOGS_EXPORTER.*expected none/])
+    t.match(otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp' }).problems, [/OTEL_TRACES_EXPORTER.*expected none/])
+    t.same(otlpSettings({ OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' }).problems, [])
   },
 )
-
-t.test('traces are off unless asked for, and asked for without an endpoint they are missed aloud', async (t) => {
-  const env = { [ENDPOINT]: 'http://c:4317' }
-  t.equal(otlpSettings(env).settings.traces, undefined)
-  t.equal(otlpSettings({ ...env, OTEL_TRACES_EXPORTER: 'none' }).settings.traces, undefined)
-  t.same(otlpSettings({ ...env, OTEL_TRACES_EXPORTER: 'otlp' }).settings.traces, { protocol: 'grpc' })
-  t.match(otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp' }).problems, [/OTEL_EXPORTER_OTLP_ENDPOINT is not set/])
-})
 
 t.test('the name of the service is fixed, and variables that have no effect are named', async (t) => {
   const { settings, warnings } = otlpSettings({

@@ -5,7 +5,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** What is sent where: what the exporters read from the environment themselves (headers, certificates) is not here. */
 export interface OtlpSettings {
   readonly metrics: { readonly protocol: Protocol; readonly intervalMs: number; readonly timeoutMs: number } | undefined
-  readonly traces: { readonly protocol: Protocol } | undefined
   readonly resourceAttributes: Readonly<Record<string, string>>
 }
 
@@ -34,9 +33,9 @@ const PORTS: Readonly<Record<string, Protocol>> = { '4317': 'grpc', '4318': 'htt
 export const otlpSettings = (env: Environment): OtlpFindings => {
   const reader = new Reader(env)
   const metrics = metricsOf(reader)
-  const traces = tracesOf(reader)
   const resourceAttributes = attributesOf(reader)
-  reader.oneOf('OTEL_LOGS_EXPORTER', ['none'], 'none')
+  // Neither is sent anywhere: who asks for them is told so.
+  for (const variable of ['OTEL_TRACES_EXPORTER', 'OTEL_LOGS_EXPORTER']) reader.oneOf(variable, ['none'], 'none')
   const name = env['OTEL_SERVICE_NAME']
   if (name !== undefined && name !== '' && name !== SERVICE_NAME) {
     reader.warnings.push(`OTEL_SERVICE_NAME has no effect: the service name is always ${SERVICE_NAME}`)
@@ -44,14 +43,14 @@ export const otlpSettings = (env: Environment): OtlpFindings => {
   for (const variable of Object.keys(env).sort()) {
     if (variable.startsWith('OTEL_') && !KNOWN.test(variable)) reader.warnings.push(`${variable} has no effect here`)
   }
-  return { settings: { metrics, traces, resourceAttributes }, problems: reader.problems, warnings: reader.warnings }
+  return { settings: { metrics, resourceAttributes }, problems: reader.problems, warnings: reader.warnings }
 }
 
 const KNOWN = new RegExp(
   `^OTEL_(${[
-    'EXPORTER_OTLP_((METRICS|TRACES)_)?(ENDPOINT|PROTOCOL|HEADERS|COMPRESSION|TIMEOUT|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE)',
+    'EXPORTER_OTLP_(METRICS_)?(ENDPOINT|PROTOCOL|HEADERS|COMPRESSION|TIMEOUT|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE)',
     'SERVICE_NAME|RESOURCE_ATTRIBUTES|METRIC_EXPORT_(INTERVAL|TIMEOUT)',
-    '(METRICS|TRACES|LOGS)_EXPORTER|TRACES_SAMPLER(_ARG)?|BSP_\\w+|SDK_DISABLED',
+    '(METRICS|TRACES|LOGS)_EXPORTER|SDK_DISABLED',
   ].join('|')})$`,
 )
 
@@ -70,18 +69,8 @@ const metricsOf = (reader: Reader): OtlpSettings['metrics'] => {
   return { protocol, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs, requestMs) }
 }
 
-/** Off unless asked for: a span for every call and store is more than most want to pay for. */
-const tracesOf = (reader: Reader): OtlpSettings['traces'] => {
-  if (reader.oneOf('OTEL_TRACES_EXPORTER', ['none', 'otlp'], 'none') !== 'otlp') return undefined
-  const protocol = protocolOf(reader, 'TRACES')
-  if (protocol === undefined && reader.isWithoutEndpoint('TRACES')) {
-    reader.problems.push('OTEL_TRACES_EXPORTER is otlp, but OTEL_EXPORTER_OTLP_ENDPOINT is not set: no traces')
-  }
-  return protocol === undefined ? undefined : { protocol }
-}
-
 /** Undefined where nothing is to be exported, or what is set does not allow it. */
-const protocolOf = (reader: Reader, signal: 'METRICS' | 'TRACES'): Protocol | undefined => {
+const protocolOf = (reader: Reader, signal: 'METRICS'): Protocol | undefined => {
   if (reader.text('OTEL_SDK_DISABLED').toLowerCase() === 'true' || reader.isWithoutEndpoint(signal)) return undefined
   const endpoint = reader.endpoint(signal)
   const [, own] = reader.either(signal, 'PROTOCOL')
