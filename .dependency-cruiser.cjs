@@ -40,6 +40,8 @@ const importedBy = {
   shlex: ['worker/'],
   pino: ['json-log'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
+  '@azure/storage-blob': ['store/experimental-cloud-object-store/azure'],
+  '@azure/identity': ['store/experimental-cloud-object-store/azure'],
   '@aws-sdk/client-s3': ['store/experimental-cloud-object-store/s3'],
   '@redis/client': ['store/redis-store/connections'],
   '@opentelemetry/api': ['metrics/otlp/'],

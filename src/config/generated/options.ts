@@ -590,7 +590,7 @@ export interface RedisStoreOptions {
  */
 export interface ExperimentalCloudObjectStoreOptions {
   /**
-   * Whose object store it is; decides which of the other fields apply.
+   * Whose object store it is; decides which of the other fields apply. `gcs` is not available yet.
    */
   readonly provider: 'aws' | 'gcs' | 'azure' | 'ontap' | 'r2' | 'oci'
   /**

@@ -103,6 +103,12 @@ const BY_WORD: Readonly<Record<string, CodeName>> = {
   CredentialsProviderError: 'UNAUTHENTICATED',
   RequestTimeout: 'UNAVAILABLE',
   QuotaExceeded: 'RESOURCE_EXHAUSTED',
+  // Azure
+  ContainerNotFound: 'FAILED_PRECONDITION',
+  AuthenticationFailed: 'UNAUTHENTICATED',
+  InvalidAuthenticationInfo: 'UNAUTHENTICATED',
+  CredentialUnavailableError: 'UNAUTHENTICATED',
+  AggregateAuthenticationError: 'UNAUTHENTICATED',
 }
 
 /** What an answer means for who asked; nothing of it is a client's fault. */

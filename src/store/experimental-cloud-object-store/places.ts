@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { StatusError } from '../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../config/config.js'
+import { openAzure } from './azure.js'
 import type { Bucket } from './bucket.js'
 import { openS3, type S3Options } from './s3.js'
 
@@ -16,8 +17,21 @@ const ONTAP_PART_BYTES = 20_000_000
 export const openBucket = (options: Options): Promise<Bucket> => openers[options.provider](options)
 
 const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>> = {
-  gcs: () => notYet('gcs'),
-  azure: () => notYet('azure'),
+  gcs: async () => {
+    throw new StatusError('UNIMPLEMENTED', 'provider gcs is not available yet')
+  },
+  azure: async (options) => {
+    const container = needed(options, 'container')
+    const { sas_url: sasUrl } = options
+    const endpoint = options.endpoint ?? `https://${options.account_name}.blob.core.windows.net`
+    return openAzure({
+      name: `azure container ${container}`,
+      container,
+      endpoint: allowed(options, endpoint),
+      sasUrl: sasUrl === undefined ? undefined : allowed(options, sasUrl),
+      partBytes: options.max_retry_buffer_per_request ?? PART_BYTES,
+    })
+  },
   aws: async (options) => {
     const endpoint = options.endpoint ?? process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL']
     return openS3(s3Options(options, { endpoint, region: options.region, isCompatible: endpoint !== undefined }))
@@ -40,10 +54,6 @@ const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>>
     const endpoint = options.endpoint ?? `https://${namespace}.compat.objectstorage.${region}.oci.customer-oci.com`
     return openS3(s3Options(options, { endpoint, region }))
   },
-}
-
-const notYet = async (provider: Provider): Promise<never> => {
-  throw new StatusError('UNIMPLEMENTED', `provider ${provider} is not available yet`)
 }
 
 const s3Options = (
@@ -83,19 +93,17 @@ const keysOf = ({
 
 const needed = (
   options: Options,
-  key: 'bucket' | 'region' | 'endpoint' | 'vserver_name' | 'account_id' | 'namespace',
+  key: 'bucket' | 'container' | 'region' | 'endpoint' | 'vserver_name' | 'account_id' | 'namespace',
 ): string => {
   const value = options[key]
   if (value !== undefined && value !== '') return value
   throw new StatusError('FAILED_PRECONDITION', `provider ${options.provider} needs ${key}`)
 }
 
-const allowed = ({ insecure_allow_http: allowsHttp }: Options, endpoint: string): string => {
-  const protocol = URL.canParse(endpoint) ? new URL(endpoint).protocol : undefined
-  if (protocol === 'https:' || (protocol === 'http:' && allowsHttp)) return endpoint
-  const expected = protocol === 'http:' ? 'https://, or insecure_allow_http' : 'an address with https://'
-  throw new StatusError(
-    'FAILED_PRECONDITION',
-    `the address ${JSON.stringify(endpoint)} is not allowed, expected ${expected}`,
-  )
+/** Of what is refused only what is no secret is told. */
+const allowed = ({ insecure_allow_http: allowsHttp }: Options, address: string): string => {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && allowsHttp)) return address
+  const expected = url?.protocol === 'http:' ? 'https://, or insecure_allow_http' : 'one with https://'
+  throw new StatusError('FAILED_PRECONDITION', `the address ${url?.origin ?? ''} is not allowed, expected ${expected}`)
 }

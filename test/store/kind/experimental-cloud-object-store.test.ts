@@ -1,6 +1,8 @@
 import t from 'tap'
+import { startAzure, withoutAzure } from '../experimental-cloud-object-store/azure-server.js'
 import { openObjectStore } from '../experimental-cloud-object-store/open.js'
 import { S3_KEYS, startS3, withoutS3 } from '../experimental-cloud-object-store/s3-server.js'
+import { TcpProxy } from '../remote/proxy.js'
 import { storeSuite } from '../suite.js'
 
 void t.test('S3', { skip: withoutS3, timeout: 170_000 }, async (t) => {
@@ -12,6 +14,20 @@ void t.test('S3', { skip: withoutS3, timeout: 170_000 }, async (t) => {
   storeSuite(t, {
     name: 'aws',
     open: async () => ({ ...(await openObjectStore(place)), leftovers: openUploads }),
+    isPersistent: false,
+    runs: 5,
+  })
+})
+
+// Its library shares connections and keeps them when a store is closed: they are cut in front of it.
+
+void t.test('Azure Blob Storage', { skip: withoutAzure, timeout: 170_000 }, async (t) => {
+  const { sasUrl, container, port } = await startAzure(t)
+  const proxy = await TcpProxy.start(t, port)
+  const place = { provider: 'azure', container, sas_url: sasUrl(3_600_000, proxy.port) } as const
+  storeSuite(t, {
+    name: 'azure',
+    open: async () => ({ store: (await openObjectStore(place)).store, close: async () => proxy.cut() }),
     isPersistent: false,
     runs: 5,
   })
