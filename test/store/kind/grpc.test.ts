@@ -25,6 +25,7 @@ const suiteOn = (name: string, transport: TransportName, options: Partial<GrpcOp
     isPersistent: false,
     checksUploads: true,
     removes: false,
+    isElsewhere: true,
     runs: 6,
   })
 

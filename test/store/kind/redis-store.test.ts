@@ -24,7 +24,7 @@ const suiteOn = (name: string, mode: 'standard' | 'cluster', servers: readonly R
       leftovers,
     }
   }
-  storeSuite(t, { name, open, isPersistent: true, runs })
+  storeSuite(t, { name, open, isPersistent: true, isElsewhere: true, runs })
 }
 
 if (withoutRedis) t.plan(0, withoutRedis)
