@@ -15,6 +15,7 @@ import {
   type BlobEntry,
   type BlobFiles,
   type Outcomes,
+  outcomeOf,
   PLAIN,
   type Store,
   type StoreProperties,
@@ -78,7 +79,13 @@ class FastSlowStore extends BaseStore {
       // A copy that began before brings what was there before.
       if (!digest.describesContent) this.#copies.outdate(digest)
     }
-    await this.#fast.remove(digest, call)
+    await this.#outdateFast(digest, call)
+  }
+
+  /** A fast tier that cannot even forget is one that fails: what it has is older, and the upload has been committed. */
+  async #outdateFast(digest: Digest, call: Call): Promise<void> {
+    const failure = await outcomeOf(this.#fast.remove(digest, call))
+    if (failure !== undefined) notCached(digest, failure, call)
   }
 
   /** Answers whether fast has it too; where it has not, it may hold an older result. */
