@@ -1,6 +1,6 @@
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import { type Call, internalCall } from '../../base/call.js'
-import { isStatus } from '../../base/status-error.js'
+import { isStatus, type StatusError } from '../../base/status-error.js'
 import type { Output } from '../../proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
 import { compressors } from '../../reapi/compressor.js'
@@ -52,6 +52,11 @@ export class RemoteServer {
 
   get instanceName(): string {
     return this.#options.instanceName
+  }
+
+  /** What an attempt fails with, as a status. */
+  failureOf(thrown: unknown): StatusError {
+    return this.#options.failureOf(thrown)
   }
 
   get requests(): Requests {

@@ -6,10 +6,8 @@ import type { ReadPath } from '../../stream/path.js'
 
 /** What an upload sends, some of it perhaps again. */
 export interface UploadSource {
-  /** The next bytes from `position` on, empty at the end. */
+  /** The next bytes from `position` on, empty at the end. UNAVAILABLE when those were given and are not kept. */
   read(position: number): Promise<Buffer>
-  /** Whether bytes from there on can (still) be had. */
-  has(position: number): boolean
   /** Reads off what nobody wanted, so that the blob is checked as a whole. */
   drain(): Promise<void>
   close(): Promise<void>
@@ -27,7 +25,6 @@ export const uploadSource = async (blob: Blob, signal: AbortSignal): Promise<Upl
 
 const ofBytes = (bytes: Buffer): UploadSource => ({
   read: async (position) => bytes.subarray(position, position + MESSAGE_BYTES),
-  has: () => true,
   drain: async () => {},
   close: async () => {},
 })
@@ -37,7 +34,6 @@ const ofFile = (file: BlobFile): UploadSource => ({
     const bytes = Buffer.allocUnsafeSlow(Math.max(0, Math.min(MESSAGE_BYTES, file.sizeBytes - position)))
     return bytes.length === 0 ? bytes : bytes.subarray(0, await file.read(bytes, position))
   },
-  has: () => true,
   drain: async () => {},
   close: () => file.close(),
 })
@@ -57,12 +53,10 @@ class StreamedSource implements UploadSource {
     this.#chunks = (path.at(-1) ?? path[0])[Symbol.asyncIterator]()
   }
 
-  has(position: number): boolean {
-    return position >= this.#keptFrom
-  }
-
   async read(position: number): Promise<Buffer> {
-    if (!this.has(position)) throw new StatusError('UNAVAILABLE', `byte ${position} of the upload is gone`)
+    if (position < this.#keptFrom) {
+      throw new StatusError('UNAVAILABLE', `the connection was lost, and byte ${position} of the upload is gone by now`)
+    }
     if (position < this.#end) return this.#keptAt(position)
     return this.#next()
   }

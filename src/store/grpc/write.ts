@@ -63,7 +63,8 @@ const committedBytes = async (server: RemoteServer, { name }: Progress, call: Ca
     const request = { resourceName: name }
     const status = await server.attempt<WriteStatus>(METHODS.queryWriteStatus, request, call)
     return status.complete ? DONE : status.committedSize
-  } catch (error) {
+  } catch (thrown) {
+    const error = server.failureOf(thrown)
     // A server that was started anew knows nothing of it.
     if (isStatus(error, 'NOT_FOUND') || isStatus(error, 'UNIMPLEMENTED')) return 0
     throw error

@@ -5,19 +5,10 @@ import { fastSlow } from '../../../src/store/kind/fast-slow.js'
 import type { Store } from '../../../src/store/store.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
-import { freePorts } from '../remote/backend.js'
+import { freePorts, untilSo } from '../remote/backend.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
-import {
-  ask,
-  keysAt,
-  openRedisStore,
-  startCluster,
-  startRedis,
-  startSentinels,
-  untilSo,
-  withoutRedis,
-} from './redis.js'
+import { ask, keysAt, openRedisStore, startCluster, startRedis, startSentinels, withoutRedis } from './redis.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import { systemClock } from '../../../src/base/clock.js'
 import type { HealthProbe } from '../../../src/base/health.js'
@@ -12,7 +11,7 @@ import type { RedisStoreOptions } from '../../../src/config/config.js'
 import { redisStore } from '../../../src/store/kind/redis-store.js'
 import type { Store } from '../../../src/store/store.js'
 import { buildStore } from '../build.js'
-import { type Backend, folderOf, freePorts, type Scope, startBackend } from '../remote/backend.js'
+import { type Backend, folderOf, freePorts, type Scope, startBackend, untilSo } from '../remote/backend.js'
 
 const program = process.env['REMEXEC_TEST_REDIS'] ?? 'redis-server'
 
@@ -48,15 +47,6 @@ export const ask = async (port: number, ...args: string[]): Promise<unknown> => 
   } finally {
     client.destroy()
   }
-}
-
-/** Asks until the answer fits, for what servers settle among themselves. */
-export const untilSo = async (isSo: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 1200; i++) {
-    if (await isSo().catch(() => false)) return
-    await sleep(25)
-  }
-  throw new Error('it never came to be')
 }
 
 /** So many nodes that share the slots; each has a bus of its own beside its port. */

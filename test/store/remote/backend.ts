@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** What a test gives to what runs for as long as it does. */
 export interface Scope {
@@ -69,6 +70,15 @@ export const folderOf = async (t: Scope): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'remexec-backend-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** Asks until the answer fits, for what servers settle among themselves. */
+export const untilSo = async (isSo: () => Promise<boolean>): Promise<void> => {
+  for (let i = 0; i < 1200; i++) {
+    if (await isSo().catch(() => false)) return
+    await sleep(25)
+  }
+  throw new Error('it never came to be')
 }
 
 /** Ports that nobody has now, for programs that cannot be told to take any. */

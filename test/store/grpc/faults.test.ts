@@ -1,0 +1,202 @@
+import { readdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { HealthRegistry } from '../../../src/health/registry.js'
+import { codec } from '../../../src/proto/codec.js'
+import { Digest } from '../../../src/reapi/digest.js'
+import { DigestBatch } from '../../../src/reapi/digest-batch.js'
+import { digestFunctions } from '../../../src/reapi/digest-function.js'
+import { getBytes, putBytes } from '../../../src/store/store.js'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { freePorts, untilSo } from '../remote/backend.js'
+import { TcpProxy } from '../remote/proxy.js'
+import { rejects } from '../suite.js'
+import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const PATIENT = { max_retries: 8, delay: 0.05, jitter: 0, budget_s: 30 }
+const PLAIN = { experimental_remote_cache_compression: false } as const
+const blob = (sizeBytes: number, seed: string) => {
+  const bytes = bytesOf(sizeBytes, seed)
+  return { bytes, digest: digestOf(bytes) }
+}
+
+void t.test('a server that is not there at start is UNAVAILABLE, and well when it comes', async (t) => {
+  const first = await startRemexec(t)
+  await first.kill()
+  const { store, probes } = await openGrpcStore(t, { endpoints: [endpoint(first.port)] })
+  const registry = new HealthRegistry()
+  for (const probe of probes) registry.register(probe)
+  const { bytes, digest } = blob(100, 'early')
+  await rejects(t, put(store, digest, bytes), 'UNAVAILABLE')
+  const told = JSON.stringify(await registry.report(5000))
+  t.match(told, new RegExp(`/connections/TEST/127.0.0.1:${first.port}.*"Failed"`))
+  await first.restart()
+  await untilWell(store)
+  await put(store, digest, bytes)
+  t.ok((await get(store, digest)).equals(bytes))
+  t.match(JSON.stringify(await registry.report(5000)), /"Ok"/)
+})
+
+void t.test('a connection lost in the middle costs no byte, and a given up upload shows no part', async (t) => {
+  const server = await startRemexec(t)
+  const proxy = await TcpProxy.start(t, server.port)
+  const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT, ...PLAIN })
+  for (const [i, at] of [100 * KIB, MIB, 5 * MIB].entries()) {
+    const { bytes, digest } = blob(7 * MIB, `held ${i}`)
+    proxy.cutAfter(at)
+    await putBytes(store, digest, bytes, call)
+    proxy.cutAfter(at)
+    t.ok((await get(store, digest)).equals(bytes), `cut after ${at} bytes, and gone on`)
+    proxy.cutAfter(at)
+    const part = { offset: 1000, limit: 6 * MIB }
+    t.ok((await get(store, digest, part)).equals(bytes.subarray(1000, 1000 + 6 * MIB)), 'a part of it')
+    // Of a stream only its latest bytes are kept: a cut that loses no more costs nothing.
+    const streamed = blob(3 * MIB, `streamed ${i}`)
+    proxy.cutAfter(Math.min(at, 2 * MIB))
+    await put(store, streamed.digest, streamed.bytes)
+    proxy.cutAfter(Number.POSITIVE_INFINITY)
+    t.ok((await get(store, streamed.digest)).equals(streamed.bytes), 'and streamed')
+  }
+  const hasty = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)] })
+  const other = blob(7 * MIB, 'never whole')
+  await untilWell(hasty.store)
+  proxy.cutAfter(MIB)
+  await rejects(t, put(hasty.store, other.digest, other.bytes), 'UNAVAILABLE')
+  await untilWell(hasty.store)
+  t.notOk(await isPresent(hasty.store, other.digest))
+})
+
+void t.test(
+  'a zstd read that is lost in the middle fails: it is never begun again behind its first bytes',
+  async (t) => {
+    const server = await startRemexec(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const { store } = await openGrpcStore(t, { endpoints: [endpoint(proxy.port)], retry: PATIENT })
+    const { bytes, digest } = blob(20 * MIB, 'zstd')
+    await put(store, digest, bytes)
+    proxy.cutAfter(5 * MIB)
+    await rejects(t, get(store, digest), 'UNAVAILABLE')
+    await untilWell(store)
+    t.ok((await get(store, digest)).equals(bytes))
+  },
+)
+
+void t.test('a server that does not answer is DEADLINE_EXCEEDED in time, and well again afterwards', async (t) => {
+  const server = await startRemexec(t)
+  const { store } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], rpc_timeout_s: 1 })
+  const small = blob(100, 'slow')
+  const large = blob(3 * MIB, 'slow and large')
+  await put(store, small.digest, small.bytes)
+  await put(store, large.digest, large.bytes)
+  server.pause()
+  await Promise.all([
+    rejects(t, get(store, small.digest), 'DEADLINE_EXCEEDED'),
+    rejects(t, get(store, large.digest), 'DEADLINE_EXCEEDED'),
+    rejects(t, isPresent(store, small.digest), 'DEADLINE_EXCEEDED'),
+  ])
+  server.resume()
+  await untilWell(store)
+  t.ok((await get(store, large.digest)).equals(large.bytes))
+})
+
+void t.test(
+  'a server that is killed and started again under traffic loses no confirmed blob',
+  { timeout: 90_000 },
+  async (t) => {
+    const first = await startRemexec(t)
+    const { store } = await openGrpcStore(t, {
+      endpoints: [endpoint(first.port)],
+      retry: { max_retries: 12, delay: 0.05, jitter: 0.5, budget_s: 30 },
+      connections_per_endpoint: 2,
+      max_concurrent_requests: 16,
+    })
+    await untilWell(store)
+    const before = await descriptors()
+    const lane = async (name: string) => {
+      const kept = []
+      for (let i = 0; i < 25; i++) {
+        const one = blob(i % 5 === 0 ? 2 * MIB : 3000, `${name} ${i}`)
+        await put(store, one.digest, one.bytes)
+        kept.push(one)
+      }
+      return kept
+    }
+    const running = Promise.all(['a', 'b', 'c', 'd'].map(lane))
+    await sleep(150)
+    await first.kill()
+    const second = await first.restart()
+    await sleep(150)
+    await second.kill()
+    await second.restart()
+    const all = (await running).flat()
+    for (const { digest, bytes } of all) t.ok((await get(store, digest)).equals(bytes), digest.key)
+    t.ok((await descriptors()) <= before + 4, 'and no connection is left behind')
+  },
+)
+
+void t.test('of two servers one may be gone', async (t) => {
+  const here = await startRemexec(t)
+  const gone = await startRemexec(t)
+  await gone.kill()
+  const { store, probes } = await openGrpcStore(t, {
+    endpoints: [endpoint(gone.port), endpoint(here.port)],
+    retry: PATIENT,
+  })
+  for (let i = 0; i < 6; i++) {
+    const { bytes, digest } = blob(500, `one of two ${i}`)
+    await put(store, digest, bytes)
+    t.ok((await get(store, digest)).equals(bytes))
+  }
+  t.match(await store.health(call), { state: 'Warning', message: /^1 of 2 servers cannot be reached/ })
+  t.equal(probes.length, 2)
+})
+
+void t.test('an action cache of another server keeps results, and says NOT_FOUND of what it lacks', async (t) => {
+  const { port } = await startRemexec(t)
+  const { store } = await openGrpcStore(t, { endpoints: [endpoint(port)], store_type: 'ac' })
+  const results = codec('build.bazel.remote.execution.v2.ActionResult')
+  const action = Digest.of(Buffer.from('an action'), digestFunctions.SHA256).asKey()
+  const other = Digest.of(Buffer.from('another'), digestFunctions.SHA256).asKey()
+  await rejects(t, getBytes(store, action, MIB, call), 'NOT_FOUND')
+  const bytes = results.encode({ exitCode: 3, stdoutRaw: Buffer.from('said') })
+  await putBytes(store, action, bytes, call)
+  const found = results.decode(await getBytes(store, action, MIB, call))
+  t.equal(found.exitCode, 3)
+  t.equal(found.stdoutRaw.toString(), 'said')
+  const missing = await store.findMissing(DigestBatch.of([other, action]), call)
+  t.same(
+    missing.digests().map(({ key }) => key),
+    [other.key],
+  )
+  await rejects(t, store.remove(action, call), 'UNIMPLEMENTED')
+  await rejects(t, putBytes(store, other, Buffer.from('\x0f no result'), call), 'INVALID_ARGUMENT')
+})
+
+void t.test('what a configuration contradicts is refused at start', async (t) => {
+  const [port = 0] = await freePorts(1)
+  const at = endpoint(port)
+  const tls = { use_native_roots: false }
+  const wrong = [
+    { ...at, address: 'nonsense' },
+    { ...at, address: `ftp://127.0.0.1:${port}` },
+    { ...at, address: `grpcs://127.0.0.1:${port}` },
+    { ...at, tls_config: { ...tls, ca_file: '/etc/hosts' } },
+    { ...at, address: `grpcs://127.0.0.1:${port}`, tls_config: tls },
+    {
+      ...at,
+      address: `grpcs://127.0.0.1:${port}`,
+      tls_config: { ...tls, ca_file: '/etc/hosts', cert_file: '/etc/hosts' },
+    },
+  ]
+  for (const endpoint of wrong) await rejects(t, openGrpcStore(t, { endpoints: [endpoint] }), 'INVALID_ARGUMENT')
+  const batching = { max_blob_size_bytes: 1000, max_batch_bytes: 1000, dispatch_slots: 1, max_queued_bytes: 1000 }
+  const both = { endpoints: [at], forward_headers: ['authorization'], experimental_read_batching: batching }
+  await rejects(t, openGrpcStore(t, both), 'INVALID_ARGUMENT')
+})
+
+const untilWell = (store: { health: (c: typeof call) => Promise<{ state: string }> }): Promise<void> =>
+  untilSo(async () => (await store.health(call)).state === 'Ok')
+
+const descriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
