@@ -13,9 +13,22 @@ type Shape = 'present' | 'absent' | 'half'
 
 const isPresent = (shape: Shape, index: number): boolean => shape === 'present' || (shape === 'half' && index % 2 === 0)
 
-const CONCURRENCY = 32
+/** Calls at a time, and the connections they are spread over. */
+interface Spread {
+  readonly concurrency: number
+  readonly connections: number
+}
 
-const findMissing = (count: number, shape: Shape): RateCase => {
+const ONE_CONNECTION: Spread = { concurrency: 32, connections: 1 }
+/** What builds that share a cache look like: some connections with many calls each, and many with one. */
+const spreads: readonly Spread[] = [
+  { concurrency: 128, connections: 4 },
+  { concurrency: 32, connections: 32 },
+]
+
+const findMissing = (count: number, shape: Shape, spread = ONE_CONNECTION): RateCase => {
+  const { concurrency, connections } = spread
+  const streams = connections === 1 ? '' : ` ${connections}x${concurrency / connections}`
   const blobs = randomBlobs(count, 64)
   const blobDigests = blobs.map(digestOf)
   const absent = blobDigests.filter((_, index) => !isPresent(shape, index)).map(({ hash }) => hash)
@@ -31,10 +44,10 @@ const findMissing = (count: number, shape: Shape): RateCase => {
     }
   }
   const run = (server: Server, requests: number) =>
-    repeat(server.address, ask(server), { requests, concurrency: CONCURRENCY })
+    repeat(server.address, ask(server), { requests, concurrency, connections })
   return {
     kind: 'rate',
-    name: `FindMissingBlobs(${count})${shape === 'present' ? '' : ` ${shape}`}`,
+    name: `FindMissingBlobs(${count})${shape === 'present' ? '' : ` ${shape}`}${streams}`,
     unit: 'op',
     unitsPerRequest: 1,
     requests: { least: Math.max(10, Math.ceil(800 / count)), most: 50_000 },
@@ -51,7 +64,12 @@ const findMissing = (count: number, shape: Shape): RateCase => {
 }
 
 /** Which of the digests a client needs are not there: all there, none, every second one. */
-export const findMissingCases = (): readonly RateCase[] =>
+export const findMissingCases = (): readonly RateCase[] => [
+  ...everySize(),
+  ...spreads.map((spread) => findMissing(1, 'present', spread)),
+]
+
+const everySize = (): readonly RateCase[] =>
   [1, 100, 1_000, 10_000].flatMap((count) =>
     (count === 1 ? (['present', 'absent'] as const) : (['present', 'absent', 'half'] as const)).map((shape) =>
       findMissing(count, shape),

@@ -9,6 +9,8 @@ import { framed, type LoadResult, type Request, sentBytes } from './request.js'
 export interface RepeatOptions {
   readonly requests: number
   readonly concurrency: number
+  /** Connections that the calls at a time are spread over. Default 1. */
+  readonly connections?: number
 }
 
 /** False: the calls are made by this process, at two to three times the cost to the machine, and the table says so. */
@@ -24,9 +26,11 @@ const h2load = async (address: string, request: Request, options: RepeatOptions)
     const body = join(folder, 'body')
     const log = join(folder, 'log')
     writeFileSync(body, Buffer.concat(request.messages.map(framed)))
-    const { requests, concurrency } = options
+    const { requests, concurrency, connections = 1 } = options
+    const clients = Math.min(connections, requests)
+    const streams = Math.max(1, Math.floor(Math.min(concurrency, requests) / clients))
     const args = [
-      ...['-n', String(requests), '-c', '1', '-m', String(Math.min(concurrency, requests)), '-t', '1'],
+      ...['-n', String(requests), '-c', String(clients), '-m', String(streams), '-t', '1'],
       ...['-T', String(IDLE_MS / 1000)],
       ...['-w', '22', '-W', '24', '--log-file', log, '-d', body],
       ...['-H', 'content-type: application/grpc', '-H', 'te: trailers'],
@@ -98,11 +102,12 @@ const output = (command: string, args: readonly string[]): Promise<string> =>
   })
 
 const repeatHere = async (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> => {
-  const connection = await Connection.open(address)
+  const { requests, concurrency, connections: count = 1 } = options
+  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(address)))
   const latenciesMs: number[] = []
-  let left = options.requests
+  let left = requests
   let received = 0
-  const lane = async (): Promise<void> => {
+  const lane = async (connection: Connection): Promise<void> => {
     while (left-- > 0) {
       const { latencyMs, byteCount } = await connection.call(prepare(request))
       latenciesMs.push(latencyMs)
@@ -111,11 +116,10 @@ const repeatHere = async (address: string, request: Request, options: RepeatOpti
   }
   try {
     const startMs = performance.now()
-    await Promise.all(Array.from({ length: options.concurrency }, lane))
+    await Promise.all(Array.from({ length: concurrency }, (_, index) => lane(connections[index % count] as Connection)))
     const seconds = (performance.now() - startMs) / 1000
-    const { requests } = options
     return { seconds, requests, latenciesMs, wireBytes: { sent: sentBytes([request]), received: received / requests } }
   } finally {
-    connection.close()
+    for (const connection of connections) connection.close()
   }
 }

@@ -19,6 +19,7 @@ interface Subject {
   readonly unitsPerRequest: number
   readonly requests: number
   readonly concurrency: number
+  readonly connections?: number
   readonly request: Request
 }
 
@@ -51,8 +52,15 @@ const finding: Request = {
 
 const subjects: readonly Subject[] = [
   { name: 'FindMissingBlobs(1)', unit: 'op', unitsPerRequest: 1, requests: 10_000, concurrency: 32, request: finding },
+  ...[4, 32].map((connections) => {
+    const concurrency = connections === 4 ? 128 : 32
+    const name = `FindMissingBlobs(1) ${connections}x${concurrency / connections}`
+    return { name, unit: 'op', unitsPerRequest: 1, requests: 10_000, concurrency, connections, request: finding }
+  }),
   { name: 'Read 1 KiB', unit: 'op', unitsPerRequest: 1, requests: 10_000, concurrency: 32, request: reading(1024) },
+  { name: 'Read 1 MiB', unit: 'MiB', unitsPerRequest: 1, requests: 200, concurrency: 8, request: reading(MIB) },
   { name: 'Read 64 MiB', unit: 'MiB', unitsPerRequest: 64, requests: 8, concurrency: 2, request: reading(64 * MIB) },
+  { name: 'Write 1 MiB', unit: 'MiB', unitsPerRequest: 1, requests: 200, concurrency: 8, request: writing(16) },
   { name: 'Write 16 MiB', unit: 'MiB', unitsPerRequest: 16, requests: 32, concurrency: 2, request: writing(256) },
 ]
 
@@ -78,9 +86,9 @@ const start = (name: string, args: readonly string[]): Promise<Started> => {
 }
 
 const measured = async ({ pid, address }: Started, subject: Subject) => {
-  const { requests, concurrency, request, unitsPerRequest } = subject
+  const { requests, concurrency, connections = 1, request, unitsPerRequest } = subject
   const before = cpuMicrosOf(pid)
-  const { seconds } = await repeat(address, request, { requests, concurrency })
+  const { seconds } = await repeat(address, request, { requests, concurrency, connections })
   const units = requests * unitsPerRequest
   return { rate: units / seconds, cpuMicros: (cpuMicrosOf(pid) - before) / units }
 }

@@ -96,7 +96,7 @@ export interface FilesystemOptions {
    */
   readonly temp_path: string
   /**
-   * Bytes read from a file at a time, at first: a reader that keeps up gets up to 256 KiB.
+   * Bytes read from a file at a time, at first, where it passes checks, compression or another store on its way: a reader that keeps up gets up to 256 KiB. A file that goes out as it is is read by 64 to 256 KiB, as its client has room.
    */
   readonly read_buffer_size: number
   /**

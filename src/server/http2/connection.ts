@@ -9,18 +9,18 @@ import {
   MAX_WINDOW_BYTES,
   StreamError,
 } from './frame/frame.js'
-import { type HeaderBlock, HeaderBlocks } from './frame/header-block.js'
+import { HeaderBlocks } from './frame/header-block.js'
 import { FrameReader, type FrameSink } from './frame/reader.js'
 import { INITIAL_SETTINGS, type PeerSettings, readSettings, writeSettings } from './frame/settings.js'
 import { CompressionError } from './hpack/compression-error.js'
-import { DEFAULT_TABLE_BYTES, type DecodedBlock, HeaderDecoder } from './hpack/decoder.js'
-import { EMPTY_TABLE, encodeFields } from './hpack/encoder.js'
+import { DEFAULT_TABLE_BYTES } from './hpack/decoder.js'
+import { EMPTY_TABLE } from './hpack/encoder.js'
 import type { ConnectionLimits } from './limits.js'
+import { Opening, type OpeningHost } from './opening.js'
 import { type Channel, Output } from './output.js'
-import { Receiving, type ReceivingHost, streamClosed } from './receiving.js'
-import { requestHead, trailersProblem } from './request-head.js'
+import { Receiving, type ReceivingHost } from './receiving.js'
 import { Sender } from './sender.js'
-import { Http2Stream, type StreamHost } from './stream.js'
+import type { Http2Stream, StreamHost } from './stream.js'
 import { Streams } from './streams.js'
 import { Watch } from './watch.js'
 
@@ -34,10 +34,6 @@ export interface ConnectionOptions {
   readonly onError: (error: ConnectionError) => void
 }
 
-const FIELDS_TOO_LARGE = encodeFields([
-  [':status', '431'],
-  ['content-length', '0'],
-])
 const DRAIN_PING = Buffer.from('remexec\x01', 'latin1')
 const KEEP_ALIVE_PING = Buffer.from('remexec\x02', 'latin1')
 /** Work done well that stands for so many frames which carry nothing: window updates and pings come with data. */
@@ -47,14 +43,14 @@ const FRAMES_EARNED = 4
  * The server's side of an HTTP/2 connection (RFC 9113): what comes is given to `read`, requests come out of `onRequest`.
  * Server push, priorities, and upgrades from HTTP/1.1 are left out.
  */
-export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
+export class Http2Connection implements FrameSink, StreamHost, OpeningHost, ReceivingHost {
   readonly sender: Sender
   readonly #channel: Channel
   readonly #options: ConnectionOptions
   readonly #limits: ConnectionLimits
   readonly #reader = new FrameReader(this)
   readonly #blocks: HeaderBlocks
-  readonly #decoder: HeaderDecoder
+  readonly #opening: Opening
   readonly #output: Output
   readonly #watch: Watch
   readonly #idleFrames: Allowance
@@ -65,8 +61,6 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
   #peer: PeerSettings = INITIAL_SETTINGS
   #tableBytes = DEFAULT_TABLE_BYTES
   #isDraining = false
-  /** The highest stream that is still taken. */
-  #lastWelcomeId = Number.POSITIVE_INFINITY
   #isPaused = false
   /** Nothing is read any more: what is left is to send why. */
   #isClosing = false
@@ -78,13 +72,13 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
     this.#options = options
     this.#limits = limits
     this.#blocks = new HeaderBlocks(limits.maxHeaderListBytes)
-    this.#decoder = new HeaderDecoder(limits.maxHeaderListBytes)
     this.#output = new Output(channel, () => this.#hasRoom())
     this.#control = new ControlFrames(this.#output)
     this.sender = new Sender(this.#output, limits.outputBytes)
     this.#idleFrames = new Allowance(limits.idleFrames, now)
     this.#resets = new Allowance(limits.resets, now)
     this.#watch = new Watch(limits, now())
+    this.#opening = new Opening(this.#streams, limits, this)
     this.#receiving = new Receiving(this.#streams, limits.connectionWindowBytes, this)
     this.#control.settings(writeSettings(limits))
     this.windowUpdate(0, limits.connectionWindowBytes - DEFAULT_WINDOW_BYTES)
@@ -150,7 +144,7 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
     if (!this.#watch.hasSettings && type !== FrameType.SETTINGS) throw protocolError('the first frame is no SETTINGS')
     if (this.#blocks.isOpen || type === FrameType.HEADERS) {
       const block = this.#blocks.add(type, flags, streamId, payload)
-      if (block !== undefined) this.guarded(() => this.#headers(block))
+      if (block !== undefined) this.guarded(() => this.#opening.take(block))
       return
     }
     if (type !== FrameType.RST_STREAM) this.countIdle()
@@ -203,7 +197,7 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
   }
 
   resetStream(stream: Http2Stream, code: ErrorCodeName): void {
-    this.#sendReset(stream.id, code)
+    this.sendReset(stream.id, code)
     this.#lose(stream)
   }
 
@@ -223,11 +217,28 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
       work()
     } catch (error) {
       if (!(error instanceof StreamError)) throw error
-      this.#spend(this.#resets, 'streams with errors')
+      this.countReset('streams with errors')
       const stream = this.#streams.get(error.streamId)
-      if (stream === undefined) this.#sendReset(error.streamId, error.code)
+      if (stream === undefined) this.sendReset(error.streamId, error.code)
       else this.resetStream(stream, error.code)
     }
+  }
+
+  get sendWindowBytes(): number {
+    return this.#peer.initialWindowBytes
+  }
+
+  request(stream: Http2Stream): void {
+    this.#options.onRequest(stream)
+  }
+
+  countReset(what: string): void {
+    this.#spend(this.#resets, what)
+  }
+
+  sendReset(streamId: number, code: ErrorCodeName): void {
+    this.#streams.rememberReset(streamId)
+    this.#control.reset(streamId, code)
   }
 
   countIdle(): void {
@@ -244,59 +255,10 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
     }
   }
 
-  #headers({ streamId, isEndOfStream, dependsOn, fragment }: HeaderBlock): void {
-    if (streamId % 2 === 0) throw protocolError(`a client opens stream ${streamId}`)
-    const decoded = this.#decoder.decode(fragment)
-    const stream = this.#streams.get(streamId)
-    if (stream !== undefined) {
-      this.#trailers(stream, isEndOfStream, decoded)
-      return
-    }
-    if (streamId <= this.#streams.lastId) {
-      if (this.#streams.wasReset(streamId)) return
-      throw new ConnectionError('STREAM_CLOSED', `HEADERS on stream ${streamId}, which is closed`)
-    }
-    this.#streams.lastId = streamId
-    if (dependsOn === streamId) throw new StreamError(streamId, 'PROTOCOL_ERROR', 'a stream depends on itself')
-    this.#open(streamId, isEndOfStream, decoded)
-  }
-
-  #open(streamId: number, isEndOfStream: boolean, { lines, isTooLarge }: DecodedBlock): void {
-    if (streamId > this.#lastWelcomeId) throw new StreamError(streamId, 'REFUSED_STREAM', 'the server is leaving')
-    if (this.#streams.count >= this.#limits.maxConcurrentStreams) {
-      this.#spend(this.#resets, 'streams beyond their number')
-      throw new StreamError(streamId, 'REFUSED_STREAM', 'more streams than there may be')
-    }
-    if (isTooLarge) {
-      this.sender.headers(streamId, FIELDS_TOO_LARGE, true)
-      this.#spend(this.#resets, 'fields that are too large')
-      if (!isEndOfStream) this.#sendReset(streamId, 'NO_ERROR')
-      return
-    }
-    const head = requestHead(lines)
-    if (typeof head === 'string') throw new StreamError(streamId, 'PROTOCOL_ERROR', head)
-    const windows = { receiveBytes: this.#limits.streamWindowBytes, sendBytes: this.#peer.initialWindowBytes }
-    const stream = new Http2Stream(streamId, head, isEndOfStream, windows, this)
-    if (isEndOfStream) stream.checkBodyComplete()
-    this.#streams.add(stream)
-    this.deliver(stream, () => this.#options.onRequest(stream))
-    if (isEndOfStream) this.deliver(stream, () => stream.consumer?.ended())
-  }
-
-  #trailers(stream: Http2Stream, isEndOfStream: boolean, { lines }: DecodedBlock): void {
-    const { id } = stream
-    if (stream.isRemoteEnded) throw streamClosed(id)
-    if (!isEndOfStream) throw new StreamError(id, 'PROTOCOL_ERROR', 'trailers do not end the stream')
-    const problem = trailersProblem(lines)
-    if (problem !== undefined) throw new StreamError(id, 'PROTOCOL_ERROR', problem)
-    stream.checkBodyComplete()
-    this.deliver(stream, () => stream.remoteEnd())
-  }
-
   #rstStream(streamId: number, payload: Buffer): void {
     expectBytes('RST_STREAM', payload, 4)
     const stream = this.#streams.existing(streamId, 'RST_STREAM')
-    this.#spend(this.#resets, 'streams that were given up')
+    this.countReset('streams that were given up')
     if (stream !== undefined) this.#lose(stream)
   }
 
@@ -380,11 +342,6 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
     if (!allowance.take()) throw new ConnectionError('ENHANCE_YOUR_CALM', `too many ${what}`)
   }
 
-  #sendReset(streamId: number, code: ErrorCodeName): void {
-    this.#streams.rememberReset(streamId)
-    this.#control.reset(streamId, code)
-  }
-
   #lose(stream: Http2Stream): void {
     stream.isGone = true
     this.#forget(stream)
@@ -401,8 +358,8 @@ export class Http2Connection implements FrameSink, StreamHost, ReceivingHost {
   }
 
   #refuseFurther(): void {
-    this.#lastWelcomeId = this.#streams.lastId
-    this.#control.goAway(this.#lastWelcomeId, 'NO_ERROR')
+    this.#opening.lastWelcomeId = this.#streams.lastId
+    this.#control.goAway(this.#streams.lastId, 'NO_ERROR')
   }
 
   #endDrain(): void {

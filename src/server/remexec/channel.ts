@@ -28,7 +28,8 @@ export class SocketChannel implements Channel {
     this.#socket.on('error', onError)
     this.#socket.once('close', () => this.#reader.closed())
     if (adopted !== undefined) return
-    accepted.on('data', (chunk) => this.#reader.read(chunk))
+    // It may have been paused when it was accepted.
+    accepted.on('data', (chunk) => this.#reader.read(chunk)).resume()
   }
 
   get peer(): string {

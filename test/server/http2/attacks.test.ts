@@ -13,6 +13,8 @@ const CAPABILITIES = 'build.bazel.remote.execution.v2.Capabilities'
 const GET = `${CAPABILITIES}/GetCapabilities`
 const BYTES = 'google.bytestream.ByteStream'
 const MIB = 1 << 20
+/** Whole attacks took 0.05 to 0.7 s of CPU, both ends and the compiler included; without their bounds they would go on. */
+const MAX_CPU_SECONDS = 5
 const LARGE_ANSWER = Buffer.alloc(MIB, 7)
 
 /** A server with a small call, one that answers a mebibyte, one that never ends and one that takes uploads. */
@@ -60,10 +62,14 @@ const attacked = async (t: Test, limits: Partial<TransportLimits> = {}) => {
   const port = Number(listener.address.split(':').at(-1))
   /** Another client is served, and what the process holds has not grown by more than that. */
   const rssBefore = process.memoryUsage.rss()
+  const cpuBefore = process.cpuUsage()
   const unharmed = async (grownMib: number): Promise<void> => {
     t.ok(await victim.unary(GET, {}).response, 'another client is served')
     const grown = (process.memoryUsage.rss() - rssBefore) / MIB
     t.ok(grown < grownMib, `${Math.round(grown)} MiB more, for both ends`)
+    const { user, system } = process.cpuUsage(cpuBefore)
+    const cpuSeconds = (user + system) / 1e6
+    t.ok(cpuSeconds < MAX_CPU_SECONDS, `${cpuSeconds.toFixed(2)} s of CPU, for both ends`)
   }
   await victim.unary(GET, {}).response
   return { port, clock, begun, unharmed, victim }

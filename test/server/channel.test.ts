@@ -1,0 +1,93 @@
+import { once } from 'node:events'
+import { connect, createServer, Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { SocketChannel } from '../../src/server/remexec/channel.js'
+
+/** A socket as a listener accepts it, with nothing read of it, and its other end. */
+const accepted = async (t: Test): Promise<{ socket: Socket; client: Socket }> => {
+  const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const client = connect(port, '127.0.0.1')
+  const [socket] = (await once(server, 'connection')) as [Socket]
+  t.teardown(() => {
+    client.destroy()
+    server.close()
+  })
+  return { socket, client }
+}
+
+/** A channel that says what it read: the bytes, and whose memory they lay in. */
+const opened = async (t: Test, prepare: (socket: Socket) => void = () => {}) => {
+  const { socket, client } = await accepted(t)
+  prepare(socket)
+  const memory = new Set<ArrayBufferLike>()
+  let text = ''
+  let isClosed = false
+  let wake = (): void => {}
+  const channel = new SocketChannel(
+    socket,
+    {
+      read: (chunk) => {
+        memory.add(chunk.buffer)
+        text += chunk.toString('latin1')
+        wake()
+      },
+      closed: () => {
+        isClosed = true
+        wake()
+      },
+    },
+    () => {},
+  )
+  t.teardown(() => channel.destroy())
+  const until = async (isSo: () => boolean): Promise<void> => {
+    while (!isSo()) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  }
+  const says = async (more: string): Promise<void> => {
+    const whole = text + more
+    client.write(more)
+    await until(() => text === whole)
+  }
+  return { channel, client, memory, says, ended: () => until(() => isClosed) }
+}
+
+t.test('sockets read into one buffer: fails where this Node no longer lets an accepted socket do so', async (t) => {
+  const [first, second] = [await opened(t), await opened(t)]
+  for (const more of ['one', 'two', 'x'.repeat(200_000)]) {
+    await first.says(more)
+    await second.says(more)
+  }
+  t.equal(new Set([...first.memory, ...second.memory]).size, 1)
+})
+
+/** As a socket that is no plain one, which has no handle that could be had: one of TLS is such. */
+const withoutHandle = (socket: Socket): void => {
+  Object.defineProperty(socket, 'constructor', { value: class extends Socket {} })
+}
+
+for (const [name, prepare] of [
+  ['into one buffer', () => {}],
+  ['in buffers of their own, where that cannot be had', withoutHandle],
+] as const) {
+  t.test(`${name}: everything comes in order, both ways, and pausing holds it back`, async (t) => {
+    const { channel, client, memory, says, ended } = await opened(t, prepare)
+    await says('one')
+    channel.pause()
+    const held = says('two'.repeat(100_000))
+    channel.resume()
+    await held
+    if (prepare === withoutHandle) t.ok(memory.size > 1, 'nobody shares memory')
+    const answer = once(client, 'data')
+    await new Promise((resolve) => channel.write([Buffer.from('three '), Buffer.from('four')], resolve))
+    t.match(String((await answer)[0]), /^three/)
+    client.end()
+    client.destroy()
+    await ended()
+    t.pass('and the end is told')
+  })
+}
