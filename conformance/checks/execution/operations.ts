@@ -23,7 +23,7 @@ import * as methods from '../../wire/methods.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 
-const [PAGE_SIZE, MOST_PAGES] = [100, 200]
+const [PAGE_SIZE, MOST_PAGES, MOST_COMPARED] = [100, 200, 40]
 
 /** What ListOperations has, page by page; nothing where it is not there. */
 const listed = async (exam: Exam): Promise<Operation[]> => {
@@ -65,6 +65,17 @@ const endedInEveryWay = async (exam: Exam): Promise<Execution[]> => {
     await execute(exam, lacking.actionDigest),
   ]
   return executions.filter(({ name, last }) => name !== '' && last?.done === true)
+}
+
+/** Those of the list that ended, whoever began them, are what GetOperation tells of them. */
+const expectAsAsked = async (exam: Exam, operations: readonly Operation[]): Promise<void> => {
+  for (const operation of operations.filter(({ done }) => done).slice(0, MOST_COMPARED)) {
+    const outcome = await exam.call(methods.getOperation, { name: operation.name })
+    if (outcome.code === Code.UNIMPLEMENTED) return
+    const [asked] = outcome.responses
+    // Somebody may have deleted it since.
+    if (asked !== undefined) exam.expectEqual(told(operation), told(asked), 'what ListOperations tells')
+  }
 }
 
 const operationChecks: readonly Check[] = [
@@ -142,6 +153,7 @@ const operationChecks: readonly Check[] = [
         const listsEnded = all.some(({ done }) => done)
         if (listsEnded) exam.expectEqual(own.length, ended.size, 'how many of these operations ListOperations tells of')
         tellers.push(...own.map((operation): [string, Operation] => ['ListOperations', operation]))
+        await expectAsAsked(exam, all)
       }
       for (const [teller, operation] of tellers) {
         const last = ended.get(operation.name)?.last
