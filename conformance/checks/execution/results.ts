@@ -190,7 +190,8 @@ const resultChecks: readonly Check[] = [
     sends: 'An action; from the first of its timestamps to the last is no longer than the call took.',
     run: async (exam) => {
       const { result, execution } = await run(exam, { script: 'sleep 0.1' })
-      const stamps = stepsOf(exam.present(result.executionMetadata, 'execution_metadata'))
+      const { executionMetadata } = result
+      const stamps = executionMetadata === null ? [] : stepsOf(executionMetadata)
       if (stamps.length < 2) exam.notApplicable('the server sets fewer than two timestamps')
       const tookMs = Math.max(...stamps) - Math.min(...stamps)
       const { elapsedMs } = execution.outcome
