@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -50,4 +50,40 @@ t.test('the package judges a server without the server beside it', async (t) => 
     'sessions come along',
   )
   t.match(run(t, join(own, bin['remexec-conformance-record']), ['--help'], own), /usage: /)
+})
+
+/** Whether npm can have what the package depends on: from its cache, or from a registry. */
+const isInstallable = (t: Test, cwd: string, tarball: string): boolean => {
+  const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=0', tarball]
+  const { status, stderr } = spawnSync('npm', args, { cwd, encoding: 'utf8', timeout: 120_000 })
+  if (status === 0) return true
+  const isOffline = /\b(ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ENOTCACHED|E40[134])\b/.test(stderr)
+  t.ok(isOffline, `npm install fails for want of a registry only: ${stderr}`)
+  return false
+}
+
+t.test('who installs the tarball in an empty folder judges a server by npx', async (t) => {
+  const folder = t.testdir({ 'package.json': '{ "name": "somebody", "private": true }' })
+  const packed = run(t, 'npm', ['pack', '--silent', '--workspace', 'conformance', '--pack-destination', folder], root)
+  const tarball = join(folder, packed.trim().split('\n').at(-1) ?? '')
+  if (!isInstallable(t, folder, tarball)) {
+    t.pass('installs', { skip: 'no registry, and the dependencies are not in the cache of npm' })
+    return
+  }
+  const own = join(folder, 'node_modules', 'remexec-conformance')
+  t.notOk(lstatSync(own).isSymbolicLink(), 'installed, and not linked to the checkout')
+  t.notOk(existsSync(join(folder, 'node_modules', 'koffi')), 'without what the server depends on')
+  const args = [
+    '--no-install',
+    'remexec-conformance',
+    address,
+    '--quiet',
+    '--format',
+    'json',
+    '--only',
+    'FMB,CMP-01,CMP-10,REF-02',
+  ]
+  const { results, summary } = JSON.parse(run(t, 'npx', args, folder)) as ReportDocument
+  t.ok(results.length > 5)
+  t.equal(summary.pass + summary.chosen, results.length, JSON.stringify(summary))
 })
