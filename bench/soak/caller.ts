@@ -1,5 +1,11 @@
 import { once } from 'node:events'
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2'
 import { framed, type Request, unframed } from '../load/request.js'
 
 /** How a call ended, as its client saw it. */
@@ -9,6 +15,9 @@ export interface Ended {
   readonly text: string
   readonly messages: readonly Buffer[]
 }
+
+/** What came last of the fields of a call: the status is in its trailers, or in a head that is all of the answer. */
+const lastFields = new WeakMap<ClientHttp2Stream, IncomingHttpHeaders>()
 
 /** A connection of Node's own HTTP/2 client, which can be stalled, cancelled and cut as an application does it. */
 export class Caller {
@@ -35,6 +44,10 @@ export class Caller {
       'content-type': 'application/grpc',
     })
     stream.on('error', () => {})
+    // From the beginning: a call may have ended before anybody waits for its end.
+    for (const event of ['response', 'trailers'] as const) {
+      stream.on(event, (fields: IncomingHttpHeaders) => void lastFields.set(stream, fields))
+    }
     return stream
   }
 
@@ -79,15 +92,9 @@ export const cancel = (stream: ClientHttp2Stream): void => stream.close(constant
 export const ended = (stream: ClientHttp2Stream): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
-    let status: Readonly<Record<string, unknown>> = {}
-    stream.on('response', (headers) => {
-      status = headers
-    })
-    stream.on('trailers', (trailers) => {
-      status = trailers
-    })
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    stream.once('close', () => {
+    const settle = (): void => {
+      const status = lastFields.get(stream) ?? {}
       const code = status['grpc-status']
       if (code === undefined) reject(new Error(`a call ended without a status, by code ${stream.rstCode} of HTTP/2`))
       else
@@ -96,5 +103,7 @@ export const ended = (stream: ClientHttp2Stream): Promise<Ended> =>
           text: String(status['grpc-message'] ?? ''),
           messages: unframed(Buffer.concat(chunks)),
         })
-    })
+    }
+    if (stream.destroyed) settle()
+    else stream.once('close', settle)
   })
