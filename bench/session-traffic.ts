@@ -24,7 +24,7 @@ const capabilitiesCodec = codec(`${REAPI}.ServerCapabilities`)
 /** Sessions name outputs in the way of this version. */
 const capabilities = capabilitiesCodec.decode(capabilitiesCodec.encode({ highApiVersion: { major: 2, minor: 3 } }))
 
-const trafficOf = (session: Session, { instanceName }: Pick<Server, 'instanceName'>): Traffic => {
+export const trafficOf = (session: Session, { instanceName }: Pick<Server, 'instanceName'>): Traffic => {
   const content = new Content(session, { properties: [], instanceName, capabilities })
   // What an action makes is known before it runs, so that everything can be encoded before the clock starts.
   const outputs = Object.keys(session.expected).flatMap((recorded) => {
