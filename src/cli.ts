@@ -20,6 +20,7 @@ const USAGE = `remexec, a build cache and remote execution server
 
 usage: remexec CONFIG                                 serve what CONFIG describes
        remexec validate [--format human|json] CONFIG...   check configurations
+       remexec validate --explain CONFIG...           and tell through which stores each service keeps its blobs
        remexec --help | --version
 
 CONFIG is a JSON5 or JSON file; every key is described in
@@ -38,9 +39,12 @@ const main = async (args: readonly string[]): Promise<number> => {
     const format = values.format ?? 'human'
     if (format !== 'human' && format !== 'json') throw new UsageError(`--format ${format}: expected human or json`)
     if (rest.length === 0) throw new UsageError('validate: expected the path of a configuration')
-    return validateCommand(rest, format, (text) => process.stdout.write(text))
+    if (values.explain === true && format === 'json')
+      throw new UsageError('--explain is for people: not with --format json')
+    return validateCommand(rest, { format, explains: values.explain === true }, (text) => process.stdout.write(text))
   }
   if (values.format !== undefined) throw new UsageError('--format belongs to validate')
+  if (values.explain !== undefined) throw new UsageError('--explain belongs to validate')
   if (first === undefined) throw new UsageError('expected the path of a configuration')
   if (rest.length > 0) throw new UsageError(`expected one configuration, found ${positionals.length} arguments`)
   return serve(first)
@@ -55,6 +59,7 @@ const parse = (args: readonly string[]) => {
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean' },
         format: { type: 'string' },
+        explain: { type: 'boolean' },
       },
     })
   } catch (error) {

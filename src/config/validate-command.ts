@@ -1,14 +1,15 @@
 import { printable } from '../base/log.js'
+import { explain } from './explain.js'
 import { formatProblems, type ProblemFormat } from './format.js'
 import { checkConfig, type LoadOptions } from './load.js'
 
 /**
  * `remexec validate`: checks each file and writes what was found. The exit status is 0 when every file can be used, 1 when
- * one cannot, and 2 when there is nothing to check. The JSON form is one array for all files, empty when nothing was found.
+ * one cannot, and 2 when there is nothing to check. `explains` tells of each file that can be used what it makes. The JSON form is one array for all files, empty when nothing was found.
  */
 export const validateCommand = async (
   paths: readonly string[],
-  format: ProblemFormat,
+  { format, explains = false }: { readonly format: ProblemFormat; readonly explains?: boolean },
   write: (text: string) => void,
   options: LoadOptions = {},
 ): Promise<0 | 1 | 2> => {
@@ -25,13 +26,14 @@ export const validateCommand = async (
     return isWrong ? 1 : 0
   }
   for (const [index, path] of paths.entries()) {
-    const { problems = [], warnings = [], text } = checked[index] ?? {}
+    const { problems = [], warnings = [], text, config } = checked[index] ?? {}
     const found = [...problems, ...warnings]
     if (found.length > 0)
       write(`${formatProblems(found, 'human', new Map(text === undefined ? [] : [[path, text]]))}\n`)
     write(
       `${printable(path)}: ${problems.length > 0 ? 'wrong' : 'fine'} (${count(problems.length, 'error')}, ${count(warnings.length, 'warning')})\n`,
     )
+    if (explains && config !== undefined) write(`${explain(config).map(printable).join('\n')}\n\n`)
   }
   return isWrong ? 1 : 0
 }

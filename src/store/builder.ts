@@ -6,6 +6,7 @@ import type { Log } from '../base/log.js'
 import type { Resources } from '../base/resources.js'
 import { StatusError } from '../base/status-error.js'
 import type { StoreConfig, StoreOptions } from '../config/config.js'
+import { storePath } from '../config/store-path.js'
 import type { BuildContext } from './kind.js'
 import { kinds } from './kinds.js'
 import type { MeteredStore, StoreMeter } from './meter.js'
@@ -62,7 +63,7 @@ class Builder {
     this.#named.set(name, building)
     const store = await building
     this.#watch(store, name)
-    this.#parts.log.debug('built a store', { store: name, path: store.path })
+    this.#parts.log.debug('built a store', { store: name, path: storePath(config, this.#configs) })
     return store
   }
 
@@ -75,14 +76,9 @@ class Builder {
 
   async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
     const { resources, clock, log, watch } = this.#parts
-    const below = new Map<string, string>()
     const store = await build(config, {
       path,
-      child: async (childConfig, key) => {
-        const child = await this.#child(childConfig, `${path}/${key}`, users)
-        below.set(key, child.path)
-        return child
-      },
+      child: (childConfig, key) => this.#child(childConfig, `${path}/${key}`, users),
       named: (name) => this.named(name, users),
       watch,
       resources,
@@ -91,7 +87,7 @@ class Builder {
     })
     if (store instanceof StoreNode) return store
     const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => store.usage })
-    return new StoreNode(store, { kind: config.kind, place: path, below, ...(meter && { meter }) })
+    return new StoreNode(store, { place: path, ...(meter && { meter }) })
   }
 
   #watch(store: StoreNode, path: string): void {

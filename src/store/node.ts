@@ -13,17 +13,14 @@ import type { BlobEntry, Outcomes, Store } from './store.js'
  * of them is here and in no kind: that it is counted, and that a failure which is the store's own says which of them failed.
  */
 export class StoreNode extends ForwardingStore {
-  /** The way of a blob from here down: `verify > compression > filesystem`. */
-  readonly path: string
   readonly structName: string
   readonly #place: string
 
   readonly #meter: StoreMeter
 
-  constructor(store: Store, { kind, place, below, meter = unmetered }: NodeOptions) {
+  constructor(store: Store, { place, meter = unmetered }: NodeOptions) {
     super(store)
     this.structName = store.constructor.name
-    this.path = pathOf(kind, below)
     this.#place = place
     this.#meter = meter
   }
@@ -126,11 +123,8 @@ export class StoreNode extends ForwardingStore {
 }
 
 export interface NodeOptions {
-  readonly kind: string
   /** Where in the configuration it stands, `CAS/fast`. */
   readonly place: string
-  /** The ways of its stores by their keys. */
-  readonly below: ReadonlyMap<string, string>
   readonly meter?: StoreMeter
 }
 
@@ -148,10 +142,3 @@ const expectedBytes = ({ describesContent, sizeBytes }: Digest, { offset, limit 
 }
 
 const placed = new WeakSet<StatusError>()
-
-const pathOf = (kind: string, below: ReadonlyMap<string, string>): string => {
-  const [only] = below.values()
-  if (only === undefined) return kind
-  if (below.size === 1) return `${kind} > ${only}`
-  return `${kind}(${[...below].map(([key, path]) => `${key}: ${path}`).join(', ')})`
-}

@@ -6,7 +6,7 @@ const fine = `{ stores: { S: { noop: {} } }, servers: [{ listener: { http: { soc
 
 const run = async (paths: readonly string[], format: 'human' | 'json') => {
   let output = ''
-  const status = await validateCommand(paths, format, (text) => {
+  const status = await validateCommand(paths, { format }, (text) => {
     output += text
   })
   return { status, output }

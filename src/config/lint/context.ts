@@ -25,14 +25,3 @@ export const storeBehind = (
   if (store?.kind !== 'ref_store' || seen.has(name)) return store
   return storeBehind(stores, store.options.name, seen.add(name))
 }
-
-/** A store and everything nested in it, `ref_store` not followed. */
-export const withNested = (store: StoreConfig): readonly StoreConfig[] => [store, ...storesIn(store.options)]
-
-const storesIn = (value: unknown): readonly StoreConfig[] => {
-  if (isStore(value)) return withNested(value)
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(storesIn) : []
-}
-
-const isStore = (value: unknown): value is StoreConfig =>
-  typeof value === 'object' && value !== null && 'kind' in value && 'options' in value

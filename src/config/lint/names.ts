@@ -1,7 +1,8 @@
 import type { Findings } from '../findings.js'
 import type { Normaliser, Reference } from '../schema/normalise.js'
+import { withNested } from '../store-path.js'
 import { nearest, oneOf } from '../suggest.js'
-import { type LintContext, withNested } from './context.js'
+import type { LintContext } from './context.js'
 
 /** Every name that is used must be defined. */
 export const lintReferences = ({ references, declared }: Normaliser, findings: Findings): void => {

@@ -1,5 +1,6 @@
 import type { AttachedWorker, Config } from '../config.js'
-import { type LintContext, withNested } from './context.js'
+import { withNested } from '../store-path.js'
+import type { LintContext } from './context.js'
 
 /** A worker whose store shares nothing with the store clients upload to never finds an input. */
 export const lintReach = (context: LintContext): void => {

@@ -1,8 +1,9 @@
 import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
 import { defaultsOf, schemaFile } from '../schema/schema.js'
+import { withNested } from '../store-path.js'
 import { clash } from '../value/address.js'
-import { type LintContext, storeBehind, withNested } from './context.js'
+import { type LintContext, storeBehind } from './context.js'
 
 /** Words that separate the parts of a resource name (REAPI, ByteStream naming): no segment of an instance name may be one. */
 const RESERVED = new Set([

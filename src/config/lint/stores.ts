@@ -1,6 +1,7 @@
 import { resolve, sep } from 'node:path'
 import type { EvictionPolicy, StoreConfig, StoreOptions } from '../config.js'
-import { type LintContext, storeBehind, withNested } from './context.js'
+import { withNested } from '../store-path.js'
+import { type LintContext, storeBehind } from './context.js'
 import { lintObjectStore } from './object-stores.js'
 
 /** Stores that cannot do what they were put there for. */

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { entryFor } from '../../base/catch-all.js'
 import type { AttachedWorker, LocalWorkerOptions, SimpleSchedulerOptions, StoreConfig } from '../config.js'
-import { type LintContext, storeBehind, withNested } from './context.js'
+import { withNested } from '../store-path.js'
+import { type LintContext, storeBehind } from './context.js'
 import { isWithin } from './stores.js'
 
 export const lintWorkers = (context: LintContext): void => {

@@ -1,0 +1,74 @@
+import type { AttachedWorker, Config, ServerConfig } from './config.js'
+import { storePath } from './store-path.js'
+
+/** Lines for people: the stages of each store, and what every service and worker reaches. */
+export const explain = (config: Config): readonly string[] => [
+  'stores',
+  ...table([...config.stores.keys()].map((name) => [name, pathOf(name, config)])),
+  ...config.servers.flatMap((server) => [
+    `server ${JSON.stringify(server.name)} at ${server.listener.host}:${server.listener.port}`,
+    ...table(servicesOf(server, config)),
+  ]),
+  ...config.workers.flatMap((worker) => [
+    `worker ${JSON.stringify(worker.options.name)}`,
+    ...table(worksOn(worker, config)),
+  ]),
+]
+
+const pathOf = (name: string, { stores }: Config): string => {
+  const store = stores.get(name)
+  return store === undefined ? 'no such store' : storePath(store, stores)
+}
+
+type Row = readonly string[]
+
+const servicesOf = ({ services }: ServerConfig, config: Config): Row[] => {
+  const through = (name: string): string => `${name}: ${pathOf(name, config)}`
+  const rows = <Options>(
+    service: string,
+    map: ReadonlyMap<string, Options>,
+    tell: (options: Options) => string,
+  ): Row[] => [...map].map(([instance, options]) => [service, JSON.stringify(instance), tell(options)])
+  return [
+    ...rows('cas', services.cas, ({ cas_store }) => through(cas_store)),
+    ...[...services.cas].flatMap(([instance, { experimental_chunking: chunking }]): Row[] =>
+      chunking?.index_store === undefined
+        ? []
+        : [['chunk lists', JSON.stringify(instance), through(chunking.index_store)]],
+    ),
+    ...rows('bytestream', services.bytestream, ({ cas_store }) => through(cas_store)),
+    ...rows('ac', services.ac, ({ ac_store, read_only }) => `${through(ac_store)}${read_only ? ', read only' : ''}`),
+    ...rows(
+      'execution',
+      services.execution,
+      ({ scheduler, cas_store, ac_store }) => `scheduler ${scheduler}, inputs in ${cas_store}, results in ${ac_store}`,
+    ),
+    ...rows('capabilities', services.capabilities, () => 'what the others offer'),
+    ...(services.worker_api === undefined ? [] : [['worker_api', '', `scheduler ${services.worker_api.scheduler}`]]),
+    ...(services.health === undefined ? [] : [['health', '', services.health.path]]),
+  ]
+}
+
+const worksOn = ({ server, options }: AttachedWorker, config: Config): Row[] => {
+  const { worker_api_endpoint: endpoint, cas_fast_slow_store: store, upload_action_result: results } = options
+  const connects = server === undefined ? endpoint.uri : `server ${JSON.stringify(server)} of this process`
+  return [
+    ['connects to', connects],
+    ['inputs and outputs', `${store}: ${pathOf(store, config)}`],
+    ...(results.ac_store === undefined
+      ? []
+      : [['results', `${results.ac_store}: ${pathOf(results.ac_store, config)}`]]),
+  ]
+}
+
+/** Lines of columns, each as wide as what is longest in it. */
+const table = (rows: readonly Row[]): string[] => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows.map(
+    (row) =>
+      `  ${row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd()}`,
+  )
+}

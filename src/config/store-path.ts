@@ -1,0 +1,42 @@
+import type { StoreConfig } from './config.js'
+
+/**
+ * The way of a blob through a store, from its own kind down: `verify > fast_slow(fast: memory, slow: filesystem)`. A
+ * reference is the store it names. `stores` has every name, and no circle of them.
+ */
+export const storePath = (store: StoreConfig, stores: ReadonlyMap<string, StoreConfig>): string => {
+  if (store.kind === 'ref_store') {
+    const named = stores.get(store.options.name)
+    return named === undefined ? `ref_store ${store.options.name}` : storePath(named, stores)
+  }
+  const below = nestedStores(store).map(([key, nested]) => [key, storePath(nested, stores)] as const)
+  const [only] = below
+  if (only === undefined) return store.kind
+  if (below.length === 1) return `${store.kind} > ${only[1]}`
+  return `${store.kind}(${below.map(([key, path]) => `${key}: ${path}`).join(', ')})`
+}
+
+/** The stores nested directly in a store, by their keys; those in a list by their places in it. */
+export const nestedStores = ({ options }: StoreConfig): readonly (readonly [key: string, store: StoreConfig])[] =>
+  Object.entries(options).flatMap(([key, value]) => storesIn(value, key))
+
+/** A store and everything nested in it, references not followed. */
+export const withNested = (store: StoreConfig): readonly StoreConfig[] => [
+  store,
+  ...nestedStores(store).flatMap(([, nested]) => withNested(nested)),
+]
+
+const storesIn = (value: unknown, key: string): readonly (readonly [string, StoreConfig])[] => {
+  if (isStore(value)) return [[key, value]]
+  if (Array.isArray(value)) {
+    return value.flatMap((item, place) =>
+      storesIn(item, String(place)).map(([, store]) => [String(place), store] as const),
+    )
+  }
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([inner, item]) => storesIn(item, inner))
+    : []
+}
+
+const isStore = (value: unknown): value is StoreConfig =>
+  typeof value === 'object' && value !== null && 'kind' in value && 'options' in value

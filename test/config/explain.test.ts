@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { explain } from '../../src/config/explain.js'
+import { parseConfig } from '../../src/config/load.js'
+import { validateCommand } from '../../src/config/validate-command.js'
+
+const config = `{
+  stores: {
+    CAS: { verify: { verify_hash: true, backend: { fast_slow: {
+      fast: { filesystem: { content_path: '/c', temp_path: '/t' } },
+      slow: { shard: { stores: [{ store: { compression: { compression_algorithm: { lz4: {} }, backend: { memory: {} } } } }, { store: { ref_store: { name: 'FAR' } } }] } },
+    } } } },
+    FAR: { dedup: { index_store: { memory: {} }, content_store: { noop: {} } } },
+    WORK: { fast_slow: { fast: { filesystem: { content_path: '/d', temp_path: '/e' } }, slow: { ref_store: { name: 'CAS' } } } },
+    AC: { memory: {} },
+    LISTS: { memory: {} },
+  },
+  schedulers: { S: { simple: {} } },
+  workers: [{ local: { name: 'w', worker_api_endpoint: { uri: 'grpc://127.0.0.1:50061' }, cas_fast_slow_store: 'WORK', work_directory: '/w', upload_action_result: { ac_store: 'AC' } } }],
+  servers: [{ name: 'public', listener: { http: { socket_address: '127.0.0.1:50051' } }, services: {
+    cas: [{ instance_name: 'main', cas_store: 'CAS', experimental_chunking: { index_store: 'LISTS' } }],
+    ac: [{ instance_name: 'main', ac_store: 'AC', read_only: true }],
+    execution: [{ instance_name: 'main', cas_store: 'CAS', scheduler: 'S' }],
+    health: {},
+  } }],
+}`
+
+const CAS =
+  'verify > fast_slow(fast: filesystem, slow: shard(0: compression > memory, 1: dedup(index_store: memory, content_store: noop)))'
+
+t.test('tells the stages of each store and what services and workers reach', async (t) => {
+  const parsed = parseConfig(config, 'explained.json5')
+  t.same(parsed.problems, [])
+  if (parsed.config === undefined) return
+  t.same(explain(parsed.config), [
+    'stores',
+    `  CAS    ${CAS}`,
+    '  FAR    dedup(index_store: memory, content_store: noop)',
+    `  WORK   fast_slow(fast: filesystem, slow: ${CAS})`,
+    '  AC     memory',
+    '  LISTS  memory',
+    'server "public" at 127.0.0.1:50051',
+    `  cas           "main"  CAS: ${CAS}`,
+    '  chunk lists   "main"  LISTS: memory',
+    `  bytestream    "main"  CAS: ${CAS}`,
+    '  ac            "main"  AC: memory, read only',
+    '  execution     "main"  scheduler S, inputs in CAS, results in AC',
+    '  capabilities  "main"  what the others offer',
+    '  health                /status',
+    'server "worker_api" at 127.0.0.1:50061',
+    '  worker_api    scheduler S',
+    'worker "w"',
+    '  connects to         server "worker_api" of this process',
+    `  inputs and outputs  WORK: fast_slow(fast: filesystem, slow: ${CAS})`,
+    '  results             AC: memory',
+  ])
+})
+
+t.test('validate --explain says it of files that can be used, behind the verdict', async (t) => {
+  const directory = t.testdir({ 'fine.json5': config, 'wrong.json5': '{ stores: [] }' })
+  let output = ''
+  const paths = ['fine.json5', 'wrong.json5'].map((name) => join(directory, name))
+  const status = await validateCommand(paths, { format: 'human', explains: true }, (text) => {
+    output += text
+  })
+  t.equal(status, 1)
+  t.match(output, /fine\.json5: fine \(.*\)\nstores\n {2}CAS {4}verify > /)
+  t.match(output, /wrong\.json5: wrong \(.*\)\n$/)
+})
