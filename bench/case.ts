@@ -39,7 +39,7 @@ export interface RateCase {
 /** One figure that is no rate: a time or an amount, with what it is beside. */
 export interface Observation {
   readonly name: string
-  readonly unit: 'ms' | 'MiB' | 'B/blob' | 'op/s'
+  readonly unit: 'ms' | 'µs' | 'MiB' | 'MB/s' | 'B/blob' | 'op/s'
   /** One for each round. */
   readonly values: readonly number[]
   readonly beside?: { readonly name: string; readonly values: readonly number[] }

@@ -9,6 +9,7 @@ import { noOpCases } from './cases/no-op.js'
 import { readCases } from './cases/read.js'
 import { sessionCases } from './cases/session.js'
 import { startUpCases } from './cases/start-up.js'
+import { storeKindCases } from './cases/store-kinds.js'
 import { streamCases } from './cases/streams.js'
 import { trueCases } from './cases/true.js'
 import { writeCases } from './cases/write.js'
@@ -30,4 +31,5 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...evictionCases(),
   ...durabilityCases(),
   ...zstdAtRestCases(),
+  ...storeKindCases(),
 ]

@@ -1,0 +1,183 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { internalCall } from '../../src/base/call.js'
+import { systemClock } from '../../src/base/clock.js'
+import { silentLog } from '../../src/base/log.js'
+import { Resources } from '../../src/base/resources.js'
+import { parseConfig } from '../../src/config/load.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { buildStores } from '../../src/store/builder.js'
+import type { Store } from '../../src/store/store.js'
+import { Blob } from '../../src/stream/blob/blob.js'
+import { WHOLE } from '../../src/stream/path.js'
+import type { Builds, EventCase, Observation } from '../case.js'
+import { MIB } from '../content.js'
+import { freshBlob } from './sizes.js'
+
+/** A kind, and what does the same beside it: its backend, or the one it is compared with. Configurations of a store. */
+interface KindCase {
+  readonly name: string
+  readonly kind: (dataPath: string) => object
+  readonly besideName: string
+  readonly beside: (dataPath: string) => object
+}
+
+const memory = (): object => ({ memory: { eviction_policy: { max_bytes: '1GB' } } })
+
+const filesystem = (dataPath: string): object => ({
+  filesystem: {
+    content_path: `${dataPath}/content`,
+    temp_path: `${dataPath}/temp`,
+    eviction_policy: { max_bytes: '4GB' },
+  },
+})
+
+/** A kind over files beside the files alone. */
+const overFiles = (name: string, wrap: (backend: object, dataPath: string) => object): KindCase => ({
+  name,
+  kind: (dataPath) => wrap(filesystem(dataPath), dataPath),
+  besideName: 'filesystem alone',
+  beside: filesystem,
+})
+
+/** A kind with a backend of its own adds a line, and is compared with the plain client of that backend. */
+const KINDS: readonly KindCase[] = [
+  { name: 'memory', kind: memory, besideName: 'filesystem', beside: filesystem },
+  overFiles('verify', (backend) => ({ verify: { verify_size: true, verify_hash: true, backend } })),
+  overFiles('existence_cache', (backend) => ({ existence_cache: { backend } })),
+  overFiles('cache_metrics', (backend) => ({ cache_metrics: { cache_type: 'cas', backend } })),
+  overFiles('size_partitioning', (backend) => ({
+    size_partitioning: { size: '1KiB', lower_store: memory(), upper_store: backend },
+  })),
+  overFiles('shard', (backend, dataPath) => ({
+    shard: { stores: [{ store: backend }, { store: filesystem(`${dataPath}/second`) }] },
+  })),
+  overFiles('fast_slow behind memory', (backend) => ({ fast_slow: { fast: memory(), slow: backend } })),
+  overFiles('compression lz4', (backend) => ({ compression: { compression_algorithm: { lz4: {} }, backend } })),
+  overFiles('compression zstd', (backend) => ({ compression: { compression_algorithm: { zstd: {} }, backend } })),
+  overFiles('dedup', (backend) => ({ dedup: { index_store: memory(), content_store: backend } })),
+]
+
+const call = internalCall()
+
+const digestOf = (bytes: Buffer): Digest => Digest.of(bytes, digestFunctions.SHA256)
+
+/** The store as it would be in a server, over an empty folder that is removed when `use` is done. */
+const withStore = async <T>(configOf: KindCase['kind'], use: (store: Store) => Promise<T>): Promise<T> => {
+  const dataPath = await mkdtemp(join(tmpdir(), 'remexec-bench-kind-'))
+  const resources = new Resources(silentLog)
+  try {
+    const text = JSON.stringify({ stores: { KIND: configOf(dataPath) }, servers: [] })
+    const { config, problems } = parseConfig(text, 'bench')
+    if (config === undefined) throw new Error(problems.map(({ message }) => message).join('; '))
+    const parts = { resources, clock: systemClock, log: silentLog, watch: () => {} }
+    const store = (await buildStores(config.stores, parts)).get('KIND')
+    if (store === undefined) throw new Error('the bench made no store')
+    return await use(store)
+  } finally {
+    await resources.close()
+    await rm(dataPath, { recursive: true, force: true })
+  }
+}
+
+interface Work {
+  readonly name: string
+  /** Bytes of a blob, and how many of them one run moves, so many at a time. */
+  readonly sizeBytes: number
+  readonly count: number
+  readonly lanes: number
+  readonly isRead: boolean
+}
+
+const LARGE = { sizeBytes: 64 * MIB, count: 2, lanes: 1 }
+const SMALL = { sizeBytes: 4096, count: 2000, lanes: 16 }
+
+const WORKS: readonly Work[] = [
+  { name: 'put of 64 MiB', ...LARGE, isRead: false },
+  { name: 'get of 64 MiB', ...LARGE, isRead: true },
+  { name: 'put of 4 KiB', ...SMALL, isRead: false },
+  { name: 'get of 4 KiB', ...SMALL, isRead: true },
+]
+
+interface Cost {
+  readonly seconds: number
+  readonly cpuSeconds: number
+}
+
+const PIECE_BYTES = 64 * 1024
+
+/** Large blobs come in pieces, as from a client. */
+const blobOf = (bytes: Buffer): Blob => {
+  if (bytes.length <= PIECE_BYTES) return Blob.ofBytes(bytes)
+  return Blob.ofPath([Readable.from(piecesOf(bytes), { objectMode: false })], { sizeBytes: bytes.length })
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
+}
+
+const runOnce = (work: Work, configOf: KindCase['kind']): Promise<Cost> =>
+  withStore(configOf, async (store) => {
+    const blobs = Array.from({ length: work.count }, () => freshBlob(work.sizeBytes, true))
+    const entries = blobs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
+    const put = (): Promise<void> =>
+      inLanes(entries, work.lanes, ({ digest, bytes }) => store.put(digest, blobOf(bytes).knownAs(digest), call))
+    const get = (): Promise<void> =>
+      inLanes(entries, work.lanes, async ({ digest }) => (await store.get(digest, WHOLE, call)).drain(call.signal))
+    if (work.isRead) await put()
+    const sinceMs = performance.now()
+    const since = process.cpuUsage()
+    await (work.isRead ? get() : put())
+    const { user, system } = process.cpuUsage(since)
+    return { seconds: (performance.now() - sinceMs) / 1000, cpuSeconds: (user + system) / 1e6 }
+  })
+
+const inLanes = async <T>(items: readonly T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> => {
+  const rest = items.values()
+  const lane = async (): Promise<void> => {
+    for (const item of rest) await work(item)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+}
+
+const figuresOf = ({ sizeBytes, count }: Work, cost: Cost): { readonly rate: number; readonly cpu: number } => {
+  const bytes = sizeBytes * count
+  const isLarge = sizeBytes > MIB
+  return {
+    rate: (isLarge ? bytes / 1e6 : count) / cost.seconds,
+    cpu: isLarge ? (cost.cpuSeconds * 1000 * 2 ** 30) / bytes : (cost.cpuSeconds * 1e6) / count,
+  }
+}
+
+async function* compare(kind: KindCase, work: Work, rounds: number): AsyncGenerator<Observation> {
+  const [ours, theirs]: [Cost[], Cost[]] = [[], []]
+  // The first round warms up and is not counted.
+  for (let round = 0; round <= rounds; round++) {
+    const [mine, other] = [await runOnce(work, kind.kind), await runOnce(work, kind.beside)]
+    if (round === 0) continue
+    ours.push(mine)
+    theirs.push(other)
+  }
+  const isLarge = work.sizeBytes > MIB
+  for (const figure of ['rate', 'cpu'] as const) {
+    const valuesOf = (costs: readonly Cost[]) => costs.map((cost) => figuresOf(work, cost)[figure])
+    yield {
+      name: `${kind.name}: ${work.name}${figure === 'cpu' ? `, CPU of a ${isLarge ? 'GiB' : 'blob'}` : ''}`,
+      unit: figure === 'rate' ? (isLarge ? 'MB/s' : 'op/s') : isLarge ? 'ms' : 'µs',
+      values: valuesOf(ours),
+      beside: { name: kind.besideName, values: valuesOf(theirs) },
+    }
+  }
+}
+
+const observe = (kind: KindCase) =>
+  async function* ({ rounds }: Builds): AsyncGenerator<Observation> {
+    for (const work of WORKS) yield* compare(kind, work, rounds)
+  }
+
+/** Stores without a server in front of them: what a kind costs beside the backend it stands on. */
+export const storeKindCases = (): readonly EventCase[] =>
+  KINDS.map((kind) => ({ kind: 'event', name: `store kind ${kind.name}`, isSlow: true, observe: observe(kind) }))
