@@ -260,7 +260,7 @@ t.test('what is planned is known by name and refused, never unknown', async (t) 
   ] as const) {
     const entry = schemaFile(`${what}.json`)
     const planned = kindNames(entry).filter((kind) => resolve(entry.properties?.[kind] ?? {})['x-available'] === false)
-    t.ok(planned.length > 3)
+    t.ok(planned.length > 0)
     for (const kind of planned) {
       const value = JSON.stringify(least(entry.properties?.[kind] ?? {}))
       const config = text({}).replace(`${section}: {`, `${section}: { PLANNED: { ${kind}: ${value} },`)
