@@ -74,6 +74,7 @@ export class SoakedServer {
     writeFileSync(configPath, JSON.stringify(configOf(folder)))
     const child = spawn(process.execPath, ['--import', probe, cli, configPath], {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: { ...process.env, REMEXEC_LOG_FORMAT: 'text' },
     })
     process.once('exit', () => child.kill('SIGKILL'))
     if (child.stderr === null) throw new Error('the server has no stderr')

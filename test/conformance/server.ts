@@ -19,6 +19,7 @@ export const startServer = (t: Test, transport = 'remexec'): Promise<string> => 
       REMEXEC_PORT: '0',
       REMEXEC_WORKER_PORT: '0',
       REMEXEC_TRANSPORT: transport,
+      REMEXEC_LOG_FORMAT: 'text',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -34,7 +35,7 @@ export const startServer = (t: Test, transport = 'remexec'): Promise<string> => 
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         log = `${log}${line}\n`.slice(-10_000)
-        const [, address] = /serving (grpc:[^\s"]+)"?.*public/.exec(line) ?? []
+        const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
         if (address !== undefined) resolve(address)
       })
     }
