@@ -34,7 +34,13 @@ export const startServer = async (
   if (!existsSync(program)) throw new Error(`${program} is missing: npm run build makes it`)
   const child = spawn(node, [program, join(from, 'fixtures', 'configs', 'default.json5')], {
     cwd: from,
-    env: { PATH: process.env['PATH'], REMEXEC_DATA: dataFolder, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' },
+    env: {
+      PATH: process.env['PATH'],
+      REMEXEC_DATA: dataFolder,
+      REMEXEC_PORT: '0',
+      REMEXEC_WORKER_PORT: '0',
+      REMEXEC_LOG_FORMAT: 'text',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let log = ''
