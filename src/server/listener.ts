@@ -1,13 +1,12 @@
-import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import type { Server } from 'node:net'
+import type { TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../base/clock.js'
 import { advice, inWords } from '../base/errno.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
-import { SparingLog } from '../base/sparing-log.js'
 import { StatusError } from '../base/status-error.js'
 import { within } from '../base/work/deadline.js'
-import { Admission, type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
+import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
 import { Activity } from './call/activity.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
@@ -16,6 +15,7 @@ import { GrpcHealth, HEALTH } from './health.js'
 import { type HttpHandler, HttpPages, httpServer } from './http.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
 import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
+import { socketServer } from './sockets.js'
 import type { MessageCompression, Transport, TransportParts } from './transport.js'
 
 /** Who speaks gRPC on a connection: remexec itself, or grpc-js. */
@@ -64,7 +64,6 @@ const READ_OFF_MS = 10_000
 const DRAIN_MS = 10_000
 /** What the last answers get to leave the process after their calls have ended. */
 const FLUSH_MS = 250
-const REFUSAL_LINES = { lines: 10, periodMs: 60_000 }
 
 /** Serves gRPC (HTTP/2, with prior knowledge where it is plain) and HTTP/1.1 on one port. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
@@ -90,19 +89,9 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     clock,
     log,
   })
-  const admission = new Admission(options.connections ?? DEFAULT_CONNECTION_BOUNDS)
-  const refusals = new SparingLog(log, clock, REFUSAL_LINES)
-  const accept = (socket: Socket): void => {
-    const { remoteAddress: peer = '' } = socket
-    const refusal = admission.refusal(peer)
-    if (refusal === undefined) {
-      transport.accept(socket, () => admission.leave(peer))
-      return
-    }
-    socket.destroy()
-    refusals.warn('a connection was refused', { peer, reason: refusal })
-  }
-  const server = serverOf(options.tls, firstBytesMs, accept, log)
+  const bounds = options.connections ?? DEFAULT_CONNECTION_BOUNDS
+  const sockets = { tls: options.tls, handshakeMs: firstBytesMs, bounds, clock, log }
+  const server = socketServer(sockets, (socket, closed) => transport.accept(socket, closed))
   const address = await bind(server, options.address).catch((error: unknown) => {
     transport.destroy()
     throw error
@@ -140,24 +129,6 @@ const withoutCompression = (parts: TransportParts): TransportParts => {
     'INVALID_ARGUMENT',
     'grpc-js sends responses as they are, and takes requests in gzip and deflate',
   )
-}
-
-const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
-
-const serverOf = (
-  tls: TlsOptions | undefined,
-  handshakeTimeout: number,
-  accept: (socket: Socket) => void,
-  log: Log,
-): Server => {
-  // Paused, so that a transport may take a socket over before anything is read.
-  if (tls === undefined) return createServer({ ...SOCKETS, pauseOnConnect: true }, accept)
-  const server = createTlsServer({ ...SOCKETS, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout, ...tls }, accept)
-  server.on('tlsClientError', (error, socket) => {
-    log.debug('a TLS handshake failed', { error })
-    socket.destroy()
-  })
-  return server
 }
 
 const bind = (net: Server, address: string): Promise<string> =>

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import type { LogFields } from '../../src/base/log.js'
@@ -8,6 +9,7 @@ import { parseConfig } from '../../src/config/load.js'
 import { limitsOf } from '../../src/listener-limits.js'
 import { FrameType, PREFACE } from '../../src/server/http2/frame/frame.js'
 import { type ListenOptions, listen } from '../../src/server/listener.js'
+import { certificate } from './certificate.js'
 import { frame, RawClient, SETTINGS } from './http2/raw-client.js'
 
 const opened = async (t: Test, options: Partial<ListenOptions>) => {
@@ -28,12 +30,19 @@ const opened = async (t: Test, options: Partial<ListenOptions>) => {
     socket.write(Buffer.concat([PREFACE, SETTINGS]))
     return new Promise((resolve) => socket.once('data', () => resolve(true)).once('close', () => resolve(false)))
   }
+  /** A connection of which the server hears nothing. */
+  const opens = async (): Promise<void> => {
+    const socket = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+  }
   const leave = async (index: number): Promise<void> => {
     const socket = sockets[index] as Socket
     socket.destroy()
     await once(socket, 'close')
   }
-  return { isServed, leave, refusals, port }
+  return { isServed, opens, leave, refusals, sockets, port }
 }
 
 /** The server hears of the end of a connection a moment later. */
@@ -64,6 +73,31 @@ for (const transport of ['remexec', 'grpc-js'] as const) {
     t.ok(await isServed('127.0.0.2'))
     await leave(0)
     t.ok(await soon(isServed))
+  })
+}
+
+for (const transport of ['remexec', 'grpc-js'] as const) {
+  t.test(`${transport}: connections that have not finished their TLS handshake count too`, async (t) => {
+    const { key, cert } = certificate(t.testdir())
+    const connections = { maxConnections: 2, maxConnectionsPerAddress: 0 }
+    const { opens, refusals, sockets, port } = await opened(t, { transport, connections, tls: { key, cert } })
+    const shakes = async (): Promise<boolean> => {
+      const socket = connectTls({ port, host: '127.0.0.1', ca: cert, ALPNProtocols: ['h2'], servername: 'localhost' })
+      sockets.push(socket)
+      return new Promise((resolve) => {
+        socket.once('secureConnect', () => resolve(true)).once('error', () => resolve(false))
+      })
+    }
+    await opens()
+    t.ok(await shakes(), 'one beside it')
+    t.notOk(await shakes(), 'a third')
+    t.same(refusals, [{ peer: '127.0.0.1', reason: 'the listener has 2 connections' }])
+    const [silent, served] = sockets as [Socket, Socket]
+    silent.destroy()
+    t.ok(await soon(shakes), 'once the silent one has left')
+    served.destroy()
+    t.ok(await soon(shakes), 'once a served one has left')
+    t.notOk(await shakes(), 'no more than that')
   })
 }
 

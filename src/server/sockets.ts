@@ -1,0 +1,62 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import type { Clock } from '../base/clock.js'
+import type { Log } from '../base/log.js'
+import { SparingLog } from '../base/sparing-log.js'
+import { Admission, type ConnectionBounds } from './admission.js'
+
+export interface SocketOptions {
+  readonly tls: TlsOptions | undefined
+  /** How long a TLS handshake may take. */
+  readonly handshakeMs: number
+  readonly bounds: ConnectionBounds
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Takes a socket of which nothing has been read, over TLS once that is agreed on. `closed` has to be called at its end. */
+export type Accept = (socket: Socket, closed: () => void) => void
+
+const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
+const REFUSAL_LINES = { lines: 10, periodMs: 60_000 }
+
+/** The sockets of a listener, no more at a time than its bounds allow: those count from their first packet on. */
+export const socketServer = (options: SocketOptions, accept: Accept): Server => {
+  const admit = admitting(options)
+  const { tls } = options
+  // Paused, so that a transport may take a socket over before anything is read.
+  if (tls === undefined) return createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => admit(socket, accept))
+  const handshakes = tlsServer(tls, options, (socket) => accept(socket, () => {}))
+  return createServer(SOCKETS, (socket) =>
+    admit(socket, (_, closed) => {
+      socket.once('close', closed)
+      handshakes.emit('connection', socket)
+    }),
+  )
+}
+
+/** Goes on with a socket that is within the bounds, and closes it otherwise. */
+const admitting = ({ bounds, clock, log }: SocketOptions): ((socket: Socket, goOn: Accept) => void) => {
+  const admission = new Admission(bounds)
+  const refusals = new SparingLog(log, clock, REFUSAL_LINES)
+  return (socket, goOn) => {
+    const { remoteAddress: peer = '' } = socket
+    const refusal = admission.refusal(peer)
+    if (refusal === undefined) {
+      goOn(socket, () => admission.leave(peer))
+      return
+    }
+    socket.destroy()
+    refusals.warn('a connection was refused', { peer, reason: refusal })
+  }
+}
+
+/** Agrees on TLS with the sockets that it is given as events; it does not listen itself. */
+const tlsServer = (tls: TlsOptions, { handshakeMs, log }: SocketOptions, agreed: (socket: Socket) => void): Server => {
+  const server = createTlsServer({ ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: handshakeMs, ...tls }, agreed)
+  server.on('tlsClientError', (error, socket) => {
+    log.debug('a TLS handshake failed', { error })
+    socket.destroy()
+  })
+  return server
+}
