@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { Readable, Writable } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
 import { brotliCompressSync, constants, deflateRawSync, deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { isStatus, StatusError } from '../../src/base/status-error.js'
 import { compressors } from '../../src/reapi/compressor.js'
+import type { BlobFeed } from '../../src/stream/blob/feed.js'
 import { collect, deliver } from '../../src/stream/collect.js'
 import { compressionOf } from '../../src/stream/compression/compression.js'
 import { CompressContext, CompressParameter, compressBound } from '../../src/stream/compression/libzstd.js'
 import { join } from '../../src/stream/join.js'
+import { cut, LentFeed } from '../store/blobs.js'
 
 const signal = new AbortController().signal
 const limits = { maxBytes: 64 * 1024 * 1024, signal }
@@ -28,13 +31,34 @@ const named = (name: string) => {
 const decode = (name: string, bytes: Buffer, chunkBytes = 64 * 1024): Promise<Buffer> =>
   collect([inChunks(bytes, chunkBytes), named(name).decompress()], limits)
 
+/** The content of frames, which are lent as it is, and where it lies is written over. */
+const decodeLent = async (bytes: Buffer, chunkBytes: number): Promise<Buffer> => {
+  const pieces: Buffer[] = []
+  await lentZstd(new LentFeed(cut(bytes, [chunkBytes]))).into((piece) => {
+    pieces.push(Buffer.from(piece))
+    piece.fill(0xee)
+    return undefined
+  })
+  return Buffer.concat(pieces)
+}
+
+const lentZstd = (feed: BlobFeed): BlobFeed => {
+  const content = named('ZSTD').decompressFeed?.(feed)
+  if (content === undefined) throw new Error('zstd that is lent goes through the stage')
+  return content
+}
+
 const refused = async (t: Test, name: string, bytes: Buffer, title: string): Promise<void> => {
-  for (const chunkBytes of [1, 7, 64 * 1024]) {
-    const reason = await decode(name, bytes, chunkBytes).then(
-      () => 'accepted',
-      (error: unknown) => (isStatus(error, 'INVALID_ARGUMENT') ? error.message : String(error)),
-    )
-    t.match(reason, /^the bytes sent are not valid/, `${name}: ${title}, chunks of ${chunkBytes}`)
+  const ways =
+    name === 'ZSTD' ? { decode: decode.bind(undefined, name), decodeLent } : { decode: decode.bind(undefined, name) }
+  for (const [way, decoded] of Object.entries(ways)) {
+    for (const chunkBytes of [1, 7, 64 * 1024]) {
+      const reason = await decoded(bytes, chunkBytes).then(
+        () => 'accepted',
+        (error: unknown) => (isStatus(error, 'INVALID_ARGUMENT') ? error.message : String(error)),
+      )
+      t.match(reason, /^the bytes sent are not valid/, `${name}, ${way}: ${title}, chunks of ${chunkBytes}`)
+    }
   }
 }
 
@@ -104,6 +128,8 @@ t.test('CMP-06: zstd of several frames, without content size, with skippable fra
   for (const chunkBytes of [1, 1000, 1_000_000]) {
     const back = await decode('ZSTD', Buffer.concat(frames), chunkBytes)
     t.ok(back.equals(Buffer.concat([a, b])), `in chunks of ${chunkBytes}`)
+    const lent = await decodeLent(Buffer.concat(frames), chunkBytes)
+    t.ok(lent.equals(back), `lent in chunks of ${chunkBytes}`)
   }
   t.ok((await decode('ZSTD', zstdFrame(a, level(22)))).equals(a), 'the highest level')
   t.equal((await decode('ZSTD', Buffer.alloc(0))).length, 0, 'no frame at all is no bytes')
@@ -163,7 +189,7 @@ t.test('CMP-08, BUB-12: a decoder makes no more than its reader takes', async (t
     decoder.write(bytes)
     await new Promise((resolve) => decoder.once('readable', resolve))
     // Whatever is done in the background is done once nothing is scheduled any more.
-    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    for (let turns = 0; turns < 50; turns++) await turn()
     t.ok(decoder.readableLength <= 1024 * 1024, `${name}: ${decoder.readableLength} bytes wait for a reader`)
     decoder.destroy()
     const error = await collect([inChunks(bytes, 1_000_000), named(name).decompress()], { maxBytes: 10, signal }).catch(
@@ -171,6 +197,49 @@ t.test('CMP-08, BUB-12: a decoder makes no more than its reader takes', async (t
     )
     t.ok(error instanceof StatusError && isStatus(error, 'RESOURCE_EXHAUSTED'), `${name}: stops at the first bytes`)
   }
+})
+
+t.test('lent zstd that is given up while its content is being taken disturbs no other', async (t) => {
+  const blob = Buffer.concat([randomBytes(200_000), Buffer.alloc(200_000, 'text ')])
+  const waiting: (() => void)[] = []
+  const begin = (feed: BlobFeed): { readonly pieces: Buffer[]; readonly over: Promise<unknown> } => {
+    const pieces: Buffer[] = []
+    const take = async (piece: Buffer): Promise<void> => {
+      if (pieces.length === 0) await new Promise<void>((resolve) => waiting.push(resolve))
+      pieces.push(Buffer.from(piece))
+    }
+    return { pieces, over: feed.into(take).catch(() => 'given up') }
+  }
+  const first = lentZstd(new LentFeed([zstdFrame(blob)]))
+  const givenUp = begin(first)
+  first.discard()
+  for (let turns = 0; turns < 5; turns++) await turn()
+  const whole = begin(lentZstd(new LentFeed([zstdFrame(blob)])))
+  t.equal(waiting.length, 2)
+  waiting[0]?.()
+  t.equal(await givenUp.over, 'given up')
+  for (let turns = 0; turns < 5; turns++) await turn()
+  waiting[1]?.()
+  await whole.over
+  t.ok(Buffer.concat(whole.pieces).equals(blob))
+  t.equal(givenUp.pieces.length, 1, 'no more is made of what was given up')
+})
+
+t.test('few lent bytes that stand for many let the event loop turn', async (t) => {
+  let turns = 0
+  let sizeBytes = 0
+  let isOver = false
+  const turning = (async () => {
+    for (; !isOver; turns++) await turn()
+  })()
+  await lentZstd(new LentFeed([zstdFrame(Buffer.alloc(256 * 1024 * 1024))])).into((piece) => {
+    sizeBytes += piece.length
+    return undefined
+  })
+  isOver = true
+  await turning
+  t.equal(sizeBytes, 256 * 1024 * 1024)
+  t.ok(turns > 5, `${turns} turns`)
 })
 
 t.test('an abandoned or failed stage leaves the next one whole', async (t) => {

@@ -16,8 +16,8 @@ export interface BlobStage {
   /** The same for bytes at hand. Undefined when that is for the stream; rejects with what is wrong with them. */
   bytes?(bytes: Buffer): Buffer | undefined | Promise<Buffer>
 
-  /** The same for bytes that are only lent. */
-  feed?(feed: BlobFeed): BlobFeed
+  /** The same for bytes that are only lent. Undefined when that is for the stream. */
+  feed?(feed: BlobFeed): BlobFeed | undefined
 
   /** It compares the blob with its digest on the way, at no cost of its own: nobody has to do so in front of it. */
   readonly doesCheck?: boolean
@@ -38,12 +38,13 @@ export const encode = (to: CompressorName): BlobStage => {
 
 /** From an encoding to the blob itself, of `sizeBytes` where that is known. Undone where it is wanted as it came. */
 export const decode = (from: CompressorName, sizeBytes: number | undefined): BlobStage => {
-  const { decompress, decompressBytes } = compressionOf({ name: from })
+  const { decompress, decompressBytes, decompressFeed } = compressionOf({ name: from })
   // What a path may hold of it anyhow.
   const isSmall = sizeBytes !== undefined && sizeBytes > 0 && sizeBytes <= STAGE_BYTES
   return {
     stream: decompress,
     bytes: (bytes) => (isSmall ? decompressBytes?.(bytes, sizeBytes) : undefined),
+    feed: (feed) => decompressFeed?.(feed),
     as: (encoding) => (encoding === from ? [] : undefined),
   }
 }

@@ -52,10 +52,10 @@ export class ZstdDecompress extends Loop {
 }
 
 async function* decompress(input: LoopInput): AsyncGenerator<Buffer> {
-  const frames = new ZstdDecoder(invalid)
+  const frames = new ZstdDecoder(invalidZstd)
   try {
     for await (const chunk of input) yield* frames.decode(chunk)
-    if (frames.isInside) throw invalid('they end inside a frame')
+    if (frames.isInside) throw invalidZstd('they end inside a frame')
   } finally {
     frames.close()
   }
@@ -65,13 +65,16 @@ async function* decompress(input: LoopInput): AsyncGenerator<Buffer> {
 export class ZstdDecoder {
   readonly #context = decompressors.take()
   readonly #fault: (reason: string, cause: unknown) => StatusError
-  #out: Buffer = Buffer.allocUnsafe(OUT_BYTES)
+  readonly #scratch: Buffer | undefined
+  #out: Buffer
   #isInside = false
   #producedBytes = 0
 
-  /** `fault` makes the error of frames that are none. */
-  constructor(fault: (reason: string, cause: unknown) => StatusError) {
+  /** `fault` makes the error of frames that are none. Every piece lies in `scratch`, where there is one, and is written over by the next. */
+  constructor(fault: (reason: string, cause: unknown) => StatusError, scratch?: Buffer) {
     this.#fault = fault
+    this.#scratch = scratch
+    this.#out = scratch ?? Buffer.allocUnsafe(OUT_BYTES)
   }
 
   /** Whether a frame has begun that is not whole. */
@@ -88,7 +91,7 @@ export class ZstdDecoder {
       this.#isInside = left !== 0
       if (producedBytes > 0) {
         const piece = this.#out.subarray(0, producedBytes)
-        this.#out = remainder(this.#out, producedBytes)
+        this.#out = this.#scratch ?? remainder(this.#out, producedBytes)
         this.#producedBytes += producedBytes
         yield piece
       }
@@ -137,5 +140,5 @@ export const zstdDecompress = (bytes: Uint8Array, sizeBytes: number): Buffer | u
 const remainder = (out: Buffer, produced: number): Buffer =>
   out.length - produced < LEAST_OUT_BYTES ? Buffer.allocUnsafe(OUT_BYTES) : out.subarray(produced)
 
-const invalid = (reason: string, cause?: unknown): StatusError =>
+export const invalidZstd = (reason: string, cause?: unknown): StatusError =>
   new StatusError('INVALID_ARGUMENT', `the bytes sent are not valid zstd: ${reason}`, { cause })

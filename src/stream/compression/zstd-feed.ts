@@ -1,0 +1,60 @@
+import { lendBuffer, SMALL_BYTES } from '../../base/lent-buffers.js'
+import { TimeSlices } from '../../base/work/time-slices.js'
+import type { BlobFeed, FeedTaker } from '../blob/feed.js'
+import { invalidZstd, ZstdDecoder } from './zstd.js'
+
+/** How long one chunk of a few KiB that stands for gigabytes may hold the event loop. */
+const SLICE_MS = 1
+
+/** The content of frames that are lent. It lies in one buffer, whose bytes are lent as well: nothing is copied or left behind. */
+export const zstdDecodedFeed = (feed: BlobFeed): BlobFeed => ({
+  into: async (taker) => {
+    const decoding = new Decoding(taker)
+    try {
+      await feed.into((bytes) => decoding.take(bytes))
+      decoding.end()
+    } finally {
+      await decoding.close()
+    }
+  },
+  discard: () => feed.discard(),
+})
+
+class Decoding {
+  readonly #taker: FeedTaker
+  readonly #scratch = lendBuffer(SMALL_BYTES)
+  readonly #frames = new ZstdDecoder(invalidZstd, this.#scratch.bytes)
+  #work: Promise<void> | undefined
+  #isOver = false
+
+  constructor(taker: FeedTaker) {
+    this.#taker = taker
+  }
+
+  take(bytes: Buffer): Promise<void> {
+    this.#work = this.#decode(bytes)
+    return this.#work
+  }
+
+  /** No more bytes follow. */
+  end(): void {
+    if (this.#frames.isInside) throw invalidZstd('they end inside a frame')
+  }
+
+  /** The feed may be given up while a piece is being taken: until it was, its buffer is nobody else's. */
+  async close(): Promise<void> {
+    this.#isOver = true
+    await this.#work?.catch(() => {})
+    this.#frames.close()
+    this.#scratch.release()
+  }
+
+  async #decode(bytes: Buffer): Promise<void> {
+    const slices = new TimeSlices(SLICE_MS)
+    for (const piece of this.#frames.decode(bytes)) {
+      await this.#taker(piece)
+      await slices.step()
+      if (this.#isOver) return
+    }
+  }
+}
