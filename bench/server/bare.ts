@@ -97,7 +97,10 @@ const byteStream: Service = {
   clientStreaming: {
     Write: async (requests) => {
       let committedSize = 0
-      for await (const { data } of requests) committedSize += data.length
+      for (let next = await requests.next(); next !== undefined; next = await requests.next()) {
+        committedSize += next.message.data.length
+        next.release()
+      }
       return { committedSize }
     },
   },

@@ -17,8 +17,6 @@ export interface Service {
   readonly unaryBytes?: Readonly<Record<string, Unary<Buffer, Buffer>>>
   readonly serverStreaming?: Readonly<Record<string, ServerStreaming>>
   readonly clientStreaming?: Readonly<Record<string, ClientStreaming>>
-  /** Methods that stream much data: a message is theirs for as long as they need it, and its memory is then used again. */
-  readonly clientMessages?: Readonly<Record<string, ClientMessages>>
   readonly bidirectional?: Readonly<Record<string, Bidirectional>>
 }
 
@@ -70,12 +68,6 @@ export interface Responses extends Writable {
 /** Resolves once everything was given to `responses`; the listener ends the stream and sends the status. */
 export type ServerStreaming<Q = Message> = (request: Q, call: ServedCall, responses: Responses) => Promise<void>
 
-/**
- * May resolve before `requests` ended: the answer goes out at once and the listener reads off the rest. `requests` ends
- * only when the client half-closed: an aborted upload destroys it with a CANCELLED StatusError instead.
- */
-export type ClientStreaming<R = Message> = (requests: Readable, call: ServedCall) => Promise<R>
-
 /** A request message whose bytes are lent: they stay as they are until `release`, which may be left to the collector. */
 export interface LentMessage<Q = Message> {
   readonly message: Q
@@ -84,13 +76,17 @@ export interface LentMessage<Q = Message> {
 
 export interface RequestMessages<Q = Message> {
   /**
-   * The next message; undefined once the client half-closed. Rejects when it cannot be decoded, and with a StatusError
+   * The next message; undefined only once the client half-closed. Rejects when it cannot be decoded, and with a StatusError
    * when the call is over. One at a time.
    */
   next(): Promise<LentMessage<Q> | undefined>
 }
 
-/** As ClientStreaming, for who takes messages one by one. */
-export type ClientMessages<Q = Message, R = Message> = (requests: RequestMessages<Q>, call: ServedCall) => Promise<R>
+/**
+ * May resolve before the last of `requests`: the answer goes out at once and the listener reads off the rest. Methods that
+ * stream much data are of this kind, so a message is theirs for as long as they need it, and its memory is then used again.
+ */
+export type ClientStreaming<Q = Message, R = Message> = (requests: RequestMessages<Q>, call: ServedCall) => Promise<R>
 
+/** `requests` ends only when the client half-closed: a call that is given up destroys it with a StatusError instead. */
 export type Bidirectional = (requests: Readable, responses: Responses, call: ServedCall) => Promise<void>

@@ -6,7 +6,7 @@ import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { type LogFields, silentLog } from '../../src/base/log.js'
-import type { RpcCall, Service } from '../../src/base/rpc.js'
+import type { ClientStreaming, RpcCall, Service } from '../../src/base/rpc.js'
 import { StatusError } from '../../src/base/status-error.js'
 import { codec } from '../../src/proto/codec.js'
 import { retryInfo } from '../../src/proto/error-details.js'
@@ -145,7 +145,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
         name: BYTES,
         clientStreaming: {
           Write: async (requests) => {
-            for await (const _ of requests);
+            while ((await requests.next()) !== undefined);
             return { committedSize: 1 }
           },
         },
@@ -325,17 +325,22 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       },
     )
 
-    const upload = (handle: (requests: Readable, call: RpcCall) => Promise<object>): Service => ({
+    const upload = (handle: ClientStreaming<{ readonly data: Buffer }>): Service => ({
       name: BYTES,
       clientStreaming: { Write: handle },
     })
 
+    const counting: ClientStreaming<{ readonly data: Buffer }> = async (requests) => {
+      let committedSize = 0
+      for (let next = await requests.next(); next !== undefined; next = await requests.next()) {
+        committedSize += next.message.data.length
+        next.release()
+      }
+      return { committedSize }
+    }
+
     t.test('client streaming: all messages, then the response', async (t) => {
-      const service = upload(async (requests) => {
-        let committedSize = 0
-        for await (const { data } of requests) committedSize += data.length
-        return { committedSize }
-      })
+      const service = upload(counting)
       const { client } = await serving(t, [service])
       const { call, response } = client.clientStream(`${BYTES}/Write`)
       for (let sent = 0; sent < 50; sent++) call.write({ data: Buffer.alloc(100_000) })
@@ -350,14 +355,14 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       const outcomes: string[] = []
       let received = (): void => {}
       const service = upload(async (requests) => {
-        requests.on('data', () => received())
-        requests.on('end', () => outcomes.push('end'))
-        return new Promise((_, reject) => {
-          requests.on('error', (error) => {
-            outcomes.push(String((error as StatusError).code))
-            reject(error)
-          })
-        })
+        try {
+          while ((await requests.next()) !== undefined) received()
+          outcomes.push('end')
+        } catch (error) {
+          outcomes.push(String((error as StatusError).code))
+          throw error
+        }
+        return {}
       })
       const { client, address, lines } = await serving(t, [service])
       const cancelAfter = async (cancel: (call: { cancel(): void }) => unknown, of: TestClient): Promise<void> => {
@@ -387,9 +392,10 @@ for (const transport of ['remexec', 'grpc-js'] as const)
     })
 
     t.test('client streaming: an early answer reaches a client that never stops sending', async (t) => {
-      const service = upload(
-        (requests) => new Promise((resolve) => requests.once('data', () => resolve({ committedSize: 64 }))),
-      )
+      const service = upload(async (requests) => {
+        await requests.next()
+        return { committedSize: 64 }
+      })
       const { client } = await serving(t, [service])
       const { call, response } = client.clientStream(`${BYTES}/Write`)
       let done = false
@@ -410,9 +416,10 @@ for (const transport of ['remexec', 'grpc-js'] as const)
     })
 
     t.test('client streaming: a client that goes on and on after its answer is told to stop', onlyOurs, async (t) => {
-      const service = upload(
-        (requests) => new Promise((resolve) => requests.once('data', () => resolve({ committedSize: 64 }))),
-      )
+      const service = upload(async (requests) => {
+        await requests.next()
+        return { committedSize: 64 }
+      })
       const { address } = await serving(t, [service], {}, 1)
       const session = connectHttp2(`http://${address}`)
       t.teardown(() => session.destroy())
@@ -453,13 +460,11 @@ for (const transport of ['remexec', 'grpc-js'] as const)
 
     t.test('client streaming: a handler that does not read holds the client back', async (t) => {
       let go = (): void => {}
-      const service = upload(async (requests) => {
+      const service = upload(async (requests, call) => {
         await new Promise<void>((resolve) => {
           go = resolve
         })
-        let committedSize = 0
-        for await (const { data } of requests) committedSize += data.length
-        return { committedSize }
+        return counting(requests, call)
       })
       const { client } = await serving(t, [service])
       const { call, response } = client.clientStream(`${BYTES}/Write`)
@@ -549,11 +554,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
     t.test(
       'requests: gzip is understood, one of 4 MiB and its envelope is taken, a larger one than the limit is refused',
       async (t) => {
-        const service = upload(async (requests) => {
-          let committedSize = 0
-          for await (const { data } of requests) committedSize += data.length
-          return { committedSize }
-        })
+        const service = upload(counting)
         const { client, address } = await serving(t, [service])
         const zipping = new TestClient(address, { 'grpc.default_compression_algorithm': 2 })
         t.teardown(() => zipping.close())

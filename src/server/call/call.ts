@@ -120,22 +120,14 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   }
 
   requests(): RequestStream {
-    const stream = new RequestStream(
-      (bytes, cameCompressed) => this.#decode(bytes, cameCompressed),
-      () => this.#wire.read(),
-    )
-    this.#messages = stream
+    const stream = new RequestStream(this.#pulled())
     this.#requests = stream
     return stream
   }
 
   requestMessages(): PulledMessages {
-    const messages = new PulledMessages({
-      decode: (bytes) => this.#about(this.#method.request.decode(bytes) as object),
-      askForOne: () => this.#wire.read(),
-    })
     this.#wire.lends = true
-    this.#messages = messages
+    const messages = this.#pulled()
     this.#requests = messages
     return messages
   }
@@ -204,6 +196,15 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     if (this.#isEnded) return
     this.#end(error)
     this.#giveUp(error)
+  }
+
+  #pulled(): PulledMessages {
+    const messages = new PulledMessages({
+      decode: (bytes, cameCompressed) => this.#decode(bytes, cameCompressed),
+      askForOne: () => this.#wire.read(),
+    })
+    this.#messages = messages
+    return messages
   }
 
   #giveUp(reason: StatusError): void {

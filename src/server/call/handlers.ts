@@ -1,4 +1,4 @@
-import type { Bidirectional, ClientMessages, ClientStreaming, ServerStreaming, Service, Unary } from '../../base/rpc.js'
+import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../../base/rpc.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
 import type { ServerCall } from './call.js'
 
@@ -39,7 +39,6 @@ const handlersOf = (service: Service): Handler[] => {
     ...pick('unary', service.unaryBytes, unaryBytes),
     ...pick('serverStream', service.serverStreaming, serverStreaming),
     ...pick('clientStream', service.clientStreaming, clientStreaming),
-    ...pick('clientStream', service.clientMessages, clientMessages),
     ...pick('bidi', service.bidirectional, bidirectional),
   ]
 }
@@ -65,16 +64,6 @@ const serverStreaming = (handle: ServerStreaming) => async (call: ServerCall) =>
 }
 
 const clientStreaming = (handle: ClientStreaming) => async (call: ServerCall) => {
-  const requests = call.requests()
-  try {
-    call.respond(await handle(requests, call))
-  } finally {
-    // The rest of an upload that was answered early is read off by the transport.
-    requests.destroy()
-  }
-}
-
-const clientMessages = (handle: ClientMessages) => async (call: ServerCall) => {
   call.respond(await handle(call.requestMessages(), call))
 }
 

@@ -1,11 +1,11 @@
 import type { LentMessage, RequestMessages } from '../../base/rpc.js'
 import type { Receiver } from './wire.js'
 
-/** Measured: a reset by a Node client on the same machine comes within two turns. */
-const TURNS_BEFORE_END = 4
+/** How long a half-closed request is not believed. Measured: a reset by a Node client on the same machine comes within two turns. */
+export const TURNS_BEFORE_END = 4
 
 export interface RequestMessagesParts {
-  decode(bytes: Buffer): unknown
+  decode(bytes: Buffer, cameCompressed: boolean): unknown
   /** Asks for one more message, which comes as a call of `message` or of `halfClosed`. */
   askForOne(): void
 }
@@ -30,11 +30,11 @@ export class PulledMessages implements RequestMessages, Pick<Receiver, 'message'
     })
   }
 
-  message(bytes: Buffer, _cameCompressed: boolean, release: () => void): void {
+  message(bytes: Buffer, cameCompressed: boolean, release: () => void): void {
     const waiting = this.#waiting
     this.#waiting = undefined
     try {
-      waiting?.resolve({ message: this.#parts.decode(bytes), release })
+      waiting?.resolve({ message: this.#parts.decode(bytes, cameCompressed), release })
     } catch (error) {
       waiting?.reject(error instanceof Error ? error : new Error(String(error)))
     }

@@ -4,11 +4,9 @@ import type { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
 import type { Calls } from '../call/calls.js'
 import type { Handler } from '../call/handlers.js'
+import { TURNS_BEFORE_END } from '../call/request-messages.js'
 import type { Receiver, Wire } from '../call/wire.js'
 import { wireStatus } from '../grpc/status.js'
-
-/** As many turns of the loop as a half-closed request waits before its end is believed. */
-const TURNS_BEFORE_END = 4
 
 /** What a call is asked for at a time, and while how much of it waits it is not. */
 const ASKED_BYTES = 64 * 1024

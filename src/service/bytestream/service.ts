@@ -9,5 +9,5 @@ export const byteStreamService = (options: ByteStreamOptions): Service => ({
   name: 'google.bytestream.ByteStream',
   unary: { QueryWriteStatus: queryWriteStatus(options) },
   serverStreaming: { Read: read(options) },
-  clientMessages: { Write: write(options) },
+  clientStreaming: { Write: write(options) },
 })

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import type { Service } from '../../../src/base/rpc.js'
@@ -41,7 +40,9 @@ const attacked = async (t: Test, limits: Partial<TransportLimits> = {}) => {
           }
         },
       },
-      clientStreaming: { Write: (requests: Readable) => new Promise((_, reject) => requests.once('error', reject)) },
+      clientStreaming: {
+        Write: (_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
+      },
     },
     {
       name: 'build.bazel.remote.execution.v2.ContentAddressableStorage',

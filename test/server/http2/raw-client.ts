@@ -105,7 +105,10 @@ export class RawClient {
   async sent(bytes: Buffer): Promise<void> {
     if (this.socket.destroyed) return
     await new Promise<void>((resolve) => {
-      const done = (): void => resolve()
+      const done = (): void => {
+        this.socket.off('close', done)
+        resolve()
+      }
       this.socket.once('close', done)
       this.socket.write(bytes, done)
     })

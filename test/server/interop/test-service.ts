@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import type { Readable, Writable } from 'node:stream'
+import type { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import protobuf from 'protobufjs'
-import type { ServedCall, Service } from '../../../src/base/rpc.js'
+import type { RequestMessages, ServedCall, Service } from '../../../src/base/rpc.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import { root } from '../../../src/proto/root.js'
 
@@ -87,11 +87,12 @@ export const testService: Service = {
     },
   },
   clientStreaming: {
-    StreamingInputCall: async (requests: Readable, call) => {
+    StreamingInputCall: async (requests: RequestMessages<Asked>, call) => {
       let aggregatedPayloadSize = 0
-      for await (const asked of requests as AsyncIterable<Asked>) {
-        checkCompressed(asked, call)
-        aggregatedPayloadSize += asked.payload?.body.length ?? 0
+      for (let next = await requests.next(); next !== undefined; next = await requests.next()) {
+        checkCompressed(next.message, call)
+        aggregatedPayloadSize += next.message.payload?.body.length ?? 0
+        next.release()
       }
       return { aggregatedPayloadSize }
     },
