@@ -79,8 +79,6 @@ export class FilesystemStore extends BaseStore {
   }
 
   async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
-    const { inspection } = this.#parts
-    if (inspection.hasDoubts) await inspection.resolveDoubts(digests.digests())
     return this.#shelf.index.missing(digests)
   }
 

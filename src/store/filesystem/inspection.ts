@@ -3,9 +3,7 @@ import { stat } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { Log } from '../../base/log.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
-import type { Digest } from '../../reapi/digest.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { ABSENT } from '../index/blob-index.js'
 import { fileError } from './file-error.js'
 import { OpenFile } from './files/open-file.js'
 import { isGone } from './files/unlinker.js'
@@ -27,15 +25,12 @@ export type CheckOutcome = 'right' | 'damaged' | 'changed'
  * healed, so that they are a miss.
  */
 export class Inspection {
-  /** Whether there may be files in the index whose length nobody has looked at since the power was lost. */
-  hasDoubts: boolean
   readonly #shelf: Shelf
   readonly #log: Log
   #damagedCount = 0
 
-  constructor(shelf: Shelf, hasDoubts: boolean, log: Log) {
+  constructor(shelf: Shelf, log: Log) {
     this.#shelf = shelf
-    this.hasDoubts = hasDoubts
     this.#log = log
   }
 
@@ -44,17 +39,11 @@ export class Inspection {
     return this.#damagedCount
   }
 
-  /** Looks at those of these files that nobody has looked at since the power was lost. */
-  async resolveDoubts(digests: Iterable<Digest>): Promise<void> {
-    if (!this.hasDoubts) return
-    const doubtful = [...digests].filter((digest) => {
-      const slot = this.#shelf.index.find(digest)
-      return slot !== ABSENT && this.#shelf.index.isDoubtful(slot)
-    })
-    await boundedMap(doubtful, STATS_AT_A_TIME, async (digest) => {
-      const located = this.#shelf.find(digest)
-      if (located !== undefined) await this.look(located)
-    })
+  /** Looks at every file: a loss of power may have cut short those that were written last. */
+  async lookAtAll(): Promise<void> {
+    const { index } = this.#shelf
+    const files = [...index.slots()].filter((slot) => !index.isInline(slot))
+    await boundedMap(files, STATS_AT_A_TIME, (slot) => this.look(this.#shelf.at(slot)))
   }
 
   /** Drops a file that is gone, or not as long as it was; one that cannot be looked at stays as it is. */
@@ -62,7 +51,6 @@ export class Inspection {
     try {
       const { size } = await stat(located.path)
       if (size !== located.storedBytes) await this.#shelf.heal(located)
-      else if (this.#shelf.isAsLocated(located)) this.#shelf.index.setDoubtful(located.slot, false)
     } catch (error) {
       if (isGone(error)) await this.#shelf.heal(located)
     }
@@ -122,9 +110,7 @@ export class Inspection {
 
   /** Somebody read all of a file that had this modification time, and its bytes were right. */
   vouch(located: Located, { mtimeMs }: Pick<Stats, 'mtimeMs'>): void {
-    if (!this.#shelf.isAsLocated(located)) return
-    this.#shelf.marks.set(located.slot, mtimeMs)
-    this.#shelf.index.setDoubtful(located.slot, false)
+    if (this.#shelf.isAsLocated(located)) this.#shelf.marks.set(located.slot, mtimeMs)
   }
 
   /** Drops a blob whose bytes are not those that were written: nobody gets them again, and the next upload heals it. */

@@ -5,7 +5,6 @@ import type { BlobLease } from '../store.js'
 /** What leases need of the shelf. */
 interface Leasable {
   readonly index: BlobIndex
-  findNow(digest: Digest): number
   readonly eviction: { start(): void }
 }
 
@@ -41,7 +40,7 @@ export class Leases {
       held.set(digest.key, digest)
       this.#counts.set(digest.key, (this.#counts.get(digest.key) ?? 0) + 1)
     }
-    const slot = this.#shelf.findNow(digest)
+    const slot = this.#shelf.index.find(digest)
     if (slot !== ABSENT) this.#shelf.index.pin(slot)
     return slot !== ABSENT
   }

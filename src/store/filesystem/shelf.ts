@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
@@ -76,16 +75,6 @@ export class Shelf {
     if (located === undefined) throw notFound(digest)
     this.index.use(digest)
     return located
-  }
-
-  /** What a lease can see at once. */
-  findNow(digest: Digest): number {
-    const located = this.find(digest)
-    if (located === undefined) return ABSENT
-    if (!this.index.isDoubtful(located.slot)) return located.slot
-    const isThere = statSync(located.path, { throwIfNoEntry: false })?.size === located.storedBytes
-    if (isThere) this.index.setDoubtful(located.slot, false)
-    return isThere ? located.slot : ABSENT
   }
 
   /**

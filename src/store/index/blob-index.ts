@@ -4,12 +4,11 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
 import { BatchLookup } from './batch-lookup.js'
-import { DOUBTFUL, Entries, INLINE, type InlineCharge, PINNED, TWIN } from './entries.js'
-import type { IndexImage } from './image.js'
+import { Entries, INLINE, type InlineCharge, PINNED, TWIN } from './entries.js'
 import { Probe } from './probe.js'
 import { Recency } from './recency.js'
 import { EXTRA, NONE, Records } from './records.js'
-import { restoreRecords, restoreWhole } from './restore.js'
+import { type IndexImage, restore } from './restore.js'
 import { SlotTable } from './slot-table.js'
 
 /** When blobs must go, least recently used first. 0 is no limit. */
@@ -157,14 +156,14 @@ export class BlobIndex {
     return slot
   }
 
+  /** Every slot that stands for a blob; of those that come and go meanwhile some. */
+  *slots(): Generator<number> {
+    for (let slot = 0; slot < this.#records.slotCount; slot++) if (!this.#records.isFree(slot)) yield slot
+  }
+
   /** Slots that stand for a blob, or did: all there are lie below. */
   get slotCount(): number {
     return this.#records.slotCount
-  }
-
-  /** Whether a slot stands for a blob now. */
-  holds(slot: number): boolean {
-    return slot < this.#records.slotCount && !this.#records.isFree(slot)
   }
 
   remove(slot: number): void {
@@ -230,15 +229,6 @@ export class BlobIndex {
     this.#bytes += this.#entries.occupied(slot)
   }
 
-  /** Whether the owner still has to see that the blob is there. A flag of the owner's. */
-  isDoubtful(slot: number): boolean {
-    return this.#entries.has(slot, DOUBTFUL)
-  }
-
-  setDoubtful(slot: number, isDoubtful: boolean): void {
-    this.#entries.set(slot, DOUBTFUL, isDoubtful)
-  }
-
   storedBytesOf(slot: number): number {
     return this.#entries.storedBytesOf(slot)
   }
@@ -264,16 +254,16 @@ export class BlobIndex {
   /** What `restore` takes, for a checkpoint. */
   get image(): IndexImage {
     const { oldest, newest } = this.#recency
-    return { ...this.#records.image, ...this.#table.image, oldest, newest }
+    return { ...this.#records.image, oldest, newest }
   }
 
   /**
-   * Fills an empty index with the image of another. One that was taken while the other changed (not `isWhole`) is used
-   * for its records only: the table is made anew, and the order of use is known to the second. Nobody has pins or twins.
+   * Fills an empty index with the image of another. Of one that was taken while the other changed (not `isOrdered`) the order
+   * of use is known to the second. Nobody has pins or twins.
    */
-  restore(image: IndexImage, isWhole: boolean): void {
+  restore(image: IndexImage, isOrdered: boolean): void {
     const parts = { records: this.#records, entries: this.#entries, table: this.#table, recency: this.#recency }
-    const { count, bytes } = (isWhole ? restoreWhole : restoreRecords)(parts, image)
+    const { count, bytes } = restore(parts, image, isOrdered)
     this.#count = count
     this.#bytes = bytes
   }

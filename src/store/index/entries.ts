@@ -6,8 +6,7 @@ import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED
 /** Kept in the free bits of a record's STORED_HIGH. */
 export const PINNED = 1 << 24
 export const TWIN = 1 << 25
-export const DOUBTFUL = 1 << 26
-export const INLINE = 1 << 27
+export const INLINE = 1 << 26
 
 /** What a blob that is kept among others takes of the limit, by its length and that of its hash. */
 export type InlineCharge = (storedBytes: number, hashBytes: number) => number

@@ -1,5 +1,10 @@
-import type { IndexImage } from './image.js'
 import { NEWER, NONE, OLDER, type Records } from './records.js'
+
+/** Where the order of use begins and ends; between them it is in the records. */
+export interface RecencyImage {
+  readonly oldest: number
+  readonly newest: number
+}
 
 /** The order of last use, as a doubly linked list through the records. Every operation is O(1). */
 export class Recency {
@@ -20,7 +25,7 @@ export class Recency {
   }
 
   /** Takes over the list that an earlier run left in the records. */
-  restore({ oldest, newest }: Pick<IndexImage, 'oldest' | 'newest'>): void {
+  restore({ oldest, newest }: RecencyImage): void {
     this.#oldest = oldest
     this.#newest = newest
   }

@@ -1,4 +1,3 @@
-import type { IndexImage } from './image.js'
 import { HASH_WORDS_MAX, type Probe } from './probe.js'
 
 /** Words of a record: one cache line. Eight words of hash, then the named ones below. */
@@ -24,6 +23,14 @@ const CHUNK_MASK = CHUNK_SLOTS - 1
 
 /** 2^28 blobs are 17 GB of records: past that the numbers of slots no longer fit their words' arithmetic. */
 export const SLOTS_MAX = 1 << 28
+
+/** The records of an index, as they are kept across restarts. Living arrays: who lets time pass copies them. */
+export interface RecordsImage {
+  readonly slotCount: number
+  readonly chunks: readonly Int32Array[]
+  /** Parallel to `chunks`: the rest of long hashes, where there are any. */
+  readonly tails: readonly (Int32Array | undefined)[]
+}
 
 /**
  * Fixed-size records in chunks of 1 MiB, so that growing never copies. Hashes longer than 32 bytes keep the rest in a
@@ -104,16 +111,15 @@ export class Records {
     return this.#slotCount
   }
 
-  get image(): Pick<IndexImage, 'slotCount' | 'free' | 'chunks' | 'tails'> {
-    return { slotCount: this.#slotCount, free: this.#free, chunks: this.#chunks, tails: this.#tails }
+  get image(): RecordsImage {
+    return { slotCount: this.#slotCount, chunks: this.#chunks, tails: this.#tails }
   }
 
-  /** Takes over what an earlier run kept. */
-  restore({ slotCount, free, chunks, tails }: Pick<IndexImage, 'slotCount' | 'free' | 'chunks' | 'tails'>): void {
+  /** Takes over what an earlier run kept. Which slots are free is for the caller to find out, and to `release` them. */
+  restore({ slotCount, chunks, tails }: RecordsImage): void {
     this.#chunks = [...chunks]
     this.#tails = [...tails]
     this.#slotCount = slotCount
-    this.#free = free
   }
 
   get allocatedBytes(): number {

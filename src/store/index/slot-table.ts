@@ -1,9 +1,8 @@
-import type { IndexImage } from './image.js'
 import type { Probe } from './probe.js'
 import { NONE, type Records } from './records.js'
 
 const PARTITION_SHIFT = 24
-export const PARTITIONS = 256
+const PARTITIONS = 256
 const ENTRIES_MIN = 16
 
 /**
@@ -15,7 +14,7 @@ const ENTRIES_MIN = 16
  */
 export class SlotTable {
   readonly #records: Records
-  #seed: number
+  readonly #seed: number
   #partitions: Int32Array[]
   readonly #counts = new Int32Array(PARTITIONS)
 
@@ -72,17 +71,6 @@ export class SlotTable {
     }
     entries[gap] = 0
     this.#counts[partition] = (this.#counts[partition] as number) - 1
-  }
-
-  get image(): Pick<IndexImage, 'seed' | 'partitions' | 'counts'> {
-    return { seed: this.#seed, partitions: this.#partitions, counts: this.#counts }
-  }
-
-  /** Takes over what an earlier run kept. */
-  restore({ seed, partitions, counts }: Pick<IndexImage, 'seed' | 'partitions' | 'counts'>): void {
-    this.#seed = seed
-    this.#partitions = [...partitions]
-    this.#counts.set(counts)
   }
 
   /** Makes room in an empty table, so that `count` insertions need not make it bit by bit. */

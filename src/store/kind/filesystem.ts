@@ -68,11 +68,11 @@ const start = async (
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
   await sweep(layout)
   const { checkpointPath } = layout
-  const { hasDoubts, areFilesSynced } = await recover({ index, records, checkpointPath, log, path })
+  const mayBeTorn = await recover({ index, records, checkpointPath, log, path })
   const shelf = new Shelf({ layout, index, records, recentBytes: options.small_blob_cache_size, clock, log })
-  const inspection = new Inspection(shelf, hasDoubts, log)
-  const areSynced = isSynced && (areFilesSynced || index.count === 0)
-  const checkpoints = new Checkpoints({ index, records, path: checkpointPath, isSynced: areSynced, clock, log })
+  const inspection = new Inspection(shelf, log)
+  if (mayBeTorn) await inspection.lookAtAll()
+  const checkpoints = new Checkpoints({ index, records, path: checkpointPath, clock, log })
   const mayReplay = (segmentNumber: number): boolean => checkpoints.mayReplay(segmentNumber)
   const upkeep = new Upkeep({
     shelf,

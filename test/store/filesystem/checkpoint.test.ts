@@ -6,11 +6,11 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import { type DigestFunctionName, digestFunctions } from '../../../src/reapi/digest-function.js'
-import { markUnclean, readCheckpoint, writeCheckpoint } from '../../../src/store/filesystem/recover/checkpoint.js'
+import { readCheckpoint, writeCheckpoint } from '../../../src/store/filesystem/recover/checkpoint.js'
 import { BlobIndex } from '../../../src/store/index/blob-index.js'
 import { slotsOf } from '../index/order.js'
 
-const facts = { isSynced: true, logEnd: { number: 2 ** 33 + 5, offset: 128 } }
+const logEnd = { number: 2 ** 33 + 5, offset: 128 }
 
 const newIndex = (): BlobIndex =>
   new BlobIndex({
@@ -39,53 +39,44 @@ t.test('an index comes back from its checkpoint, of any size and function', asyn
     [40_000, ['SHA256', 'SHA256', 'SHA256', 'MD5']],
     [20_000, ['SHA512', 'BLAKE3']],
   ] as const) {
-    for (const isClean of [true, false]) {
+    for (const isOrdered of [true, false]) {
       const path = join(t.testdir(), 'index')
       const index = filled(count, names)
-      await writeCheckpoint(index, path, { ...facts, isClean })
+      await writeCheckpoint(index, path, { logEnd, isOrdered })
       const restored = newIndex()
-      t.match(await readCheckpoint(restored, path), { ...facts, isClean, isSameBoot: true, isRefused: false })
+      t.match(await readCheckpoint(restored, path), { logEnd, isSameBoot: true, isRefused: false })
       t.equal(factsOf(restored) === factsOf(index), true, `${count} of ${names}`)
       t.equal(restored.bytes, index.bytes)
     }
   }
 })
 
-t.test('what was marked unclean is told so', async (t) => {
-  const path = join(t.testdir(), 'index')
-  await writeCheckpoint(filled(10, ['SHA256']), path, { ...facts, isClean: true })
-  await markUnclean(path)
-  const restored = newIndex()
-  t.match(await readCheckpoint(restored, path), { isClean: false, isRefused: false })
-  t.equal(restored.count, 10)
-})
-
 t.test('a checkpoint with any damage is refused whole', async (t) => {
   const path = join(t.testdir(), 'index')
-  await writeCheckpoint(filled(300, ['SHA256', 'SHA384']), path, { ...facts, isClean: true })
+  await writeCheckpoint(filled(300, ['SHA256', 'SHA384']), path, { logEnd, isOrdered: true })
   const whole = await readFile(path)
-  // Behind the mark of a clean stop and the boot, which no check covers: a wrong one makes the next start look closer.
-  const uncoveredBytes = 24
+  // Behind the magic and the boot, which no check covers: a wrong one makes the next start look closer.
+  const uncoveredBytes = 20
   const readBack = async (bytes: Uint8Array): Promise<string> => {
     await writeFile(path, bytes)
     const restored = newIndex()
-    const { isRefused, isClean } = await readCheckpoint(restored, path)
-    return `${isRefused} ${isClean} ${restored.count}`
+    const { isRefused, logEnd } = await readCheckpoint(restored, path)
+    return `${isRefused} ${logEnd === undefined} ${restored.count}`
   }
-  t.equal(await readBack(whole), 'false true 300')
+  t.equal(await readBack(whole), 'false false 300')
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: uncoveredBytes, max: whole.length - 1 }), fc.nat(7), async (at, bit) => {
       const flipped = Buffer.from(whole)
       flipped.writeUInt8(flipped.readUInt8(at) ^ (1 << bit), at)
       const [cutResult, flippedResult] = [await readBack(whole.subarray(0, at)), await readBack(flipped)]
-      if (cutResult !== 'true false 0') throw new Error(`cut at ${at}: ${cutResult}`)
-      if (flippedResult !== 'true false 0') throw new Error(`flipped at ${at}: ${flippedResult}`)
+      if (cutResult !== 'true true 0') throw new Error(`cut at ${at}: ${cutResult}`)
+      if (flippedResult !== 'true true 0') throw new Error(`flipped at ${at}: ${flippedResult}`)
     }),
     { numRuns: 100 },
   )
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 4000 }), async (garbage) => {
-      if ((await readBack(garbage)) !== 'true false 0') throw new Error('garbage was believed')
+      if ((await readBack(garbage)) !== 'true true 0') throw new Error('garbage was believed')
     }),
     { numRuns: 50 },
   )
@@ -94,7 +85,7 @@ t.test('a checkpoint with any damage is refused whole', async (t) => {
 t.test('what changes while a checkpoint is written leaves it readable', async (t) => {
   const path = join(t.testdir(), 'index')
   const index = filled(40_000, ['SHA256'])
-  const writing = writeCheckpoint(index, path, { ...facts, isClean: false })
+  const writing = writeCheckpoint(index, path, { logEnd, isOrdered: false })
   let number = 0
   const changes = setInterval(() => {
     for (let at = 0; at < 500; at++) {

@@ -2,6 +2,7 @@ import type { Clock } from '../../../base/clock.js'
 import type { Log } from '../../../base/log.js'
 import type { BlobIndex } from '../../index/blob-index.js'
 import type { RecordLog } from '../records/record-log.js'
+import { Rounds } from '../rounds.js'
 import { writeCheckpoint } from './checkpoint.js'
 
 /** How much recency a kill -9 may cost. Blobs are found again without it. */
@@ -12,14 +13,12 @@ const LOG_BYTES_MAX = 512 * 1024 * 1024
 const CHECKPOINT_BYTES_EACH = 64
 const LOG_TO_CHECKPOINT = 4
 
-const FULL_CHECK_MS = 1000
+const LOOK_MS = 1000
 
 export interface CheckpointsParts {
   readonly index: BlobIndex
   readonly records: RecordLog
   readonly path: string
-  /** Whether every file in the index was brought onto the disk. */
-  readonly isSynced: boolean
   readonly clock: Clock
   readonly log: Log
 }
@@ -27,9 +26,8 @@ export interface CheckpointsParts {
 /** Keeps the index on disk: from time to time, when much was written, and at a clean stop. Where nothing changed, not at all. */
 export class Checkpoints {
   readonly #parts: CheckpointsParts
-  readonly #stopTimers: readonly (() => void)[]
-  #work = Promise.resolve()
-  #isDue = false
+  readonly #rounds: Rounds
+  #nextMs: number
   /** Of the index, as the checkpoint has it. */
   #changeCount: number
   #appendedBytes: number
@@ -40,12 +38,14 @@ export class Checkpoints {
     this.#parts = parts
     this.#changeCount = parts.index.changeCount
     this.#appendedBytes = parts.records.appendedBytes
-    this.#stopTimers = [
-      parts.clock.every(PERIOD_MS, () => this.#request()),
-      parts.clock.every(FULL_CHECK_MS, () => {
-        if (this.#isLogLong()) this.#request()
-      }),
-    ]
+    this.#nextMs = parts.clock.now() + PERIOD_MS
+    const { clock, log, path } = parts
+    this.#rounds = new Rounds({
+      clock,
+      everyMs: LOOK_MS,
+      begin: () => (this.#isDue() ? this.#write(false) : undefined),
+      failed: (error) => log.warn('could not write the checkpoint of a store', { path, error }),
+    })
   }
 
   /** Whether a start after this may still come upon the records of a segment. */
@@ -55,30 +55,23 @@ export class Checkpoints {
 
   /** Writes the last one. The index and the log stay as they are from now on. */
   async close(): Promise<void> {
-    for (const stop of this.#stopTimers) stop()
-    await this.#work
+    await this.#rounds.stop()
     await this.#write(true)
   }
 
-  #request(): void {
-    if (this.#isDue || this.#parts.index.changeCount === this.#changeCount) return
-    this.#isDue = true
-    const { log, path } = this.#parts
-    this.#work = this.#work
-      .then(() => this.#write(false))
-      .catch((error: unknown) => log.warn('could not write the checkpoint of a store', { path, error }))
-      .finally(() => {
-        this.#isDue = false
-      })
+  #isDue(): boolean {
+    if (this.#parts.index.changeCount === this.#changeCount) return false
+    return this.#parts.clock.now() >= this.#nextMs || this.#isLogLong()
   }
 
-  async #write(isClean: boolean): Promise<void> {
-    const { index, records, path, isSynced } = this.#parts
+  async #write(isOrdered: boolean): Promise<void> {
+    const { index, records, path, clock } = this.#parts
+    this.#nextMs = clock.now() + PERIOD_MS
     const { changeCount } = index
     const { appendedBytes, end } = records
     // What is believed without reading the log has to be on the disk.
     await records.sync()
-    await writeCheckpoint(index, path, { isClean, isSynced, logEnd: end })
+    await writeCheckpoint(index, path, { isOrdered, logEnd: end })
     this.#changeCount = changeCount
     this.#appendedBytes = appendedBytes
     this.#firstSegment = end.number

@@ -11,32 +11,34 @@ const SLICE = 1 << 14
 /**
  * Brings an index that a checkpoint filled up to date with the log: what lies behind `logEnd`, or all of it without a
  * checkpoint, is read in its order. How much that is depends on how much was written since, not on how much the store
- * holds. Goes on writing where the log ends.
+ * holds. Goes on writing where the log ends. Answers how many records that were.
  */
 export const replay = async (
   index: BlobIndex,
   records: RecordLog,
   logEnd: LogPosition = { number: 0, offset: 0 },
-): Promise<void> => {
+): Promise<number> => {
   const stale = await staleSlots(index, records, logEnd)
   const tail = records.segments.filter(({ number }) => number >= logEnd.number)
   let end = 0
+  let count = 0
   for (const segment of tail) {
     const from = segment.number === logEnd.number ? logEnd.offset : 0
     end = await walkRecords(segment, from, (found) => {
+      count += found.length
       for (const record of found) stale.delete(apply(index, record))
     })
   }
   for (const slot of stale) index.remove(slot)
   const last = tail.at(-1)
   if (last !== undefined) await records.resume(last, end)
+  return count
 }
 
 /** Tells the log which of its records are needed. */
 export const accountAll = async (index: BlobIndex, records: RecordLog): Promise<void> => {
-  for (let slot = 0; slot < index.slotCount; slot++) {
+  for (const slot of index.slots()) {
     if (slot % SLICE === SLICE - 1) await setImmediate()
-    if (!index.holds(slot)) continue
     const kind = index.isInline(slot) ? 'bytes' : 'file'
     records.account(index.extraOf(slot), kind, index.digestOf(slot), index.storedBytesOf(slot), true)
   }
@@ -48,9 +50,9 @@ export const accountAll = async (index: BlobIndex, records: RecordLog): Promise<
  */
 const staleSlots = async (index: BlobIndex, records: RecordLog, logEnd: LogPosition): Promise<Set<number>> => {
   const stale = new Set<number>()
-  for (let slot = 0; slot < index.slotCount; slot++) {
+  for (const slot of index.slots()) {
     if (slot % SLICE === SLICE - 1) await setImmediate()
-    if (index.holds(slot) && !isBefore(index.extraOf(slot), records, logEnd)) stale.add(slot)
+    if (!isBefore(index.extraOf(slot), records, logEnd)) stale.add(slot)
   }
   return stale
 }

@@ -7,12 +7,11 @@ const SECTION_HEAD_WORDS = 2
 export const bytesOf = (words: Int32Array): Buffer => Buffer.from(words.buffer, words.byteOffset, words.byteLength)
 
 /** Writes arrays as one section. They may change as soon as this returns: what is written is a copy. */
-export const writeSection = async (file: FileHandle, arrays: readonly (Int32Array | undefined)[]): Promise<void> => {
-  const present = arrays.filter((array) => array !== undefined)
-  const wordCount = present.reduce((sum, { length }) => sum + length, 0)
+export const writeSection = async (file: FileHandle, arrays: readonly Int32Array[]): Promise<void> => {
+  const wordCount = arrays.reduce((sum, { length }) => sum + length, 0)
   const section = new Int32Array(SECTION_HEAD_WORDS + wordCount)
   let at = SECTION_HEAD_WORDS
-  for (const array of present) {
+  for (const array of arrays) {
     section.set(array, at)
     at += array.length
   }
@@ -21,21 +20,18 @@ export const writeSection = async (file: FileHandle, arrays: readonly (Int32Arra
   await file.writeFile(bytesOf(section))
 }
 
-/**
- * Reads the next section into the arrays that `arraysFor` answers for its length. Resolves to the first of them, or to
- * undefined when the section is not whole or not as long as they are.
- */
+/** Reads the next section into the arrays that `arraysFor` answers for its length; false when it is not as long, or not whole. */
 export const readSection = async (
   file: FileHandle,
   arraysFor: (wordCount: number) => readonly Int32Array[],
-): Promise<Int32Array | undefined> => {
+): Promise<boolean> => {
   const head = new Int32Array(SECTION_HEAD_WORDS)
-  if (!(await fill(file, [head]))) return undefined
+  if (!(await fill(file, [head]))) return false
   const arrays = arraysFor(head[0] as number)
   const wordCount = arrays.reduce((sum, { length }) => sum + length, 0)
-  if (wordCount !== head[0] || !(await fill(file, arrays))) return undefined
+  if (wordCount !== head[0] || !(await fill(file, arrays))) return false
   const crc = arrays.reduce((sum, array) => crc32(bytesOf(array), sum), 0)
-  return (crc | 0) === head[1] ? arrays[0] : undefined
+  return (crc | 0) === head[1]
 }
 
 /** Fills arrays with what follows in the file; false when it ends before. */

@@ -5,9 +5,10 @@ import type { Inspection } from '../inspection.js'
 import { DEAD_SHARE_MAX } from '../records/room.js'
 import type { Segment } from '../records/segment.js'
 import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
+import { Rounds } from '../rounds.js'
 import type { Shelf } from '../shelf.js'
 
-const PERIOD_MS = 1000
+const LOOK_MS = 1000
 
 export interface CleanerParts {
   readonly shelf: Shelf
@@ -24,31 +25,24 @@ export interface CleanerParts {
  */
 export class Cleaner {
   readonly #parts: CleanerParts
-  readonly #stopTimer: () => void
-  #cleaning: Promise<void> | undefined
-  #isStopped = false
+  readonly #rounds: Rounds
 
   constructor(parts: CleanerParts) {
     this.#parts = parts
-    this.#stopTimer = parts.clock.every(PERIOD_MS, () => this.#wake())
+    this.#rounds = new Rounds({
+      clock: parts.clock,
+      everyMs: LOOK_MS,
+      begin: () => this.#clean(),
+      failed: (error) => parts.log.warn('could not give back room of the store', { error }),
+    })
   }
 
-  async stop(): Promise<void> {
-    this.#stopTimer()
-    this.#isStopped = true
-    await this.#cleaning
-  }
-
-  #wake(): void {
-    this.#cleaning ??= this.#clean()
-      .catch((error: unknown) => this.#parts.log.warn('could not give back room of the store', { error }))
-      .finally(() => {
-        this.#cleaning = undefined
-      })
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   async #clean(): Promise<void> {
-    for (let next = this.#next(); next !== undefined && !this.#isStopped; next = this.#next()) {
+    for (let next = this.#next(); next !== undefined && !this.#rounds.isStopped; next = this.#next()) {
       if (!(await this.#empty(next))) return
     }
   }

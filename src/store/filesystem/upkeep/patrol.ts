@@ -8,6 +8,7 @@ import { ABSENT } from '../../index/blob-index.js'
 import { fileError } from '../file-error.js'
 import type { Inspection } from '../inspection.js'
 import type { BlobName } from '../layout.js'
+import { Rounds } from '../rounds.js'
 import type { Shelf } from '../shelf.js'
 
 /** Names or slots between two breaths: well below a millisecond. */
@@ -33,20 +34,24 @@ export interface PatrolParts {
  */
 export class Patrol {
   readonly #parts: PatrolParts
-  readonly #stopTimer: () => void
-  #round: Promise<void> | undefined
+  readonly #rounds: Rounds
   #nextMs = 0
   #failure: string | undefined
-  #isStopped = false
   #hasGoneRound = false
 
   constructor(parts: PatrolParts) {
+    const { clock, log } = parts
     this.#parts = parts
-    this.#stopTimer = parts.clock.every(RETRY_MS, () => this.#wake())
+    this.#rounds = new Rounds({
+      clock,
+      everyMs: RETRY_MS,
+      begin: () => (clock.now() < this.#nextMs ? undefined : this.#goRound()),
+      failed: (error) => log.error('could not look after the files of a store', { error }),
+    })
   }
 
   start(): void {
-    this.#wake()
+    this.#rounds.look()
   }
 
   /** Why a folder could not be read in the last round; undefined when all could. */
@@ -59,27 +64,13 @@ export class Patrol {
     return this.#hasGoneRound
   }
 
-  async stop(): Promise<void> {
-    this.#stopTimer()
-    this.#isStopped = true
-    await this.#round
-  }
-
-  #wake(): void {
-    const { clock, log } = this.#parts
-    const beganMs = clock.now()
-    if (this.#round !== undefined || beganMs < this.#nextMs) return
-    this.#round = this.#goRound()
-      .catch((error: unknown) => log.error('could not look after the files of a store', { error }))
-      .finally(() => {
-        this.#round = undefined
-        const tookMs = clock.now() - beganMs
-        this.#nextMs = this.#failure === undefined ? clock.now() + Math.max(PERIOD_MS, tookMs / SHARE_MAX) : 0
-      })
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   async #goRound(): Promise<void> {
-    const { shelf, inspection, log } = this.#parts
+    const { shelf, clock, log } = this.#parts
+    const beganMs = clock.now()
     const seen = new Uint8Array(shelf.index.slotCount)
     let failure: string | undefined
     const fail = (error: unknown): void => {
@@ -88,13 +79,14 @@ export class Patrol {
       failure ??= fileError(error, 'look for the files of the store').message
     }
     for (const name of await shelf.layout.folders(fail)) {
-      if (this.#isStopped) return
+      if (this.#rounds.isStopped) return
       await this.#goThrough(name, seen).catch(fail)
     }
     await this.#lookForUnseen(seen)
-    if (failure === undefined && !this.#isStopped) inspection.hasDoubts = false
     this.#failure = failure
     this.#hasGoneRound = true
+    const restMs = Math.max(PERIOD_MS, (clock.now() - beganMs) / SHARE_MAX)
+    if (failure === undefined) this.#nextMs = clock.now() + restMs
   }
 
   async #goThrough(folder: string, seen: Uint8Array): Promise<void> {
@@ -107,7 +99,7 @@ export class Patrol {
       const blob = layout.parse(folder, name)
       if (blob !== undefined) this.#meet(blob, seen)
       if (at % SLICE === SLICE - 1) await setImmediate()
-      if (this.#isStopped) return
+      if (this.#rounds.isStopped) return
     }
   }
 
@@ -116,7 +108,7 @@ export class Patrol {
     const slot = index.findParts(digestFunction, hash, sizeBytes)
     const isKnown = slot !== ABSENT && !index.isInline(slot) && index.storedBytesOf(slot) === storedBytes
     if (isKnown && (!isTwin || index.hasTwin(slot))) {
-      if (!isTwin && !index.isDoubtful(slot)) seen[slot] = 1
+      if (!isTwin) seen[slot] = 1
       return
     }
     const digest = Digest.parse({ hash, sizeBytes }, digestFunction)
@@ -127,10 +119,10 @@ export class Patrol {
   /** What was not listed is gone, or came since. */
   async #lookForUnseen(seen: Uint8Array): Promise<void> {
     const { shelf, inspection } = this.#parts
-    for (let slot = 0; slot < shelf.index.slotCount && !this.#isStopped; slot++) {
+    for (const slot of shelf.index.slots()) {
+      if (this.#rounds.isStopped) return
       if (slot % SLICE === SLICE - 1) await setImmediate()
-      if (!shelf.index.holds(slot) || shelf.index.isInline(slot) || seen[slot] === 1) continue
-      await inspection.look(shelf.at(slot))
+      if (!shelf.index.isInline(slot) && seen[slot] !== 1) await inspection.look(shelf.at(slot))
     }
   }
 }

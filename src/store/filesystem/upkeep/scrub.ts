@@ -3,6 +3,7 @@ import type { Log } from '../../../base/log.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Inspection } from '../inspection.js'
 import type { Located } from '../located.js'
+import { Rounds } from '../rounds.js'
 import type { Shelf } from '../shelf.js'
 import { Pace } from './pace.js'
 
@@ -34,9 +35,7 @@ export class Scrub {
   readonly #inspection: Inspection
   readonly #pace: Pace
   readonly #log: Log
-  readonly #stopTimer: () => void
-  #round: Promise<void> | undefined
-  #isStopped = false
+  readonly #rounds: Rounds
   #roundCount = 0
   #checkedBytes = 0
 
@@ -45,14 +44,16 @@ export class Scrub {
     this.#inspection = inspection
     this.#pace = new Pace(bytesPerSecond, clock)
     this.#log = log
-    this.#stopTimer = clock.every(PERIOD_MS, () => this.start())
+    this.#rounds = new Rounds({
+      clock,
+      everyMs: PERIOD_MS,
+      begin: () => this.#goRound(),
+      failed: (error) => log.error('could not read the blobs of a store again', { error }),
+    })
   }
 
-  /** Begins a round unless one is under way. */
   start(): void {
-    this.#round ??= this.#goRound().finally(() => {
-      this.#round = undefined
-    })
+    this.#rounds.look()
   }
 
   get report(): ScrubReport {
@@ -60,22 +61,21 @@ export class Scrub {
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#stopTimer()
+    const stopped = this.#rounds.stop()
     this.#pace.stop()
-    await this.#round
+    await stopped
   }
 
   async #goRound(): Promise<void> {
     const { index } = this.#shelf
     const before = { damaged: this.#inspection.damagedCount, bytes: this.#checkedBytes }
     let blobs = 0
-    for (let slot = 0; slot < index.slotCount && !this.#isStopped; slot++) {
-      if (!index.holds(slot)) continue
+    for (const slot of index.slots()) {
+      if (this.#rounds.isStopped) return
       await this.#check(this.#shelf.at(slot))
       blobs++
     }
-    if (this.#isStopped || blobs === 0) return
+    if (blobs === 0) return
     this.#roundCount++
     const damaged = this.#inspection.damagedCount - before.damaged
     this.#log.info('read all blobs of a store again', { blobs, bytes: this.#checkedBytes - before.bytes, damaged })
@@ -90,7 +90,7 @@ export class Scrub {
         await this.#inspection.check(located, (bytes) => this.#take(bytes))
       }
     } catch (error) {
-      if (this.#isStopped) return
+      if (this.#rounds.isStopped) return
       this.#log.warn('could not read a blob of the store', { blob: located.digest.key, error })
     }
   }
@@ -98,7 +98,7 @@ export class Scrub {
   /** Rejects once there is to be an end, amid a large blob too. */
   async #take(bytes: number): Promise<void> {
     await this.#pace.take(bytes)
-    if (this.#isStopped) throw new StatusError('CANCELLED', 'the store is being closed')
+    if (this.#rounds.isStopped) throw new StatusError('CANCELLED', 'the store is being closed')
     this.#checkedBytes += bytes
   }
 }
