@@ -11,7 +11,7 @@ import { Unlinker } from './files/unlinker.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
-import type { RecordKind } from './records/record.js'
+import { type RecordKind, recordBytes } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
 
 /** What is to be known of a finished file. */
@@ -203,7 +203,7 @@ export class Shelf {
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
     const slot = this.index.insert(digest, storedBytes, kind === 'bytes')
     this.index.setExtra(slot, location)
-    this.records.account(location, kind, digest, storedBytes, true)
+    this.records.account(location, recordBytes(kind, digest, storedBytes))
     this.leases.arrived(digest, slot)
   }
 
@@ -213,7 +213,7 @@ export class Shelf {
     keepsFile: boolean,
     after?: Promise<void>,
   ): void {
-    this.records.account(location, isInline ? 'bytes' : 'file', digest, storedBytes, false)
+    this.records.account(location, -recordBytes(isInline ? 'bytes' : 'file', digest, storedBytes))
     if (isInline) {
       this.recent.delete(digest.key)
       return

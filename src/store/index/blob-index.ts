@@ -247,6 +247,10 @@ export class BlobIndex {
     this.#records.set(slot, EXTRA, extra)
   }
 
+  hashBytesOf(slot: number): number {
+    return this.#entries.hashBytesOf(slot)
+  }
+
   digestOf(slot: number): Digest {
     return this.#entries.digestOf(slot)
   }

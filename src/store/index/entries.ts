@@ -37,9 +37,7 @@ export class Entries {
 
   /** What it takes of the limit: what it is charged inline, else its length rounded up to blocks, twice with a twin. */
   occupied(slot: number): number {
-    if (this.has(slot, INLINE)) {
-      return this.#inlineCharge(this.storedBytesOf(slot), wordCountOf(this.#records.get(slot, SIZE_HIGH)) * 4)
-    }
+    if (this.has(slot, INLINE)) return this.#inlineCharge(this.storedBytesOf(slot), this.hashBytesOf(slot))
     return this.rounded(this.storedBytesOf(slot)) * (this.has(slot, TWIN) ? 2 : 1)
   }
 
@@ -63,6 +61,10 @@ export class Entries {
   set(slot: number, flag: number, isSet: boolean): void {
     const word = this.#records.get(slot, STORED_HIGH)
     this.#records.set(slot, STORED_HIGH, isSet ? word | flag : word & ~flag)
+  }
+
+  hashBytesOf(slot: number): number {
+    return wordCountOf(this.#records.get(slot, SIZE_HIGH)) * 4
   }
 
   digestOf(slot: number): Digest {

@@ -133,11 +133,10 @@ export class RecordLog {
     return (await this.#read(location, digest, headBytesOf(digest)))?.head
   }
 
-  /** The index needs a record, or no longer. */
-  account(location: number, kind: 'bytes' | 'file', digest: Digest, storedBytes: number, isNeeded: boolean): void {
+  /** The index needs a record of so many bytes, or no longer: then they are below 0. */
+  account(location: number, bytes: number): void {
     const segment = this.segmentAt(location)
-    const length = recordBytes(kind, digest, storedBytes)
-    if (segment !== undefined) segment.liveBytes += isNeeded ? length : -length
+    if (segment !== undefined) segment.liveBytes += bytes
   }
 
   /** Brings everything in front of `end` onto the disk. */

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 import { offsetIn } from '../records/location.js'
+import { recordBytesOf } from '../records/record.js'
 import type { LogPosition, RecordLog } from '../records/record-log.js'
 import type { Segment } from '../records/segment.js'
 import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
@@ -40,7 +41,7 @@ export const accountAll = async (index: BlobIndex, records: RecordLog): Promise<
   for (const slot of index.slots()) {
     if (slot % SLICE === SLICE - 1) await setImmediate()
     const kind = index.isInline(slot) ? 'bytes' : 'file'
-    records.account(index.extraOf(slot), kind, index.digestOf(slot), index.storedBytesOf(slot), true)
+    records.account(index.extraOf(slot), recordBytesOf(kind, index.hashBytesOf(slot), index.storedBytesOf(slot)))
   }
 }
 

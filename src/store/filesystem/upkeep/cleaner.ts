@@ -84,15 +84,15 @@ export class Cleaner {
     return isWhole
   }
 
-  #copy({ head, bytes, location }: WalkedRecord): Promise<void> {
+  #copy({ head, bytes, location, length }: WalkedRecord): Promise<void> {
     const { index, records } = this.#parts.shelf
-    const { kind, digest, storedBytes } = head
+    const { kind, digest } = head
     return new Promise((resolve, failed) => {
       const placed = (copyLocation: number): void => {
         const slot = index.find(digest)
         if (kind !== 'removal' && slot !== ABSENT && index.extraOf(slot) === location) {
-          records.account(location, kind, digest, storedBytes, false)
-          records.account(copyLocation, kind, digest, storedBytes, true)
+          records.account(location, -length)
+          records.account(copyLocation, length)
           index.setExtra(slot, copyLocation)
         }
         resolve()
