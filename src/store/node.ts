@@ -25,91 +25,77 @@ export class StoreNode extends ForwardingStore {
     this.#meter = meter
   }
 
-  /** Without `await`, which would cost each small call as much again as it is counted for; so does `get`. */
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
-    const sinceMs = performance.now()
-    return this.backend.findMissing(digests, call).then(
-      (missing) => {
-        this.#meter.took('find_missing', performance.now() - sinceMs)
-        this.#count('find_missing', 'hit', digests.count - missing.count)
-        this.#count('find_missing', 'miss', missing.count)
-        return missing
-      },
-      (error: unknown) => {
-        this.#meter.took('find_missing', performance.now() - sinceMs)
-        this.#count('find_missing', unlessCallers(error, 'error'), digests.count)
-        throw this.#placed(error, call)
-      },
-    )
+    const ask = (): Promise<DigestBatch> => this.backend.findMissing(digests, call)
+    return this.#watch({ operation: 'find_missing', blobs: digests.count, call }, ask, (missing) => {
+      this.#count('find_missing', 'hit', digests.count - missing.count)
+      this.#count('find_missing', 'miss', missing.count)
+      return missing
+    })
   }
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const ask = (): Promise<Blob> => this.backend.get(digest, range, call)
+    return this.#watch({ operation: 'read', blobs: 1, call }, ask, (blob) => {
+      this.#count('read', 'hit', 1)
+      this.#meter.moved('out', blob.sizeBytes ?? expectedBytes(digest, range))
+      return blob.onFailure(this.#brokeOff)
+    })
+  }
+
+  override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
+    const ask = (): Promise<void> => this.backend.put(digest, blob, call)
+    return this.#watch({ operation: 'write', blobs: 1, call }, ask, () => this.#wrote(sizeBytes))
+  }
+
+  /** What became of each is told in the answer. */
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
+    const ask = (): Promise<Outcomes> => this.backend.putAll(entries, call)
+    return this.#watch({ operation: 'write', blobs: entries.length, call }, ask, (outcomes) => {
+      for (const [at, sizeBytes] of sizes.entries()) {
+        const failure = outcomes[at]
+        if (failure === undefined) this.#wrote(sizeBytes)
+        else this.#count('write', resultOf(failure), 1)
+      }
+      return outcomes
+    })
+  }
+
+  override remove(digest: Digest, call: Call): Promise<void> {
+    const ask = (): Promise<void> => this.backend.remove(digest, call)
+    return this.#watch({ operation: 'delete', blobs: 1, call }, ask, () => this.#count('delete', 'success', 1))
+  }
+
+  /** Without `await`, which would cost each small call as much again as it is counted for. */
+  #watch<Answer>(
+    { operation, blobs, call }: { readonly operation: StoreOperation; readonly blobs: number; readonly call: Call },
+    ask: () => Promise<Answer>,
+    done: (answer: Answer) => Answer,
+  ): Promise<Answer> {
     const sinceMs = performance.now()
-    return this.backend.get(digest, range, call).then(
-      (blob) => {
-        this.#meter.took('read', performance.now() - sinceMs)
-        this.#meter.count('read', 'hit', 1)
-        this.#meter.moved('out', blob.sizeBytes ?? expectedBytes(digest, range))
-        return blob.onFailure(this.#brokeOff)
+    return ask().then(
+      (answer) => {
+        this.#meter.took(operation, performance.now() - sinceMs)
+        return done(answer)
       },
       (error: unknown) => {
-        this.#meter.took('read', performance.now() - sinceMs)
-        this.#meter.count('read', isStatus(error, 'NOT_FOUND') ? 'miss' : unlessCallers(error, 'error'), 1)
+        this.#meter.took(operation, performance.now() - sinceMs)
+        const isMiss = operation === 'read' && isStatus(error, 'NOT_FOUND')
+        this.#count(operation, isMiss ? 'miss' : resultOf(error), blobs)
         throw this.#placed(error, call)
       },
     )
   }
 
-  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    const sinceMs = performance.now()
-    const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
-    try {
-      await this.backend.put(digest, blob, call)
-      this.#wrote(undefined, sizeBytes)
-    } catch (error) {
-      this.#wrote(error, sizeBytes)
-      throw this.#placed(error, call)
-    } finally {
-      this.#meter.took('write', performance.now() - sinceMs)
-    }
-  }
-
-  /** What became of each is told in the answer. */
-  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const sinceMs = performance.now()
-    const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
-    try {
-      const outcomes = await this.backend.putAll(entries, call)
-      for (const [at, sizeBytes] of sizes.entries()) this.#wrote(outcomes[at], sizeBytes)
-      return outcomes
-    } catch (error) {
-      this.#count('write', unlessCallers(error, 'error'), entries.length)
-      throw this.#placed(error, call)
-    } finally {
-      this.#meter.took('write', performance.now() - sinceMs)
-    }
-  }
-
-  override async remove(digest: Digest, call: Call): Promise<void> {
-    const sinceMs = performance.now()
-    try {
-      await this.backend.remove(digest, call)
-      this.#meter.count('delete', 'success', 1)
-    } catch (error) {
-      this.#meter.count('delete', unlessCallers(error, 'error'), 1)
-      throw this.#placed(error, call)
-    } finally {
-      this.#meter.took('delete', performance.now() - sinceMs)
-    }
-  }
-
   readonly #brokeOff = (error: unknown): void => {
-    if (unlessCallers(error, 'error') === 'error') this.#meter.count('read', 'error', 1)
+    if (resultOf(error) === 'error') this.#count('read', 'error', 1)
   }
 
-  #wrote(error: unknown, sizeBytes: number): void {
-    this.#meter.count('write', error === undefined ? 'success' : unlessCallers(error, 'error'), 1)
-    if (error === undefined) this.#meter.moved('in', sizeBytes)
+  #wrote(sizeBytes: number): void {
+    this.#count('write', 'success', 1)
+    this.#meter.moved('in', sizeBytes)
   }
 
   #count(operation: StoreOperation, result: StoreResult, blobs: number): void {
@@ -136,8 +122,7 @@ export interface NodeOptions {
 /** What a caller brings about itself: it left, sent what is no such blob, or asked for what is beyond its end. */
 const CALLERS = new Set<number>([Code.CANCELLED, Code.INVALID_ARGUMENT, Code.OUT_OF_RANGE, Code.DEADLINE_EXCEEDED])
 
-const unlessCallers = (thrown: unknown, otherwise: StoreResult): StoreResult =>
-  CALLERS.has(StatusError.from(thrown).code) ? 'cancelled' : otherwise
+const resultOf = (thrown: unknown): StoreResult => (CALLERS.has(StatusError.from(thrown).code) ? 'cancelled' : 'error')
 
 /** The length of a blob that does not know it itself: by its digest, where that says anything about it. */
 const expectedBytes = ({ describesContent, sizeBytes }: Digest, { offset, limit }: Range): number => {

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
-import { Evictions } from '../index/evictions.js'
 import type { Located } from './located.js'
 
 /** What eviction needs of the shelf. */
@@ -23,7 +22,6 @@ const SLICE = 500
 
 /** Deletes what the limits no longer allow, behind the back of every call. */
 export class Eviction {
-  readonly done = new Evictions()
   readonly #shelf: Evictable
   readonly #clock: Clock
   #round = Promise.resolve()
@@ -61,12 +59,11 @@ export class Eviction {
     const slot = index.victim()
     if (slot === ABSENT) return false
     const located = this.#shelf.at(slot)
-    const nowMs = this.#clock.now()
     if (this.#shelf.isCommitting(located.digest)) {
-      index.touch(slot, Math.ceil(nowMs / 1000))
+      index.touch(slot, Math.ceil(this.#clock.now() / 1000))
       return false
     }
-    this.done.add(nowMs, index.accessedOf(slot))
+    index.noteEviction(slot)
     if (located.isInline) this.#shelf.leave(located)
     else {
       this.#unlinkCount++

@@ -85,13 +85,12 @@ export class FilesystemStore extends BaseStore {
   async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const located = this.#shelf.locate(digest)
-      const { offset, end } = extentOf(range, located.storedBytes, digest.key)
+      extentOf(range, located.storedBytes, digest.key)
       if (located.isInline) {
         const bytes = await this.#parts.inspection.readInline(located).catch((error: unknown) => {
           throw fileError(error, `read blob ${digest.key}`)
         })
-        if (bytes !== undefined)
-          return Blob.ofBytes(isWhole(range, bytes.length) ? bytes : bytes.subarray(offset, end), { offset })
+        if (bytes !== undefined) return Blob.ofPart(bytes, range, digest.key)
       } else {
         const file = await this.#parts.inspection.openFile(located)
         const blob = file && (await this.#blobOf(file, located, range))
@@ -165,13 +164,10 @@ export class FilesystemStore extends BaseStore {
   }
 
   override get usage(): FilesystemUsage {
-    const { index, unlinker, eviction } = this.#shelf
+    const { index, unlinker } = this.#shelf
     const { upkeep, inspection } = this.#parts
-    const { count: entryCount, bytes: sizeBytes, maxBytes } = index
-    const { count: evictedCount, lastIdleMs: lastEvictedIdleMs } = eviction.done
-    const evicted = { evictedCount, evictFailureCount: unlinker.failureCount, lastEvictedIdleMs }
     const { damagedCount } = inspection
-    return { ...upkeep.report, entryCount, sizeBytes, maxBytes, ...evicted, damagedCount }
+    return { ...upkeep.report, ...index.usage, evictFailureCount: unlinker.failureCount, damagedCount }
   }
 
   /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */

@@ -6,7 +6,7 @@ import { codec } from '../../proto/codec.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { extentOf, type Range } from '../../stream/path.js'
+import type { Range } from '../../stream/path.js'
 import { BaseStore } from '../store.js'
 import type { Health } from './health.js'
 import { METHODS, type RemoteServer } from './remote-server.js'
@@ -44,8 +44,7 @@ export class GrpcActionCacheStore extends BaseStore {
 
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const bytes = await this.#ask(digest, call)
-    const { offset, end } = extentOf(range, bytes.length, digest.key)
-    return Blob.ofBytes(bytes.subarray(offset, end), { offset })
+    return Blob.ofPart(bytes, range, digest.key)
   }
 
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {

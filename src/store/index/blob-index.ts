@@ -1,8 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { Clock } from '../../base/clock.js'
+import type { EvictionPolicy } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import type { StoreUsage } from '../meter.js'
 import { BatchLookup } from './batch-lookup.js'
 import { Entries, INLINE, type InlineCharge, PINNED, TWIN } from './entries.js'
 import { Probe } from './probe.js'
@@ -20,6 +22,13 @@ export interface EvictionLimits {
   /** Since the last use. */
   readonly maxSeconds: number
 }
+
+export const limitsOf = (policy: EvictionPolicy): EvictionLimits => ({
+  maxBytes: policy.max_bytes,
+  evictBytes: policy.evict_bytes,
+  maxCount: policy.max_count,
+  maxSeconds: policy.max_seconds,
+})
 
 export interface BlobIndexOptions {
   readonly limits: EvictionLimits
@@ -54,6 +63,8 @@ export class BlobIndex {
   #bytes = 0
   #isDraining = false
   #changeCount = 0
+  #evictedCount = 0
+  #lastEvictedIdleMs: number | undefined
 
   constructor(options: BlobIndexOptions) {
     this.#limits = options.limits
@@ -71,9 +82,14 @@ export class BlobIndex {
     return this.#bytes
   }
 
-  /** The limit; undefined where there is none. */
-  get maxBytes(): number | undefined {
-    return this.#limits.maxBytes > 0 ? this.#limits.maxBytes : undefined
+  get usage(): Omit<StoreUsage, 'evictFailureCount'> {
+    return {
+      entryCount: this.#count,
+      sizeBytes: this.#bytes,
+      maxBytes: this.#limits.maxBytes > 0 ? this.#limits.maxBytes : undefined,
+      evictedCount: this.#evictedCount,
+      lastEvictedIdleMs: this.#lastEvictedIdleMs,
+    }
   }
 
   /** Grows with every change, uses included: whoever kept an image need not keep another of the same count. */
@@ -187,6 +203,12 @@ export class BlobIndex {
     if (this.#isDraining || (maxCount > 0 && this.#count > maxCount)) return oldest
     const isExpired = maxSeconds > 0 && this.#clock.now() / 1000 - this.accessedOf(oldest) >= maxSeconds
     return isExpired ? oldest : ABSENT
+  }
+
+  /** The owner is about to free a victim: counted, for who watches. */
+  noteEviction(slot: number): void {
+    this.#evictedCount++
+    this.#lastEvictedIdleMs = Math.max(0, this.#clock.now() - this.accessedOf(slot) * 1000)
   }
 
   /** Whether a blob of this length may stay when it is alone. */

@@ -9,7 +9,7 @@ import { type ReferencedBlobs, referencedBlobs } from '../../reapi/action-result
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { extentOf, type Range, WHOLE } from '../../stream/path.js'
+import { type Range, WHOLE } from '../../stream/path.js'
 import { asCas } from '../cas.js'
 import { firstMissing } from '../completeness-checking/first-missing.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
@@ -64,8 +64,7 @@ class CompletenessCheckingStore extends ForwardingStore {
     const bytes = await blob.bytes({ maxBytes: MAX_RESULT_BYTES, signal: call.signal })
     const referenced = await this.#referencedBy(bytes, action, call)
     await this.#checkOutputs(referenced, call)
-    const { offset, end } = extentOf(range, bytes.length, action.key)
-    return Blob.ofBytes(end - offset === bytes.length ? bytes : bytes.subarray(offset, end), { offset })
+    return Blob.ofPart(bytes, range, action.key)
   }
 
   override async health(call: Call): Promise<HealthStatus> {

@@ -8,7 +8,6 @@ import type { Blob } from '../../stream/blob/blob.js'
 import { putBoth } from '../../stream/blob/put-both.js'
 import { isWhole, type Range } from '../../stream/path.js'
 import { Copies, notCached, unlessAborted } from '../fast-slow/copies.js'
-import { PopulatedFiles } from '../fast-slow/populated-files.js'
 import type { StoreKind } from '../kind.js'
 import {
   BaseStore,
@@ -47,7 +46,7 @@ class FastSlowStore extends BaseStore {
     this.#fillsFast = options.fast_direction === 'both' || options.fast_direction === 'get'
     this.#bypassBytes = options.bypass_dedup_threshold_bytes || Number.POSITIVE_INFINITY
     this.#copies = new Copies({ fast, slow })
-    this.files = fast.files && new PopulatedFiles(fast.files, (digest, call) => this.#populate(digest, call))
+    this.files = fast.files && this.#populated(fast.files)
     const { encodings } = (slow.properties.keepsNothing ? fast : slow).properties
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
     this.properties = { ...PLAIN, keepsNothing, encodings }
@@ -163,6 +162,16 @@ class FastSlowStore extends BaseStore {
     if (this.#fastTakesUploads) return this.#fast.put(digest, blob, call)
     blob.discard()
     throw new StatusError('PERMISSION_DENIED', `blob ${digest.key} cannot be written: neither tier takes uploads`)
+  }
+
+  /** The files of fast, with the way to get blobs into them from slow. */
+  #populated(files: BlobFiles): BlobFiles {
+    return {
+      lease: (digests) => files.lease(digests),
+      link: (digest, destination, isExecutable) => files.link(digest, destination, isExecutable),
+      populate: (digest, call) => this.#populate(digest, call),
+      drop: (digest, call) => files.drop(digest, call),
+    }
   }
 
   async #populate(digest: Digest, call: Call): Promise<void> {

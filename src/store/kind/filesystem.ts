@@ -15,7 +15,7 @@ import { recover } from '../filesystem/recover/recover.js'
 import { Shelf } from '../filesystem/shelf.js'
 import { Shortages } from '../filesystem/upkeep/shortages.js'
 import { Upkeep } from '../filesystem/upkeep/upkeep.js'
-import { BlobIndex } from '../index/blob-index.js'
+import { BlobIndex, limitsOf } from '../index/blob-index.js'
 import type { BuildContext, StoreKind } from '../kind.js'
 
 const EXPIRY_PERIOD_MS = 1000
@@ -55,16 +55,10 @@ const start = async (
   release: () => Promise<void>,
 ): Promise<FilesystemStore> => {
   const policy = options.eviction_policy
-  const limits = {
-    maxBytes: policy.max_bytes,
-    evictBytes: policy.evict_bytes,
-    maxCount: policy.max_count,
-    maxSeconds: policy.max_seconds,
-  }
   const isSynced = options.durability === 'power_loss'
   const concurrent = options.max_concurrent_writes
-  const index = new BlobIndex({ limits, clock, blockSizeBytes: options.block_size, inlineCharge })
-  const segmentBytes = segmentBytesFor(limits.maxBytes)
+  const index = new BlobIndex({ limits: limitsOf(policy), clock, blockSizeBytes: options.block_size, inlineCharge })
+  const segmentBytes = segmentBytesFor(policy.max_bytes)
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
   await sweep(layout)
   const { checkpointPath } = layout
@@ -93,7 +87,7 @@ const start = async (
   })
   shelf.eviction.start()
   upkeep.start()
-  const stopExpiry = limits.maxSeconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.eviction.start()) : () => {}
+  const stopExpiry = policy.max_seconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.eviction.start()) : () => {}
   resources.add(`files of ${path}`, async () => {
     stopExpiry()
     try {

@@ -1,5 +1,4 @@
 import { type Call, cancellation } from '../../base/call.js'
-import type { Clock } from '../../base/clock.js'
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { MemoryOptions } from '../../config/config.js'
@@ -9,10 +8,9 @@ import { Blob } from '../../stream/blob/blob.js'
 import { streamsOf } from '../../stream/blob/form.js'
 import { join } from '../../stream/join.js'
 import { extentOf, type Range } from '../../stream/path.js'
-import { ABSENT, BlobIndex } from '../index/blob-index.js'
-import { Evictions } from '../index/evictions.js'
+import { ABSENT, BlobIndex, limitsOf } from '../index/blob-index.js'
 import type { StoreKind } from '../kind.js'
-import { MemorySink, MemorySource, own, tooLargeToKeep } from '../memory/stages.js'
+import { own, PiecesSink, readPieces, tooLargeToKeep } from '../memory/pieces.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore } from '../store.js'
 
@@ -25,19 +23,14 @@ class MemoryStore extends BaseStore {
   readonly #index: BlobIndex
   /** What each slot of the index holds. */
   readonly #blobs: (readonly Buffer[])[] = []
-  readonly #clock: Clock
-  readonly #evictions = new Evictions()
 
-  constructor(index: BlobIndex, clock: Clock) {
+  constructor(index: BlobIndex) {
     super()
     this.#index = index
-    this.#clock = clock
   }
 
   override get usage(): StoreUsage {
-    const { count: entryCount, bytes: sizeBytes, maxBytes } = this.#index
-    const { count: evictedCount, lastIdleMs: lastEvictedIdleMs } = this.#evictions
-    return { entryCount, sizeBytes, maxBytes, evictedCount, evictFailureCount: 0, lastEvictedIdleMs }
+    return { ...this.#index.usage, evictFailureCount: 0 }
   }
 
   async findMissing(digests: DigestBatch): Promise<DigestBatch> {
@@ -48,10 +41,10 @@ class MemoryStore extends BaseStore {
     const slot = this.#index.use(digest)
     const pieces = slot === ABSENT ? undefined : this.#blobs[slot]
     if (pieces === undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in memory`)
+    const [first = EMPTY] = pieces
+    if (pieces.length <= 1) return Blob.ofPart(first, range, digest.key)
     const { offset, end } = extentOf(range, this.#index.storedBytesOf(slot), digest.key)
-    const [only] = pieces
-    if (pieces.length === 1 && only !== undefined) return Blob.ofBytes(partOf(only, offset, end), { offset })
-    return Blob.ofPath([new MemorySource(pieces, offset, end)], { sizeBytes: end - offset, offset })
+    return Blob.ofPath([readPieces(pieces, offset, end)], { sizeBytes: end - offset, offset })
   }
 
   async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
@@ -80,7 +73,7 @@ class MemoryStore extends BaseStore {
    */
   evict(kept: number = ABSENT): void {
     for (let slot = this.#index.victim(); slot !== ABSENT && slot !== kept; slot = this.#index.victim()) {
-      this.#evictions.add(this.#clock.now(), this.#index.accessedOf(slot))
+      this.#index.noteEviction(slot)
       this.#free(slot)
     }
   }
@@ -90,8 +83,8 @@ class MemoryStore extends BaseStore {
     this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
   }
 
-  #sink(digest: Digest): MemorySink {
-    return new MemorySink({
+  #sink(digest: Digest): PiecesSink {
+    return new PiecesSink({
       fits: (sizeBytes) => this.#index.fits(sizeBytes),
       commit: (pieces, sizeBytes) => this.#insert(digest, pieces, sizeBytes),
     })
@@ -110,24 +103,15 @@ class MemoryStore extends BaseStore {
 }
 
 const NOTHING: readonly Buffer[] = []
-
-/** The very same buffer where that is all of it: who knows what it holds by the buffer recognises it. */
-const partOf = (bytes: Buffer, offset: number, end: number): Buffer =>
-  end - offset === bytes.length ? bytes : bytes.subarray(offset, end)
+const EMPTY = Buffer.alloc(0)
 
 const EXPIRY_PERIOD_MS = 10_000
 
 export const memory: StoreKind<MemoryOptions> = {
   build: ({ eviction_policy: policy }, { clock, resources, path }) => {
-    const limits = {
-      maxBytes: policy.max_bytes,
-      evictBytes: policy.evict_bytes,
-      maxCount: policy.max_count,
-      maxSeconds: policy.max_seconds,
-    }
-    const store = new MemoryStore(new BlobIndex({ limits, clock }), clock)
+    const store = new MemoryStore(new BlobIndex({ limits: limitsOf(policy), clock }))
     // An idle store gives its memory back as well.
-    if (limits.maxSeconds > 0)
+    if (policy.max_seconds > 0)
       resources.add(
         `expiry of ${path}`,
         clock.every(EXPIRY_PERIOD_MS, () => store.evict()),

@@ -4,7 +4,7 @@ import type { Digest } from '../../reapi/digest.js'
 import { collect, deliver } from '../collect.js'
 import { Drain } from '../drain.js'
 import { join } from '../join.js'
-import { discard, type ReadPath, type WritePath } from '../path.js'
+import { discard, extentOf, type Range, type ReadPath, type WritePath } from '../path.js'
 import type { PendingCheck } from '../verify.js'
 import { checkStage, isFull } from './check.js'
 import { type FailureListener, type Failures, NOBODY } from './failures.js'
@@ -61,6 +61,12 @@ export class Blob {
   /** The bytes must stay as they are until the blob was taken, and what came of that is settled. */
   static ofBytes(bytes: Buffer, facts: BlobFacts = {}): Blob {
     return new Blob(begin({ kind: 'bytes', bytes }, facts, bytes.length))
+  }
+
+  /** What a range says of a blob whose bytes are at hand, as `extentOf`: the very same buffer where that is all of it. */
+  static ofPart(bytes: Buffer, range: Range, key: string): Blob {
+    const { offset, end } = extentOf(range, bytes.length, key)
+    return Blob.ofBytes(end - offset === bytes.length ? bytes : bytes.subarray(offset, end), { offset })
   }
 
   static ofFile(file: BlobFile, facts: BlobFacts = {}): Blob {

@@ -1,0 +1,69 @@
+import { Readable, Writable } from 'node:stream'
+import { StatusError } from '../../base/status-error.js'
+import { STAGE_BYTES } from '../../stream/path.js'
+
+/** Blobs that come as streams are kept in pieces of this length, so that a large one is neither one allocation nor ever moved. */
+const PIECE_BYTES = 256 * 1024
+
+interface PiecesSinkParts {
+  fits(sizeBytes: number): boolean
+  commit(pieces: readonly Buffer[], sizeBytes: number): void
+}
+
+/** Copies each byte, into buffers of its own: a slice of a 4 MiB message must not keep the whole message alive. */
+export class PiecesSink extends Writable {
+  readonly #parts: PiecesSinkParts
+  readonly #pieces: Buffer[] = []
+  #sizeBytes = 0
+
+  constructor(parts: PiecesSinkParts) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#parts = parts
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
+    if (!this.#parts.fits(this.#sizeBytes + chunk.length)) {
+      callback(tooLargeToKeep(this.#sizeBytes + chunk.length))
+      return
+    }
+    for (let at = 0; at < chunk.length; ) {
+      const filledBytes = this.#sizeBytes % PIECE_BYTES
+      if (filledBytes === 0) this.#pieces.push(Buffer.allocUnsafeSlow(PIECE_BYTES))
+      const copiedBytes = chunk.copy(this.#pieces.at(-1) as Buffer, filledBytes, at)
+      at += copiedBytes
+      this.#sizeBytes += copiedBytes
+    }
+    callback()
+  }
+
+  override _final(callback: () => void): void {
+    const lastBytes = this.#sizeBytes % PIECE_BYTES
+    if (lastBytes > 0) this.#pieces.push(own((this.#pieces.pop() as Buffer).subarray(0, lastBytes)))
+    this.#parts.commit(this.#pieces, this.#sizeBytes)
+    callback()
+  }
+}
+
+export const tooLargeToKeep = (sizeBytes: number): StatusError =>
+  new StatusError('RESOURCE_EXHAUSTED', `a blob of ${sizeBytes} bytes or more exceeds max_bytes of this store`)
+
+/** Not from Node's pool, where one small blob that stays would keep the memory of its evicted neighbours. */
+export const own = (bytes: Buffer): Buffer => {
+  const copy = Buffer.allocUnsafeSlow(bytes.length)
+  bytes.copy(copy)
+  return copy
+}
+
+/** The bytes of several pieces from `offset` up to `end`, which it keeps alive though the store may forget them. */
+export const readPieces = (pieces: readonly Buffer[], offset: number, end: number): Readable =>
+  Readable.from(partsOf(pieces, offset, end), { objectMode: false, highWaterMark: STAGE_BYTES })
+
+function* partsOf(pieces: readonly Buffer[], offset: number, end: number): Generator<Buffer> {
+  for (let at = offset; at < end; ) {
+    const from = at % PIECE_BYTES
+    const part = pieces[Math.floor(at / PIECE_BYTES)]?.subarray(from, from + end - at)
+    if (part === undefined) return
+    at += part.length
+    yield part
+  }
+}
