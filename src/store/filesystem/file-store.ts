@@ -1,5 +1,4 @@
 import { open, stat, unlink } from 'node:fs/promises'
-import { crc32 } from 'node:zlib'
 import { type Call, cancellation } from '../../base/call.js'
 import { errnoOf } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
@@ -27,7 +26,7 @@ import type { Inspection } from './inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
 import type { Shelf } from './shelf.js'
 import type { Shortages } from './upkeep/shortages.js'
-import type { Upkeep, UpkeepReport } from './upkeep/upkeep.js'
+import type { Upkeep } from './upkeep/upkeep.js'
 
 /** Up to here a part of a file is read while it is opened: open, read, close, and no stream that holds a descriptor. */
 const READ_AT_ONCE_BYTES = 64 * 1024
@@ -47,12 +46,6 @@ export interface FilesystemStoreParts {
   readonly syncs: FolderSyncs | undefined
   readonly upkeep: Upkeep
   readonly shortages: Shortages
-}
-
-/** What the store holds and has come upon, for who watches it. */
-export interface FilesystemUsage extends StoreUsage, UpkeepReport {
-  /** Since the start. */
-  readonly damagedCount: number
 }
 
 /**
@@ -163,11 +156,9 @@ export class FilesystemStore extends BaseStore {
     return { state, structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 
-  override get usage(): FilesystemUsage {
+  override get usage(): StoreUsage {
     const { index, unlinker } = this.#shelf
-    const { upkeep, inspection } = this.#parts
-    const { damagedCount } = inspection
-    return { ...upkeep.report, ...index.usage, evictFailureCount: unlinker.failureCount, damagedCount }
+    return { ...index.usage, evictFailureCount: unlinker.failureCount }
   }
 
   /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */
@@ -187,13 +178,14 @@ export class FilesystemStore extends BaseStore {
       ...{ file, key: digest.key, offset, end, bufferBytes: this.#parts.bufferBytes },
       onTorn: () => void this.#shelf.heal(located),
     })
-    if (inspection.suspects(located, stats)) {
+    const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
+    const isUnchecked = isWhole(range, storedBytes) && !inspection.trusts(located, stats)
+    if (inspection.suspects(located, stats) || (isUnchecked && isAtOnce)) {
       await part.close()
       await inspection.check(located)
       return undefined
     }
-    const isAtOnce = sizeBytes <= READ_AT_ONCE_BYTES
-    if (!isWhole(range, storedBytes) || inspection.trusts(located, stats)) {
+    if (!isUnchecked) {
       return isAtOnce ? Blob.ofBytes(await readFile(part), { offset }) : Blob.ofFile(part, { offset })
     }
     const checksum = await inspection.checksumOf(located)
@@ -205,11 +197,7 @@ export class FilesystemStore extends BaseStore {
       if (isRight) inspection.vouch(located, stats)
       else await inspection.damaged(located)
     }
-    if (!isAtOnce) return Blob.ofPath([part.checked({ checksum, done })], { sizeBytes, offset })
-    const bytes = await readFile(part)
-    const isRight = crc32(bytes) === checksum
-    await done(isRight)
-    return isRight ? Blob.ofBytes(bytes, { offset }) : undefined
+    return Blob.ofPath([part.checked({ checksum, done })], { sizeBytes, offset })
   }
 
   async #putBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {

@@ -3,14 +3,12 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
-import type { Digest } from '../../reapi/digest.js'
+import { Digest } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
 
 /** What the name of a file says. */
 export interface BlobName {
-  readonly digestFunction: DigestFunction
-  readonly hash: string
-  readonly sizeBytes: number
+  readonly digest: Digest
   readonly storedBytes: number
   readonly isTwin: boolean
 }
@@ -99,7 +97,7 @@ export class Layout {
     const [sizeBytes, storedBytes] = [Number(size), Number(stored)]
     if (hash.length !== digestFunction?.hexLength || !hash.startsWith(folder.slice(-2))) return undefined
     if (!Number.isSafeInteger(sizeBytes) || !Number.isSafeInteger(storedBytes)) return undefined
-    return { digestFunction, hash, sizeBytes, storedBytes, isTwin: twin === 'x' }
+    return { digest: Digest.parse({ hash, sizeBytes }, digestFunction), storedBytes, isTwin: twin === 'x' }
   }
 
   nextTempPath(): string {

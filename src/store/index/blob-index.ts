@@ -3,7 +3,6 @@ import type { Clock } from '../../base/clock.js'
 import type { EvictionPolicy } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import type { DigestFunction } from '../../reapi/digest-function.js'
 import type { StoreUsage } from '../meter.js'
 import { BatchLookup } from './batch-lookup.js'
 import { Entries, INLINE, type InlineCharge, PINNED, TWIN } from './entries.js'
@@ -105,13 +104,6 @@ export class BlobIndex {
   /** The slot of a blob, or ABSENT. Changes nothing. */
   find(digest: Digest): number {
     this.#probe.load(digest)
-    const slot = this.#table.find(this.#probe)
-    return slot === NONE ? ABSENT : slot
-  }
-
-  /** `find` by the parts of a valid digest, for who reads a million of them and needs no object for each. */
-  findParts(digestFunction: DigestFunction, hash: string, sizeBytes: number): number {
-    this.#probe.loadParts(digestFunction, hash, sizeBytes)
     const slot = this.#table.find(this.#probe)
     return slot === NONE ? ABSENT : slot
   }

@@ -1,5 +1,4 @@
 import type { Digest } from '../../reapi/digest.js'
-import type { DigestFunction } from '../../reapi/digest-function.js'
 
 /** Hash words of the longest function served (SHA512). */
 export const HASH_WORDS_MAX = 16
@@ -20,11 +19,7 @@ export class Probe {
   #loadedCount = 0
 
   /** Reads the first two words only: enough to tell that a digest is absent. `complete` reads the others. */
-  load(digest: Digest): void {
-    this.loadParts(digest.function, digest.hash, digest.sizeBytes)
-  }
-
-  loadParts(digestFunction: DigestFunction, hash: string, sizeBytes: number): void {
+  load({ function: digestFunction, hash, sizeBytes }: Digest): void {
     this.#hash = hash
     this.wordCount = hash.length >>> 3
     this.sizeLow = sizeBytes | 0

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '../../../base/clock.js'
 import { errnoOf } from '../../../base/errno.js'
 import type { Log } from '../../../base/log.js'
-import { Digest } from '../../../reapi/digest.js'
 import { ABSENT } from '../../index/blob-index.js'
 import { fileError } from '../file-error.js'
 import type { Inspection } from '../inspection.js'
@@ -103,15 +102,14 @@ export class Patrol {
     }
   }
 
-  #meet({ digestFunction, hash, sizeBytes, storedBytes, isTwin }: BlobName, seen: Uint8Array): void {
+  #meet({ digest, storedBytes, isTwin }: BlobName, seen: Uint8Array): void {
     const { index, layout, unlinker } = this.#parts.shelf
-    const slot = index.findParts(digestFunction, hash, sizeBytes)
+    const slot = index.find(digest)
     const isKnown = slot !== ABSENT && !index.isInline(slot) && index.storedBytesOf(slot) === storedBytes
     if (isKnown && (!isTwin || index.hasTwin(slot))) {
       if (!isTwin) seen[slot] = 1
       return
     }
-    const digest = Digest.parse({ hash, sizeBytes }, digestFunction)
     if (this.#parts.shelf.isCommitting(digest)) return
     void unlinker.unlink(isTwin ? layout.twinPath(digest, storedBytes) : layout.blobPath(digest, storedBytes))
   }

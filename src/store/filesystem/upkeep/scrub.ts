@@ -20,15 +20,9 @@ export interface ScrubParts {
   readonly log: Log
 }
 
-/** What the rounds of a scrub have come upon since the start. */
-export interface ScrubReport {
-  readonly roundCount: number
-  readonly checkedBytes: number
-}
-
 /**
  * Reads every blob again, round after round at its pace, and compares it with the checksum it was written with: bytes that
- * rot on the disk are found before somebody needs them. A damaged blob is dropped, and told of by the shelf.
+ * rot on the disk are found before somebody needs them. A damaged blob is dropped, and told of; so is what came of each round.
  */
 export class Scrub {
   readonly #shelf: Shelf
@@ -36,7 +30,6 @@ export class Scrub {
   readonly #pace: Pace
   readonly #log: Log
   readonly #rounds: Rounds
-  #roundCount = 0
   #checkedBytes = 0
 
   constructor({ shelf, inspection, clock, log }: ScrubParts, bytesPerSecond: number) {
@@ -56,10 +49,6 @@ export class Scrub {
     this.#rounds.look()
   }
 
-  get report(): ScrubReport {
-    return { roundCount: this.#roundCount, checkedBytes: this.#checkedBytes }
-  }
-
   async stop(): Promise<void> {
     const stopped = this.#rounds.stop()
     this.#pace.stop()
@@ -76,7 +65,6 @@ export class Scrub {
       blobs++
     }
     if (blobs === 0) return
-    this.#roundCount++
     const damaged = this.#inspection.damagedCount - before.damaged
     this.#log.info('read all blobs of a store again', { blobs, bytes: this.#checkedBytes - before.bytes, damaged })
   }

@@ -4,7 +4,7 @@ import type { Inspection } from '../inspection.js'
 import type { Shelf } from '../shelf.js'
 import { Cleaner } from './cleaner.js'
 import { Patrol } from './patrol.js'
-import { Scrub, type ScrubReport } from './scrub.js'
+import { Scrub } from './scrub.js'
 
 export interface UpkeepParts {
   readonly shelf: Shelf
@@ -17,20 +17,13 @@ export interface UpkeepParts {
   mayReplay(segmentNumber: number): boolean
 }
 
-export interface UpkeepReport extends ScrubReport {
-  /** What the log takes of the disk. */
-  readonly logBytes: number
-}
-
 /** What a store does by itself, behind the back of every call. */
 export class Upkeep {
-  readonly #shelf: Shelf
   readonly #cleaner: Cleaner
   readonly #patrol: Patrol
   readonly #scrub: Scrub | undefined
 
   constructor({ shelf, inspection, clock, log, scrubBytesPerSecond, mayReplay }: UpkeepParts) {
-    this.#shelf = shelf
     this.#cleaner = new Cleaner({ shelf, inspection, clock, log, mayReplay })
     this.#patrol = new Patrol({ shelf, inspection, clock, log })
     if (scrubBytesPerSecond > 0) this.#scrub = new Scrub({ shelf, inspection, clock, log }, scrubBytesPerSecond)
@@ -49,11 +42,6 @@ export class Upkeep {
   /** Whether the files have been compared with the index since the start; blobs are found meanwhile. */
   get hasReconciled(): boolean {
     return this.#patrol.hasGoneRound
-  }
-
-  get report(): UpkeepReport {
-    const logBytes = this.#shelf.records.segments.reduce((sum, { endBytes }) => sum + endBytes, 0)
-    return { logBytes, ...(this.#scrub?.report ?? { roundCount: 0, checkedBytes: 0 }) }
   }
 
   async stop(): Promise<void> {
