@@ -12,6 +12,7 @@ const mayImport = {
   server: ['base', 'proto'],
   health: ['base'],
   metrics: ['base', 'proto'],
+  otlp: ['metrics', 'base'],
   'status-page': ['metrics', 'health', 'base', 'config'],
 }
 
@@ -44,11 +45,15 @@ const importedBy = {
   '@azure/identity': ['store/experimental-cloud-object-store/azure'],
   '@aws-sdk/client-s3': ['store/experimental-cloud-object-store/s3'],
   '@redis/client': ['store/redis-store/connections'],
-  '@opentelemetry/api': ['metrics/otlp/'],
-  '@opentelemetry/resources': ['metrics/otlp/'],
-  '@opentelemetry/sdk-metrics': ['metrics/otlp/'],
-  '@opentelemetry/exporter-metrics-otlp-grpc': ['metrics/otlp/'],
-  '@opentelemetry/exporter-metrics-otlp-proto': ['metrics/otlp/'],
+  '@opentelemetry/api': ['otlp/'],
+  '@opentelemetry/core': ['otlp/'],
+  '@opentelemetry/resources': ['otlp/'],
+  '@opentelemetry/sdk-metrics': ['otlp/'],
+  '@opentelemetry/exporter-metrics-otlp-grpc': ['otlp/'],
+  '@opentelemetry/exporter-metrics-otlp-proto': ['otlp/'],
+  '@opentelemetry/sdk-trace-base': ['otlp/'],
+  '@opentelemetry/exporter-trace-otlp-grpc': ['otlp/'],
+  '@opentelemetry/exporter-trace-otlp-proto': ['otlp/'],
 }
 
 const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({

@@ -12,7 +12,7 @@ import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
 import type { Running } from './main.js'
-import { type OtlpSettings, otlpSettings } from './metrics/otlp/settings.js'
+import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
 import { processLog } from './process-log.js'
 import { endBy, firstStopSignal } from './stop-signals.js'
 

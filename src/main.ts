@@ -7,8 +7,8 @@ import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
 import { limitsOf } from './listener-limits.js'
-import type { OtlpSettings } from './metrics/otlp/settings.js'
 import { Observation } from './observation.js'
+import type { OtlpSettings } from './otlp/settings.js'
 import { SchedulerHost } from './scheduler/host.js'
 import { simpleSettings } from './scheduler/settings.js'
 import { type Listener, listen } from './server/listener.js'
@@ -63,13 +63,14 @@ const start = async (
   const { clock, otlp } = surroundings
   const isStopping = (): boolean => drainTime.hasBegun
   const observation = await Observation.start({ config, resources, clock, log: surroundings.log, otlp, isStopping })
-  const { health, metrics, log } = observation
+  const { health, metrics, log, tracer } = observation
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log },
     watch: (probe) => health.register(probe),
     meter: (store) => metrics.stores.of(store),
+    isTraced: tracer !== undefined,
   })
   const schedulers = startSchedulers(config, observation, { resources, clock, log })
   const uploads = new Uploads(clock)
@@ -112,14 +113,14 @@ const start = async (
 
 const startSchedulers = (
   config: Config,
-  { health, metrics }: Observation,
+  { health, metrics, tracer }: Observation,
   { resources, clock, log }: Pick<Parts, 'clock' | 'log'> & { readonly resources: Resources },
 ): ReadonlyMap<string, SchedulerHost> => {
   const schedulers = new Map<string, SchedulerHost>()
   const meter = metrics.executions
   for (const [name, { options }] of config.schedulers) {
     const settings = simpleSettings(options)
-    const scheduler = new SchedulerHost({ name, settings, clock, log, meter, newId: randomUUID })
+    const scheduler = new SchedulerHost({ name, settings, clock, log, meter, tracer, newId: randomUUID })
     metrics.executions.watch(() => scheduler.activity())
     resources.add(`scheduler ${name}`, () => scheduler.close())
     health.register(scheduler.probe)
@@ -149,6 +150,7 @@ const startServer = async (server: ServerConfig, parts: Parts, observation: Obse
       accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
     },
     meters: (path) => observation.metrics.calls.of(path),
+    tracer: observation.tracer,
     log: parts.log,
   })
 }
@@ -172,7 +174,7 @@ const startWorker = async (
   { options, server }: AttachedWorker,
   parts: Parts,
   listeners: ReadonlyMap<string, Listener>,
-  { health }: Observation,
+  { health, tracer }: Observation,
 ): Promise<LocalWorker> => {
   const { ac_store } = options.upload_action_result
   const name = options.name
@@ -184,6 +186,7 @@ const startWorker = async (
     address: server === undefined ? undefined : existing(listeners, server).address,
     clock: parts.clock,
     log: parts.log,
+    tracer,
   }).catch((error: unknown) => {
     throw startFailure(`worker ${name}`, error)
   })

@@ -1,12 +1,13 @@
 import type { Clock } from './base/clock.js'
 import type { Log } from './base/log.js'
 import type { Resources } from './base/resources.js'
+import type { Tracer } from './base/trace.js'
 import { version } from './base/version.js'
 import type { Config, ServerConfig } from './config/config.js'
 import { healthPages } from './health/page.js'
 import { HealthRegistry } from './health/registry.js'
 import { Metrics } from './metrics/metrics.js'
-import type { OtlpSettings } from './metrics/otlp/settings.js'
+import type { OtlpSettings } from './otlp/settings.js'
 import type { HttpHandler } from './server/http.js'
 import { RecentLines } from './status-page/recent-lines.js'
 import { statusPage } from './status-page/status-page.js'
@@ -32,6 +33,7 @@ export class Observation {
   readonly log: Log
   readonly #parts: ObservationParts
   readonly #recent: RecentLines
+  #tracer: Tracer | undefined
 
   private constructor(parts: ObservationParts) {
     const { config, clock } = parts
@@ -48,7 +50,13 @@ export class Observation {
     const { resources } = parts
     resources.add('metrics', () => observation.metrics.stop())
     resources.add('metrics export', await observation.#export())
+    resources.add('trace export', await observation.#trace())
     return observation
+  }
+
+  /** Undefined unless traces are sent somewhere. */
+  get tracer(): Tracer | undefined {
+    return this.#tracer
   }
 
   /** Asks every component from now on, whether or not somebody asks for the health page. */
@@ -78,7 +86,19 @@ export class Observation {
   async #export(): Promise<() => Promise<void>> {
     const { otlp: settings, clock } = this.#parts
     if (settings?.metrics === undefined) return async () => {}
-    const { startMetricExport } = await import('./metrics/otlp/metric-export.js')
+    const { startMetricExport } = await import('./otlp/metric-export.js')
     return startMetricExport(this.metrics, { settings, version: version(), clock, log: this.log })
+  }
+
+  async #trace(): Promise<() => Promise<void>> {
+    const { otlp: settings } = this.#parts
+    if (settings?.traces === undefined) return async () => {}
+    const { startTraceExport } = await import('./otlp/trace-export.js')
+    const { tracer, stop } = await startTraceExport(settings.traces, settings.resourceAttributes, {
+      version: version(),
+      log: this.log,
+    })
+    this.#tracer = tracer
+    return stop
   }
 }

@@ -1,5 +1,6 @@
 import { type Log, silentLog } from './log.js'
 import { StatusError } from './status-error.js'
+import type { Span } from './trace.js'
 
 /** What travels with one RPC (or one piece of background work) through every room. Passed, never ambient. */
 export interface Call {
@@ -9,6 +10,8 @@ export interface Call {
   readonly log: Log
   /** What the client sent beside its request, lower-case names; nothing where nobody outside asked. */
   readonly metadata?: ReadonlyMap<string, string | Buffer> | undefined
+  /** What this is a piece of, where that is traced. */
+  readonly span?: Span | undefined
 }
 
 /** A call that nobody outside made: start-up, health probes, tests. */
@@ -16,6 +19,7 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   signal: parts.signal ?? new AbortController().signal,
   instanceName: parts.instanceName ?? '',
   log: parts.log ?? silentLog,
+  span: parts.span,
 })
 
 /** Why a call was given up: the signal's own reason when that is a status (a deadline), else CANCELLED. */

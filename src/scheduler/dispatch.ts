@@ -142,7 +142,7 @@ export class Dispatch {
     this.#leaveQueue(execution)
     const { meter, nowMs } = this.#context
     meter.dequeued(nowMs - execution.waitingSinceMs)
-    const { first, request, queuedMs } = execution
+    const { first, request, queuedMs, waitingSinceMs } = execution
     const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
     const attempt = new Attempt(attemptId, worker, execution)
     this.attempts.set(attemptId, attempt)
@@ -152,8 +152,9 @@ export class Dispatch {
     execution.state = 'executing'
     this.watchProgress(attempt)
     const { name: operationName, instanceName, actionDigest } = first
-    const { properties } = request
-    const start = { attemptId, operationName, instanceName, actionDigest, properties, queuedMs }
+    const { properties, trace } = request
+    const asked = { operationName, instanceName, actionDigest, properties, trace }
+    const start = { attemptId, ...asked, queuedMs, waitingSinceMs }
     this.#context.emit({ kind: 'start', workerId: worker.id, start })
     this.#progressed.onStage(execution)
   }

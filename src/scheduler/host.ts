@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js'
 import type { HealthProbe, HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
+import type { Tracer } from '../base/trace.js'
 import { within } from '../base/work/deadline.js'
 import type { Digest } from '../reapi/digest.js'
 import type { PlatformProperty } from '../reapi/platform.js'
@@ -21,6 +22,7 @@ export interface HostOptions {
   readonly clock: Clock
   readonly log: Log
   readonly meter?: SchedulerMeter
+  readonly tracer?: Tracer | undefined
   /** Text that was never given before, without slashes: the tail of worker ids. */
   readonly newId: () => string
 }
@@ -234,6 +236,7 @@ export class SchedulerHost implements Scheduler {
     const link = this.#links.get(command.workerId)
     if (command.kind === 'start') {
       const { attemptId, actionDigest } = command.start
+      this.#showWait(command)
       this.#options.log.debug('an action was given to a worker', () => ({
         ...{ attempt: attemptId, digest: actionDigest.key, worker: command.workerId },
       }))
@@ -242,6 +245,15 @@ export class SchedulerHost implements Scheduler {
     if (command.kind === 'kill') link?.kill(command.attemptId)
     if (command.kind === 'acknowledge') link?.acknowledge(command.attemptId)
     if (command.kind === 'drain') link?.drain()
+  }
+
+  /** How long an action was in the queue, in the trace of who asked for it. */
+  #showWait({ start, workerId }: Extract<Command, { kind: 'start' }>): void {
+    const { tracer, name } = this.#options
+    const { trace: parent, waitingSinceMs: startMs, attemptId } = start
+    if (parent === undefined) return
+    const attributes = { 'remexec.scheduler': name, 'remexec.worker': workerId, 'remexec.attempt': attemptId }
+    tracer?.begin('queue', { parent, startMs, attributes })?.end()
   }
 
   #closeLink(workerId: string, error: StatusError): void {

@@ -1,4 +1,5 @@
 import type { StatusError } from '../base/status-error.js'
+import type { TraceContext } from '../base/trace.js'
 import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../reapi/digest.js'
 import type { PlatformProperty } from '../reapi/platform.js'
@@ -28,6 +29,8 @@ export interface ActionRequest {
   readonly priority: number
   /** May run once for everyone who asks for the same action at the same time. */
   readonly isShareable: boolean
+  /** What the run is a piece of, where that is traced. Of several clients the first is asked. */
+  readonly trace?: TraceContext | undefined
 }
 
 /** What the machine wants done. Whoever applies commands does so in order. */
@@ -50,6 +53,9 @@ export interface StartAttempt {
   readonly actionDigest: Digest
   readonly properties: readonly PlatformProperty[]
   readonly queuedMs: number
+  /** Since when it was in the queue, this time. */
+  readonly waitingSinceMs: number
+  readonly trace: TraceContext | undefined
 }
 
 /** One client's request. It lives on for a while after it completed. */

@@ -5,6 +5,7 @@ import { advice, inWords } from '../base/errno.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
+import type { Tracer } from '../base/trace.js'
 import { within } from '../base/work/deadline.js'
 import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js'
 import { Activity } from './call/activity.js'
@@ -44,6 +45,7 @@ export interface ListenOptions {
   readonly clock?: Clock
   readonly log?: Log
   readonly meters?: CallMeters | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 export interface Listener {
@@ -76,6 +78,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     log,
     activity,
     meters: options.meters,
+    tracer: options.tracer,
   })
   const pages = new HttpPages(options.http ?? new Map(), { log, activity })
   const transport = transportOf(options, {

@@ -76,11 +76,13 @@ export const inInstance = (call: Call, instanceName: string): Call => new Instan
 class InstanceCall implements Call {
   readonly instanceName: string
   readonly log: Call['log']
+  readonly span: Call['span']
   readonly #call: Call
 
   constructor(call: Call, instanceName: string) {
     this.instanceName = instanceName
     this.log = call.log
+    this.span = call.span
     this.#call = call
   }
 

@@ -7,6 +7,7 @@ import { type Range, WHOLE } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import { type StoreMeter, type StoreOperation, type StoreResult, unmetered } from './meter.js'
 import type { BlobEntry, Outcomes, Store } from './store.js'
+import { TracedStore } from './traced.js'
 
 /**
  * A store at its place in the configuration. The builder wraps every store of every kind in one, so that what goes for all
@@ -18,8 +19,8 @@ export class StoreNode extends ForwardingStore {
 
   readonly #meter: StoreMeter
 
-  constructor(store: Store, { place, meter = unmetered }: NodeOptions) {
-    super(store)
+  constructor(store: Store, { place, meter = unmetered, isTraced = false }: NodeOptions) {
+    super(isTraced ? new TracedStore(store, place) : store)
     this.structName = store.constructor.name
     this.#place = place
     this.#meter = meter
@@ -117,6 +118,8 @@ export interface NodeOptions {
   /** Where in the configuration it stands, `CAS/fast`. */
   readonly place: string
   readonly meter?: StoreMeter
+  /** Shown in the traces of calls. */
+  readonly isTraced?: boolean
 }
 
 /** What a caller brings about itself: it left, sent what is no such blob, or asked for what is beyond its end. */

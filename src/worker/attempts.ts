@@ -127,7 +127,7 @@ export class Attempts {
   }
 
   async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
-    const { attemptId, instanceName, properties, queuedTimestamp } = start
+    const { attemptId, instanceName, properties, queuedTimestamp, traceparent, tracestate } = start
     try {
       return await this.#options.run({
         attemptId,
@@ -135,6 +135,7 @@ export class Attempts {
         properties,
         actionDigest: digestOf(start),
         queuedMs: queuedTimestamp === null ? undefined : toMs(queuedTimestamp),
+        trace: traceparent === '' ? undefined : { traceparent, tracestate },
         signal: held.controller.signal,
         onProgress: (stage) => {
           held.stage = stage

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
+import type { Tracer } from '../base/trace.js'
 import { within } from '../base/work/deadline.js'
 import type { LocalWorkerOptions } from '../config/config.js'
 import type { Store } from '../store/store.js'
@@ -29,6 +30,7 @@ export interface LocalWorkerParts {
   readonly address?: string | undefined
   readonly clock: Clock
   readonly log: Log
+  readonly tracer?: Tracer | undefined
   /** What starts the commands, of whoever gives it and may share it between workers. Absent: one of the worker's own. */
   readonly launcher?: Launcher
 }
@@ -110,7 +112,7 @@ const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: At
 }
 
 const actionContext = (
-  { name, options, store, actionCache, clock, log }: LocalWorkerParts,
+  { name, options, store, actionCache, clock, log, tracer }: LocalWorkerParts,
   processes: Processes,
 ): ActionContext => {
   const { upload_action_result: policy, experimental_precondition_script: script } = options
@@ -136,6 +138,7 @@ const actionContext = (
     timeoutMessage: options.timeout_message,
     clock,
     log,
+    tracer,
   }
 }
 

@@ -2,10 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { type Program, serve } from '../cli/program.js'
+import { type Collector, collect } from '../otlp/collector.js'
 import { collect as received, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION, FakeWorker, OPERATIONS, Reader, responseOf } from '../service/execution-harness.js'
 import { type Blob, blobOf, CAS, wire } from '../service/harness.js'
-import { type Collector, collect } from './collector.js'
 
 const INSTANCE_NAMES = ['', 'small', 'disk']
 const listener = { http: { socket_address: '127.0.0.1:0' } }

@@ -91,6 +91,8 @@ export interface Start {
   digestFunction: number
   properties: build_bazel_remote_execution_v2.PlatformProperty[]
   queuedTimestamp: google_protobuf.Timestamp | null
+  traceparent: string
+  tracestate: string
 }
 
 export interface StartInput {
@@ -101,6 +103,8 @@ export interface StartInput {
   digestFunction?: number | undefined
   properties?: readonly build_bazel_remote_execution_v2.PlatformPropertyInput[] | undefined
   queuedTimestamp?: google_protobuf.TimestampInput | null | undefined
+  traceparent?: string | undefined
+  tracestate?: string | undefined
 }
 
 export interface Progress {

@@ -1,6 +1,7 @@
 import type { Log, LogFields } from '../../base/log.js'
 import type { Metadata, ServedCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
+import type { Span } from '../../base/trace.js'
 import { type Encoded, EncodedMessage } from '../../proto/codec.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
 import type { UnderWay } from './calls-under-way.js'
@@ -26,6 +27,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   /** Known once the request was decoded; empty where it names none, and for calls that stream their requests. */
   instanceName = ''
   readonly log: Log
+  /** Where the call is traced. */
+  span: Span | undefined
   readonly #method: MethodDefinition
   readonly #wire: Wire
   readonly #meter: CallMeter
@@ -227,6 +230,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #logEnd(code: number, error: StatusError | undefined): void {
     const ms = performance.now() - this.#startedMs
     this.#meter.ended(code, ms)
+    this.#endSpan(code, error)
     const fields = (): LogFields => ({
       method: this.#method.path,
       code: codeName(code),
@@ -242,6 +246,13 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     if (error === undefined) this.log.debug('call', fields)
     else if (serverFaults.has(code)) this.log.error('call failed', { ...fields(), error })
     else this.log.debug('call', () => ({ ...fields(), reason: error.message }))
+  }
+
+  #endSpan(code: number, error: StatusError | undefined): void {
+    if (this.span === undefined) return
+    const failure = error ?? (code === Code.OK ? undefined : new StatusError(code as Code, 'the call was given up'))
+    const about = { instance: this.instanceName, ...requestFields(this.metadata), ...this.#notes }
+    this.span.end(failure, { 'rpc.grpc.status_code': code, ...attributesOf(about) })
   }
 
   /** Keeps what the line in the log says of a request; of a message of a stream not the bytes it brings. */
@@ -284,6 +295,12 @@ const instanceNameOf = (request: unknown): string =>
   typeof request.instanceName === 'string'
     ? request.instanceName
     : ''
+
+/** What the log says in words, as attributes of ours. */
+const attributesOf = (fields: LogFields): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (typeof value === 'string' ? [[`remexec.${name}`, value]] : [])),
+  )
 
 const finishedWriting = (stream: ResponseStream): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 import type { Log } from '../../base/log.js'
 import type { Service } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
+import { type Span, type Tracer, traceContextOf } from '../../base/trace.js'
 import type { Activity } from './activity.js'
 import { ServerCall } from './call.js'
 import { CallsUnderWay } from './calls-under-way.js'
@@ -13,6 +14,7 @@ export interface CallsParts {
   /** Counts the calls under way. */
   readonly activity: Activity
   readonly meters?: CallMeters | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 const unmetered: CallMeters = () => UNCOUNTED
@@ -22,19 +24,22 @@ export class Calls {
   readonly handlers: ReadonlyMap<string, Handler>
   readonly #log: Log
   readonly #activity: Activity
+  readonly #tracer: Tracer | undefined
   readonly #underWay = new CallsUnderWay<ServerCall>()
   readonly #meters = new Map<Handler, CallMeter>()
 
-  constructor(services: readonly Service[], { log, activity, meters = unmetered }: CallsParts) {
+  constructor(services: readonly Service[], { log, activity, meters = unmetered, tracer }: CallsParts) {
     this.handlers = handlersByPath(services)
     for (const handler of this.handlers.values()) this.#meters.set(handler, meters(handler.method.path))
     this.#log = log
     this.#activity = activity
+    this.#tracer = tracer
   }
 
   /** Serves one call. `wire` is told when the handler has ended. */
   begin(handler: Handler, wire: Wire): void {
     const call = new ServerCall(handler.method, wire, this.#log, this.#meters.get(handler) ?? UNCOUNTED)
+    call.span = this.#tracer && spanOf(this.#tracer, handler, wire)
     wire.receiver = call
     void this.#run(handler, call, wire)
   }
@@ -57,4 +62,11 @@ export class Calls {
       this.#activity.end()
     }
   }
+}
+
+/** Named as OpenTelemetry names calls: the path without its first slash. */
+const spanOf = (tracer: Tracer, { method }: Handler, { metadata, peer }: Wire): Span | undefined => {
+  const [, service = '', name = ''] = method.path.split('/')
+  const attributes = { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': name, 'client.address': peer }
+  return tracer.begin(method.path.slice(1), { parent: traceContextOf(metadata), isServer: true, attributes })
 }

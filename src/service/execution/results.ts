@@ -28,7 +28,9 @@ const patienceSignal = (): AbortSignal => {
 }
 
 /** The work of an operation that nobody may interrupt by hanging up. */
-const backgroundCall = ({ instanceName, log }: Call): Call => ({ signal: patienceSignal(), instanceName, log })
+const backgroundCall = ({ instanceName, log, span }: Call): Call => ({
+  ...{ signal: patienceSignal(), instanceName, log, span },
+})
 
 /**
  * What the action cache has for an action, complete as for GetActionResult; undefined for nothing. An action cache that

@@ -131,6 +131,6 @@ const decide = async (decision: Decision): Promise<void> => {
     return
   }
   const priority = request.executionPolicy?.priority ?? 0
-  const queued = { properties, priority, isShareable: isCacheable }
+  const queued = { properties, priority, isShareable: isCacheable, trace: call.span?.context }
   instance.scheduler.enqueue(name, queued, keepResult(instance, action, doNotCache, call))
 }

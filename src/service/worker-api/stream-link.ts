@@ -39,7 +39,7 @@ export class StreamLink implements WorkerLink {
     this.#send({ welcome: { workerId, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
   }
 
-  start({ attemptId, operationName, instanceName, actionDigest, properties, queuedMs }: StartAttempt): void {
+  start({ attemptId, operationName, instanceName, actionDigest, properties, queuedMs, trace }: StartAttempt): void {
     const { function: digestFunction } = actionDigest
     this.#send({
       start: {
@@ -50,6 +50,7 @@ export class StreamLink implements WorkerLink {
         digestFunction: digestFunction.value,
         properties,
         queuedTimestamp: timestampOf(queuedMs),
+        ...trace,
       },
     })
   }

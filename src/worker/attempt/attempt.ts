@@ -1,4 +1,5 @@
 import { type Call, internalCall } from '../../base/call.js'
+import { inSpan } from '../../base/in-span.js'
 import { withFields } from '../../base/log.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { statusOf } from '../../proto/error-details.js'
@@ -36,11 +37,14 @@ export class Attempt {
   #release: () => void = () => {}
 
   constructor(context: ActionContext, request: AttemptRequest) {
-    const { signal, instanceName } = request
+    const { signal, instanceName, attemptId, actionDigest, trace } = request
     this.#context = context
     this.#request = request
-    const log = withFields(context.log, { attempt: request.attemptId, digest: request.actionDigest.key })
-    this.#call = internalCall({ signal, instanceName, log })
+    const log = withFields(context.log, { attempt: attemptId, digest: actionDigest.key })
+    const about = { 'remexec.attempt': attemptId, 'remexec.digest': actionDigest.key }
+    const attributes = { ...about, 'remexec.worker': context.workerName }
+    const span = trace && context.tracer?.begin('attempt', { parent: trace, attributes })
+    this.#call = internalCall({ signal, instanceName, log, span })
     this.#times = new AttemptTimes(context.clock, request.queuedMs)
   }
 
@@ -61,7 +65,9 @@ export class Attempt {
     return last instanceof StatusError ? { refused: statusOf(last) } : this.#report(source, last)
   }
 
-  end(): void {
+  /** `failure` is what it came to where it has no outcome of its own. */
+  end(failure?: StatusError): void {
+    this.#call.span?.end(failure)
     this.#release()
     for (const execution of this.#executions.splice(0)) execution.end()
   }
@@ -79,14 +85,16 @@ export class Attempt {
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
     this.#release()
-    const lease = await leaseInputs(tree, store, this.#call, () => onProgress(ProgressStage.FETCHING_INPUTS))
-    this.#release = () => lease.release()
-    const sinceMs = Date.now()
-    const links = await makeInputRoot(tree, execution.root, store, { copies }, this.#call)
+    const [links, sinceMs] = await inSpan(this.#call, 'fetch inputs', async (call) => {
+      const lease = await leaseInputs(tree, store, call, () => onProgress(ProgressStage.FETCHING_INPUTS))
+      this.#release = () => lease.release()
+      const linkedMs = Date.now()
+      return [await makeInputRoot(tree, execution.root, store, { copies }, call), linkedMs] as const
+    })
     execution.prepare()
     this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
     onProgress(ProgressStage.RUNNING)
-    const exit = await execution.run(this.#call)
+    const exit = await inSpan(this.#call, 'run', (call) => execution.run(call))
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
     const root = execution.left()
@@ -113,7 +121,7 @@ export class Attempt {
     if (stdout !== undefined) blobs.push(stdout)
     if (stderr !== undefined) blobs.push(stderr)
     const onUpload = () => onProgress(ProgressStage.UPLOADING_OUTPUTS)
-    await uploadBlobs(blobs, store, maxUploadTimeoutMs, this.#call, onUpload)
+    await inSpan(this.#call, 'upload outputs', (call) => uploadBlobs(blobs, store, maxUploadTimeoutMs, call, onUpload))
     this.#times.mark('outputUploadCompletedTimestamp', 'workerCompletedTimestamp')
     const result: ActionResultInput = {
       ...outputs?.result,

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
+import type { TraceContext, Tracer } from '../../base/trace.js'
 import { statusOf } from '../../proto/error-details.js'
 import type { ResultInput } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -16,6 +17,8 @@ export interface AttemptRequest {
   readonly actionDigest: Digest
   readonly properties: readonly PlatformProperty[]
   readonly queuedMs: number | undefined
+  /** What it is a piece of, where that is traced. */
+  readonly trace?: TraceContext | undefined
   readonly signal: AbortSignal
   /** Told the stage (remexec.worker.v1 Progress) when it changes; what takes no time has no stage. */
   readonly onProgress: (stage: number) => void
@@ -32,6 +35,7 @@ export interface ActionContext {
   readonly timeoutMessage: string
   readonly clock: Clock
   readonly log: Log
+  readonly tracer?: Tracer | undefined
 }
 
 /** Exactly one is set; remexec.worker.v1 Result says what each means to the scheduler. */

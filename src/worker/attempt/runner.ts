@@ -1,3 +1,4 @@
+import { StatusError } from '../../base/status-error.js'
 import { Attempt } from './attempt.js'
 import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOutcome } from './request.js'
 import { KnownSources } from './source.js'
@@ -17,12 +18,14 @@ export class ActionRunner {
 
   async run(request: AttemptRequest): Promise<AttemptOutcome> {
     const attempt = new Attempt(this.#context, request)
+    let failure: StatusError | undefined
     try {
       return await attempt.run(this.#writers, this.#known)
     } catch (thrown) {
+      failure = StatusError.from(thrown)
       return failedOutcome(thrown, request, this.#context.log)
     } finally {
-      attempt.end()
+      attempt.end(failure)
       const [oldest] = this.#writers
       if (this.#writers.size > REMEMBERED_WRITERS && oldest !== undefined) this.#writers.delete(oldest)
     }

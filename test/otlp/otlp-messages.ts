@@ -18,6 +18,15 @@ message Histogram {
   repeated KeyValue attributes = 9; fixed64 start = 2; fixed64 time = 3;
   fixed64 count = 4; double sum = 5; repeated fixed64 bucket_counts = 6; repeated double explicit_bounds = 7;
 }
+
+message TracesRequest { repeated ResourceSpans resource_spans = 1; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+message ScopeSpans { repeated Span spans = 2; }
+message Span {
+  bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+  fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8; repeated KeyValue attributes = 9; Status status = 15;
+}
+message Status { string message = 2; int32 code = 3; }
 `)
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests state what they expect of it.
@@ -30,6 +39,8 @@ const decoder = (name: string) => {
 }
 
 export const decodeMetrics = decoder('MetricsRequest')
+
+export const decodeTraces = decoder('TracesRequest')
 
 export const labelsOf = (attributes: Decoded[]): Record<string, string> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue]))

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { type Metadata, Server, ServerCredentials } from '@grpc/grpc-js'
 import type { Test } from 'tap'
-import { type Decoded, decodeMetrics, labelsOf } from './otlp-messages.js'
+import { type Decoded, decodeMetrics, decodeTraces, labelsOf } from './otlp-messages.js'
 
 export class Collector {
   /** The value of each series by `name{label=value,…}`; of a histogram how many values it has. */
@@ -15,6 +15,7 @@ export class Collector {
   headers: Record<string, unknown> = {}
   isGzip = false
   requests = 0
+  readonly spans: ReceivedSpan[] = []
   readonly #waiting = new Set<() => void>()
 
   /** Resolves once what was received satisfies `isEnough`. */
@@ -45,6 +46,20 @@ export class Collector {
     this.#received()
   }
 
+  takeTraces(bytes: Uint8Array): void {
+    for (const { resource, scopeSpans } of decodeTraces(bytes).resourceSpans) {
+      this.resource = labelsOf(resource.attributes)
+      for (const span of scopeSpans.flatMap(({ spans }: Decoded) => spans)) {
+        this.spans.push({
+          ...{ name: span.name, kind: span.kind, tookNs: span.endTimeUnixNano - span.startTimeUnixNano },
+          ...{ trace: hex(span.traceId), id: hex(span.spanId), parent: hex(span.parentSpanId) },
+          ...{ state: span.traceState, status: span.status?.code ?? 0, attributes: labelsOf(span.attributes) },
+        })
+      }
+    }
+    this.#received()
+  }
+
   #takeMetric(metric: Decoded): void {
     this.metrics.set(metric.name, metric)
     for (const point of (metric.sum ?? metric.gauge ?? metric.histogram).dataPoints) {
@@ -58,6 +73,22 @@ export class Collector {
     for (const look of this.#waiting) look()
   }
 }
+
+export interface ReceivedSpan {
+  readonly name: string
+  /** 1 internal, 2 server. */
+  readonly kind: number
+  readonly tookNs: number
+  readonly trace: string
+  readonly id: string
+  readonly parent: string
+  readonly state: string
+  /** 2 for an error. */
+  readonly status: number
+  readonly attributes: Record<string, string>
+}
+
+const hex = (bytes: Buffer): string => bytes.toString('hex')
 
 export interface Collecting {
   readonly collector: Collector
@@ -77,6 +108,7 @@ const overHttp = async (t: Test, collector: Collector): Promise<string> => {
     collector.headers = request.headers
     const bytes = collector.isGzip ? gunzipSync(body) : body
     if (request.url === '/v1/metrics') collector.takeMetrics(bytes)
+    if (request.url === '/v1/traces') collector.takeTraces(bytes)
   }
   const server = createServer((request, response) => void receive(request).then(() => response.end()))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -104,6 +136,7 @@ const overGrpc = async (t: Test, collector: Collector): Promise<string> => {
     server.register(path, handle, asItIs, asItIs, 'unary')
   }
   method(`/${SERVICE}.metrics.v1.MetricsService/Export`, (bytes) => collector.takeMetrics(bytes))
+  method(`/${SERVICE}.trace.v1.TraceService/Export`, (bytes) => collector.takeTraces(bytes))
   const port = await new Promise<number>((resolve, reject) => {
     const bound = (error: Error | null, bound: number): void => (error === null ? resolve(bound) : reject(error))
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound)

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { otlpSettings } from '../../src/metrics/otlp/settings.js'
+import { otlpSettings } from '../../src/otlp/settings.js'
 
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'
 
 t.test('nothing is exported without an endpoint', async (t) => {
   const { settings, problems, warnings } = otlpSettings({ OTEL_METRIC_EXPORT_INTERVAL: '1000', PATH: '/bin' })
-  t.same(settings, { metrics: undefined, resourceAttributes: {} })
+  t.same(settings, { metrics: undefined, traces: undefined, resourceAttributes: {} })
   t.same([problems, warnings], [[], []])
 })
 
@@ -52,7 +52,6 @@ t.test(
     }
     const { problems } = otlpSettings({ OTEL_RESOURCE_ATTRIBUTES: 'a', OTEL_LOGS_EXPORTER: 'otlp' })
     t.match(problems, [/OTEL_RESOURCE_ATTRIBUTES/, /OTEL_LOGS_EXPORTER.*expected none/])
-    t.match(otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp' }).problems, [/OTEL_TRACES_EXPORTER.*expected none/])
     t.same(otlpSettings({ OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' }).problems, [])
   },
 )
@@ -65,4 +64,27 @@ t.test('the name of the service is fixed, and variables that have no effect are 
   })
   t.same(settings.resourceAttributes, { 'k8s.cluster.name': 'a,b' })
   t.match(warnings, [/service.name in OTEL_RESOURCE_ATTRIBUTES/, /OTEL_SERVICE_NAME/, /OTEL_PROPAGATORS has no effect/])
+})
+
+t.test('traces are sent only where they are asked for, to the collector that is named', async (t) => {
+  const traces = (env: object) => otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp', ...env })
+  t.equal(otlpSettings({ [ENDPOINT]: 'http://c:4317' }).settings.traces, undefined)
+  t.same(traces({ [ENDPOINT]: 'http://c:4317' }).settings.traces, { protocol: 'grpc', timeoutMs: 10_000 })
+  t.same(
+    traces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c/v1/traces', OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '5' })
+      .settings,
+    { traces: { protocol: 'http/protobuf', timeoutMs: 5 }, metrics: undefined, resourceAttributes: {} },
+  )
+  t.match(traces({}).problems, [/OTEL_TRACES_EXPORTER: .*no collector.*OTEL_EXPORTER_OTLP_ENDPOINT/])
+  for (const [variable, value, expected] of [
+    ['OTEL_TRACES_EXPORTER', 'zipkin', /expected otlp or none/],
+    ['OTEL_TRACES_SAMPLER', 'jaeger_remote', /expected always_on or parentbased_always_on/],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.5', /"1.5" is no share, expected a number from 0 to 1/],
+    ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'thrift', /expected grpc or http\/protobuf/],
+  ] as const) {
+    const { settings, problems } = traces({ [ENDPOINT]: 'http://c:4317', [variable]: value })
+    t.equal(settings.traces, undefined, variable)
+    t.match(problems, [expected])
+    t.not(settings.metrics, undefined, 'the metrics do not need it')
+  }
 })

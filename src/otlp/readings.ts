@@ -7,8 +7,8 @@ import {
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics'
-import type { Instrument } from '../instrument.js'
-import type { Metrics } from '../metrics.js'
+import type { Instrument } from '../metrics/instrument.js'
+import type { Metrics } from '../metrics/metrics.js'
 import { SERVICE_NAME } from './settings.js'
 
 type HrTime = [number, number]

@@ -1,0 +1,23 @@
+import type { Call } from './call.js'
+import { StatusError } from './status-error.js'
+import type { SpanAttributes } from './trace.js'
+
+/** `work` as a piece of what `call` belongs to. Costs nothing where that is not traced. */
+export const inSpan = async <T>(
+  call: Call,
+  name: string,
+  work: (call: Call) => Promise<T>,
+  attributes?: SpanAttributes,
+): Promise<T> => {
+  if (call.span === undefined) return work(call)
+  const span = call.span.begin(name, attributes)
+  const { signal, instanceName, log, metadata } = call
+  try {
+    const result = await work({ signal, instanceName, log, metadata, span })
+    span.end()
+    return result
+  } catch (error) {
+    span.end(StatusError.from(error))
+    throw error
+  }
+}

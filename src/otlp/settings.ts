@@ -1,0 +1,122 @@
+import { type Environment, Variables } from './variables.js'
+
+export type Protocol = 'grpc' | 'http/protobuf'
+
+/** What is sent where: what the exporters read from the environment themselves (headers, certificates) is not here. */
+export interface OtlpSettings {
+  readonly metrics: { readonly protocol: Protocol; readonly intervalMs: number; readonly timeoutMs: number } | undefined
+  /** What is traced, the SDK's samplers decide by variables that were checked here. */
+  readonly traces: { readonly protocol: Protocol; readonly timeoutMs: number } | undefined
+  readonly resourceAttributes: Readonly<Record<string, string>>
+}
+
+export interface OtlpFindings {
+  readonly settings: OtlpSettings
+  /** Why what was asked for is not done: a sentence each, that names the variable. */
+  readonly problems: readonly string[]
+  /** What has no effect or another than one may think. */
+  readonly warnings: readonly string[]
+}
+
+export const SERVICE_NAME = 'remexec'
+
+const INTERVAL_MS = 60_000
+const TIMEOUT_MS = 30_000
+const TRACES_TIMEOUT_MS = 10_000
+
+/** The ports that OTLP has of its own. */
+const PORTS: Readonly<Record<string, Protocol>> = { '4317': 'grpc', '4318': 'http/protobuf' }
+
+/**
+ * Reads the OpenTelemetry variables. A value that makes no sense turns off what depends on it and is told: a cache serves
+ * without its metrics rather than not at all.
+ */
+export const otlpSettings = (env: Environment): OtlpFindings => {
+  const variables = new Variables(env)
+  const metrics = metricsOf(variables)
+  const traces = tracesOf(variables)
+  const resourceAttributes = attributesOf(variables)
+  // Not sent anywhere: who asks for them is told so.
+  variables.oneOf('OTEL_LOGS_EXPORTER', ['none'], 'none')
+  const name = env['OTEL_SERVICE_NAME']
+  if (name !== undefined && name !== '' && name !== SERVICE_NAME) {
+    variables.warnings.push(`OTEL_SERVICE_NAME has no effect: the service name is always ${SERVICE_NAME}`)
+  }
+  for (const variable of Object.keys(env).sort()) {
+    if (variable.startsWith('OTEL_') && !KNOWN.test(variable)) variables.warnings.push(`${variable} has no effect here`)
+  }
+  return {
+    settings: { metrics, traces, resourceAttributes },
+    problems: variables.problems,
+    warnings: variables.warnings,
+  }
+}
+
+const KNOWN = new RegExp(
+  `^OTEL_(${[
+    'EXPORTER_OTLP_((METRICS|TRACES)_)?(ENDPOINT|PROTOCOL|HEADERS|COMPRESSION|TIMEOUT|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE)',
+    'SERVICE_NAME|RESOURCE_ATTRIBUTES|METRIC_EXPORT_(INTERVAL|TIMEOUT)',
+    '(METRICS|TRACES|LOGS)_EXPORTER|SDK_DISABLED|TRACES_SAMPLER(_ARG)?',
+    'BSP_(SCHEDULE_DELAY|EXPORT_TIMEOUT|MAX_QUEUE_SIZE|MAX_EXPORT_BATCH_SIZE)',
+    '(SPAN_)?ATTRIBUTE_(VALUE_LENGTH|COUNT)_LIMIT',
+  ].join('|')})$`,
+)
+
+const metricsOf = (variables: Variables): OtlpSettings['metrics'] => {
+  const exporter = variables.oneOf('OTEL_METRICS_EXPORTER', ['otlp', 'none'], 'otlp')
+  const protocol = exporter === 'otlp' ? protocolOf(variables, 'METRICS') : undefined
+  const intervalMs = variables.milliseconds('OTEL_METRIC_EXPORT_INTERVAL', INTERVAL_MS)
+  const timeoutMs = variables.milliseconds('OTEL_METRIC_EXPORT_TIMEOUT', Math.min(TIMEOUT_MS, intervalMs ?? TIMEOUT_MS))
+  if (protocol === undefined || intervalMs === undefined || timeoutMs === undefined) return undefined
+  if (timeoutMs > intervalMs) {
+    const limited = `OTEL_METRIC_EXPORT_TIMEOUT ${timeoutMs} is longer than OTEL_METRIC_EXPORT_INTERVAL`
+    variables.warnings.push(`${limited}: ${intervalMs} is used`)
+  }
+  const requestMs = variables.milliseconds(variables.either('METRICS', 'TIMEOUT')[0], timeoutMs)
+  if (requestMs === undefined) return undefined
+  return { protocol, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs, requestMs) }
+}
+
+/** Off unless it is asked for by name: a span for each call and store is much, where somebody wanted metrics. */
+const tracesOf = (variables: Variables): OtlpSettings['traces'] => {
+  const exporter = variables.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'none')
+  if (exporter !== 'otlp') return undefined
+  if (variables.isWithoutEndpoint('TRACES')) {
+    const [endpoint] = variables.either('TRACES', 'ENDPOINT')
+    return variables.wrong('OTEL_TRACES_EXPORTER', 'there is no collector to send to', `one in ${endpoint}`)
+  }
+  const protocol = protocolOf(variables, 'TRACES')
+  const timeoutMs = variables.milliseconds(variables.either('TRACES', 'TIMEOUT')[0], TRACES_TIMEOUT_MS)
+  const sampler = variables.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, 'parentbased_always_on')
+  const isRatioFine = variables.share('OTEL_TRACES_SAMPLER_ARG', 1) !== undefined
+  const isComplete = protocol !== undefined && timeoutMs !== undefined && sampler !== undefined && isRatioFine
+  return isComplete ? { protocol, timeoutMs } : undefined
+}
+
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`])
+
+/** Undefined where nothing is to be exported, or what is set does not allow it. */
+const protocolOf = (variables: Variables, signal: 'METRICS' | 'TRACES'): Protocol | undefined => {
+  if (variables.text('OTEL_SDK_DISABLED').toLowerCase() === 'true' || variables.isWithoutEndpoint(signal))
+    return undefined
+  const endpoint = variables.endpoint(signal)
+  const [, own] = variables.either(signal, 'PROTOCOL')
+  const usual = PORTS[endpoint?.port ?? ''] ?? 'http/protobuf'
+  const [variable] = variables.either(signal, 'PROTOCOL')
+  const protocol = own === '' ? usual : variables.oneOf(variable, ['grpc', 'http/protobuf'] as const, usual)
+  const compression = variables.oneOf(variables.either(signal, 'COMPRESSION')[0], ['none', 'gzip'], 'none')
+  const areHeadersFine = variables.pairs(variables.either(signal, 'HEADERS')[0], HEADER_NAME) !== undefined
+  return endpoint !== undefined && compression !== undefined && areHeadersFine ? protocol : undefined
+}
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+const ATTRIBUTE_NAME = /^[\x21-\x2b\x2d-\x3c\x3e-\x7e]+$/
+
+const attributesOf = (variables: Variables): Readonly<Record<string, string>> => {
+  const attributes = variables.pairs('OTEL_RESOURCE_ATTRIBUTES', ATTRIBUTE_NAME) ?? {}
+  const { 'service.name': name, ...rest } = attributes
+  if (name !== undefined && name !== SERVICE_NAME) {
+    variables.warnings.push(`service.name in OTEL_RESOURCE_ATTRIBUTES has no effect: it is always ${SERVICE_NAME}`)
+  }
+  return rest
+}

@@ -1,0 +1,110 @@
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type Span as SdkSpan,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+import { parseTraceParent, TraceState } from '@opentelemetry/core'
+import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
+import type { Log } from '../base/log.js'
+import { Code, codeName, type StatusError } from '../base/status-error.js'
+import type { Span, SpanAttributes, SpanStart, TraceContext, Tracer } from '../base/trace.js'
+import { within } from '../base/work/deadline.js'
+import { Outcome, told } from './outcome.js'
+import { resourceOf } from './resource.js'
+import { type OtlpSettings, type Protocol, SERVICE_NAME } from './settings.js'
+
+const FAREWELL_MS = 1_000
+
+/**
+ * Sends spans to the collector in batches, behind the back of every call. The queue before it is bounded: what a collector
+ * does not take in time is dropped. The SDK reads sampler, batch and limits from the environment.
+ */
+export const startTraceExport = async (
+  { protocol, timeoutMs }: NonNullable<OtlpSettings['traces']>,
+  attributes: OtlpSettings['resourceAttributes'],
+  { version, log }: { readonly version: string; readonly log: Log },
+): Promise<{ readonly tracer: Tracer; readonly stop: () => Promise<void> }> => {
+  const exporter = told(await exporterOf(protocol, timeoutMs), new Outcome('traces', log))
+  const provider = new BasicTracerProvider({
+    resource: resourceOf(attributes, version),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  })
+  const tracer = provider.getTracer(SERVICE_NAME, version)
+  /** Undefined for one that the sampler does not want: then nothing below it costs anything either. */
+  const begin = (name: string, { parent, isServer = false, startMs, attributes }: SpanStart): Span | undefined => {
+    const above = parent === undefined ? ROOT_CONTEXT : contextOf(parent)
+    const kind = isServer ? SpanKind.SERVER : SpanKind.INTERNAL
+    const span = tracer.startSpan(
+      name,
+      { kind, ...(startMs && { startTime: startMs }), ...attributed(attributes) },
+      above,
+    )
+    return span.isRecording() ? new ExportedSpan(span, below) : undefined
+  }
+  const below = (span: SdkSpan, name: string, attributes: SpanAttributes | undefined): SdkSpan =>
+    tracer.startSpan(name, attributed(attributes), trace.setSpan(ROOT_CONTEXT, span))
+  /** Sends what has ended and was not sent, for as long as a process that ends may wait for it. */
+  const stop = async (): Promise<void> => {
+    const stopped = provider.shutdown().catch(() => {})
+    await within(FAREWELL_MS, stopped)
+  }
+  return { tracer: { begin }, stop }
+}
+
+type Below = (span: SdkSpan, name: string, attributes: SpanAttributes | undefined) => SdkSpan
+
+/** What OpenTelemetry takes for an error of a gRPC server: a miss in a cache, say, is none. */
+const FAULTS = new Set<number>([
+  ...[Code.UNKNOWN, Code.DEADLINE_EXCEEDED, Code.UNIMPLEMENTED, Code.INTERNAL, Code.UNAVAILABLE, Code.DATA_LOSS],
+])
+
+class ExportedSpan implements Span {
+  readonly #span: SdkSpan
+  readonly #below: Below
+
+  constructor(span: SdkSpan, below: Below) {
+    this.#span = span
+    this.#below = below
+  }
+
+  get context(): TraceContext {
+    const { traceId, spanId, traceFlags, traceState } = this.#span.spanContext()
+    const flags = traceFlags.toString(16).padStart(2, '0')
+    return { traceparent: `00-${traceId}-${spanId}-${flags}`, tracestate: traceState?.serialize() ?? '' }
+  }
+
+  begin(name: string, attributes?: SpanAttributes): Span {
+    return new ExportedSpan(this.#below(this.#span, name, attributes), this.#below)
+  }
+
+  end(failure?: StatusError, attributes?: SpanAttributes): void {
+    if (attributes !== undefined) this.#span.setAttributes(attributes)
+    if (failure !== undefined) {
+      this.#span.setAttribute('rpc.grpc.status_code', failure.code)
+      const message = `${codeName(failure.code)}: ${failure.message}`
+      if (FAULTS.has(failure.code)) this.#span.setStatus({ code: SpanStatusCode.ERROR, message })
+    }
+    this.#span.end()
+  }
+}
+
+const attributed = (attributes: SpanAttributes | undefined): { attributes?: Attributes } =>
+  attributes === undefined ? {} : { attributes: { ...attributes } }
+
+/** A broken header is as if there were none (W3C Trace Context, 3.2.2 and 4.3). */
+const contextOf = ({ traceparent, tracestate }: TraceContext) => {
+  const parsed = parseTraceParent(traceparent)
+  if (parsed === null) return ROOT_CONTEXT
+  const traceState = tracestate === '' ? {} : { traceState: new TraceState(tracestate) }
+  return trace.setSpanContext(ROOT_CONTEXT, { ...parsed, ...traceState, isRemote: true })
+}
+
+/** Loaded when wanted: each brings what the other does not need, and most processes export nothing. */
+const exporterOf = async (protocol: Protocol, timeoutMillis: number): Promise<SpanExporter> => {
+  if (protocol === 'grpc')
+    return new (await import('@opentelemetry/exporter-trace-otlp-grpc')).OTLPTraceExporter({ timeoutMillis })
+  return new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter({ timeoutMillis })
+}

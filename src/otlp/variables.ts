@@ -1,0 +1,90 @@
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a timer takes. */
+const MAX_MS = 2 ** 31 - 1
+
+/** Looks values up and notes what is wrong with them. A value of one of the headers is never told. */
+export class Variables {
+  readonly problems: string[] = []
+  readonly warnings: string[] = []
+  readonly #env: Environment
+
+  constructor(env: Environment) {
+    this.#env = env
+  }
+
+  text(variable: string): string {
+    return this.#env[variable]?.trim() ?? ''
+  }
+
+  /** A variable of one signal wins over that of all. Answers its name and value. */
+  either(signal: string, of: string): readonly [string, string] {
+    const own = `OTEL_EXPORTER_OTLP_${signal}_${of}`
+    const variable = this.text(own) === '' ? `OTEL_EXPORTER_OTLP_${of}` : own
+    return [variable, this.text(variable)]
+  }
+
+  isWithoutEndpoint(signal: string): boolean {
+    return this.either(signal, 'ENDPOINT')[1] === ''
+  }
+
+  endpoint(signal: string): URL | undefined {
+    const [variable, text] = this.either(signal, 'ENDPOINT')
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.hostname !== '') return url
+    return this.wrong(variable, `${JSON.stringify(text)} is no address`, 'http://host:port or https://host:port')
+  }
+
+  /** Undefined when it is none of these, which is noted. */
+  oneOf<Word extends string>(variable: string, words: readonly Word[], usual: Word): Word | undefined {
+    const text = this.text(variable)
+    if (text === '') return usual
+    const word = words.find((known) => known === text.toLowerCase())
+    return word ?? this.wrong(variable, `${JSON.stringify(text)} is not known here`, words.join(' or '))
+  }
+
+  milliseconds(variable: string, usual: number): number | undefined {
+    const text = this.text(variable)
+    if (text === '') return usual
+    const ms = /^\d{1,15}$/.test(text) ? Number(text) : 0
+    if (ms >= 1 && ms <= MAX_MS) return ms
+    return this.wrong(variable, `${JSON.stringify(text)} is no time`, `milliseconds, 1 to ${MAX_MS}`)
+  }
+
+  share(variable: string, usual: number): number | undefined {
+    const text = this.text(variable)
+    if (text === '') return usual
+    const share = /^\d*\.?\d+$/.test(text) ? Number(text) : 2
+    return share <= 1 ? share : this.wrong(variable, `${JSON.stringify(text)} is no share`, 'a number from 0 to 1')
+  }
+
+  pairs(variable: string, name: RegExp): Readonly<Record<string, string>> | undefined {
+    const pairs: Record<string, string> = {}
+    for (const pair of this.text(variable).split(',')) {
+      if (pair.trim() === '') continue
+      const at = pair.indexOf('=')
+      const key = decoded(pair.slice(0, Math.max(0, at)))
+      const value = decoded(pair.slice(at + 1))
+      if (at < 0 || key === undefined || value === undefined || !name.test(key)) {
+        return this.wrong(variable, 'one of its parts is not understood', 'name=value, separated by commas')
+      }
+      pairs[key] = value
+    }
+    return pairs
+  }
+
+  /** Notes it, and stands for a value that there is not. */
+  wrong(variable: string, found: string, expected: string): undefined {
+    const problem = `${variable}: ${found}, expected ${expected}`
+    if (!this.problems.includes(problem)) this.problems.push(problem)
+    return undefined
+  }
+}
+
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text.trim())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,161 @@
+import { Metadata } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { type Program, root, serve } from '../cli/program.js'
+import { collect as received, TestClient } from '../server/client.js'
+import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
+import { type Blob, blobOf, CAS, wire } from '../service/harness.js'
+import { type Collector, collect, type ReceivedSpan } from './collector.js'
+
+const DEFAULT = `${root}fixtures/configs/default.json5`
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const CALLER = '00f067aa0ba902b7'
+
+/** What `npm start` serves, with a worker, sending its spans at once. */
+const start = async (t: Test, env: NodeJS.ProcessEnv) => {
+  const program = serve(t, DEFAULT, t.testdir(), {
+    ...{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'none', OTEL_BSP_SCHEDULE_DELAY: '20' },
+    ...env,
+  })
+  const [, address = ''] = await program.hears(/grpc:\/\/([^ "]+)"?[ ,].*public/)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  return { program, client }
+}
+
+const traced = (flags = '01'): { metadata: Metadata } => {
+  const metadata = new Metadata()
+  metadata.set('traceparent', `00-${TRACE}-${CALLER}-${flags}`)
+  metadata.set('tracestate', 'theirs=1')
+  return { metadata }
+}
+
+const findMissing = (client: TestClient, blob: Blob, sent: { metadata?: Metadata } = {}) =>
+  client.unary(`${CAS}/FindMissingBlobs`, { blobDigests: [wire(blob.digest)] }, sent).response
+
+/** The names from a span up to the call it is a piece of. */
+const ancestry = (span: ReceivedSpan, all: readonly ReceivedSpan[]): string[] => {
+  const above = all.find(({ id, trace }) => id === span.parent && trace === span.trace)
+  return above === undefined ? [span.name] : [span.name, ...ancestry(above, all)]
+}
+
+const ends = async (program: Program): Promise<void> => {
+  program.child.kill('SIGTERM')
+  await program.ended
+}
+
+const has = (name: string) => (collector: Collector) => collector.spans.some((span) => span.name === name)
+
+for (const protocol of ['grpc', 'http/protobuf'] as const) {
+  t.test(`a call and the stores it reaches are one trace, which the client began (${protocol})`, async (t) => {
+    const { collector, ...addresses } = await collect(t)
+    const { client } = await start(t, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: protocol === 'grpc' ? addresses.grpc : addresses.http,
+      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test',
+    })
+    await findMissing(client, blobOf('absent'), traced())
+    const call = `${CAS}/FindMissingBlobs`
+    await collector.until(has(call))
+    const { spans } = collector
+    const server = spans.find(({ name }) => name === call)
+    t.match(server, { kind: 2, trace: TRACE, parent: CALLER, state: 'theirs=1', status: 0 })
+    t.match(server?.attributes, { 'rpc.system': 'grpc', 'rpc.service': CAS, 'rpc.method': 'FindMissingBlobs' })
+    const tiers = spans.filter(({ name }) => name.startsWith('find_missing ')).map((span) => ancestry(span, spans))
+    t.same(tiers.sort(), [
+      ['find_missing CAS', call],
+      ['find_missing CAS/fast', 'find_missing CAS', call],
+    ])
+    t.ok(
+      spans.every(({ trace, tookNs }) => trace === TRACE && tookNs >= 0),
+      'in one trace',
+    )
+    t.match(collector.resource, { 'service.name': 'remexec', 'deployment.environment': 'test' })
+  })
+}
+
+t.test('an action is followed from its call through the queue and the worker into the stores', async (t) => {
+  const { collector, grpc } = await collect(t)
+  const { client } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: grpc, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
+  const input = blobOf('an input')
+  const built = buildAction({
+    command: { arguments: ['cp', 'in', 'out'], outputPaths: ['out'] },
+    root: { files: [{ name: 'in', digest: wire(input.digest) }] },
+  })
+  const blobs = [built.action, built.command, built.root, input]
+  const requests = blobs.map(({ digest, bytes }) => ({ digest: wire(digest), data: bytes }))
+  await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
+  const { messages } = await received(
+    client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(built.digest) }, traced()),
+  )
+  t.equal(responseOf(messages.at(-1)).result?.exitCode, 0)
+
+  const execute = `${EXECUTION}/Execute`
+  await collector.until((its) => has(execute)(its) && has('attempt')(its))
+  const spans = collector.spans.filter(({ trace }) => trace === TRACE)
+  const chain = (name: string) => {
+    const span = spans.find((one) => one.name === name)
+    return span && ancestry(span, spans)
+  }
+  t.same(chain('queue'), ['queue', execute])
+  t.same(chain('attempt'), ['attempt', execute])
+  t.same(chain('fetch inputs'), ['fetch inputs', 'attempt', execute])
+  t.same(chain('run'), ['run', 'attempt', execute])
+  t.same(chain('upload outputs'), ['upload outputs', 'attempt', execute])
+  t.same(chain('write AC'), ['write AC', 'attempt', execute])
+  const ancestries = spans.map((span) => ancestry(span, spans).join(' < '))
+  t.ok(ancestries.includes(`find_missing CAS/fast < find_missing CAS < upload outputs < attempt < ${execute}`))
+  const attempt = spans.find(({ name }) => name === 'attempt')
+  t.equal(attempt?.attributes['remexec.digest'], built.digest.key)
+  const call = spans.find(({ name }) => name === execute)
+  t.match(call?.attributes['remexec.operation'], /operations\//, 'found by what the log calls it')
+  t.equal(call?.parent, CALLER)
+  t.not(collector.spans.find(({ name }) => name === `${CAS}/BatchUpdateBlobs`)?.trace, TRACE, 'a call of its own')
+})
+
+t.test('what the client does not sample is not traced, and a broken header begins a trace', async (t) => {
+  const { collector, http } = await collect(t)
+  const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http })
+  await findMissing(client, blobOf('absent'), traced('00'))
+  const metadata = new Metadata()
+  metadata.set('traceparent', `00-${TRACE}-00`)
+  await findMissing(client, blobOf('absent'), { metadata })
+  await ends(program)
+  const calls = collector.spans.filter(({ name }) => name === `${CAS}/FindMissingBlobs`)
+  t.equal(calls.length, 1)
+  t.match(calls[0], { parent: '' })
+  t.not(calls[0]?.trace, TRACE)
+})
+
+t.test('a share of the calls is traced where a sampler says so', async (t) => {
+  const { collector, http } = await collect(t)
+  const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
+  const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http, ...sampler })
+  await findMissing(client, blobOf('absent'))
+  await findMissing(client, blobOf('absent'), traced())
+  await ends(program)
+  t.strictSame([...new Set(collector.spans.map(({ trace }) => trace))], [TRACE], 'only what the client wants traced')
+})
+
+t.test('a miss is no error, a call that there is no way to serve is one', async (t) => {
+  const { collector, http } = await collect(t)
+  const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http })
+  const AC = 'build.bazel.remote.execution.v2.ActionCache'
+  const absent = { actionDigest: wire(blobOf('absent').digest) }
+  await t.rejects(client.unary(`${AC}/GetActionResult`, absent).response, { code: 5 })
+  await t.rejects(client.unary(`${CAS}/SplitBlob`, { blobDigest: wire(blobOf('absent').digest) }).response, {
+    code: 12,
+  })
+  await ends(program)
+  const statuses = Object.fromEntries(collector.spans.map(({ name, status }) => [name, status]))
+  t.match(statuses, { [`${AC}/GetActionResult`]: 0, 'read AC': 0, [`${CAS}/SplitBlob`]: 2 })
+})
+
+t.test('nothing is traced unless it is asked for', async (t) => {
+  const { collector, http } = await collect(t)
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: http, OTEL_TRACES_EXPORTER: '', OTEL_METRICS_EXPORTER: 'otlp' }
+  const { client, program } = await start(t, env)
+  await findMissing(client, blobOf('absent'), traced())
+  await ends(program)
+  t.same(collector.spans, [])
+  t.ok(collector.requests > 0, 'its metrics were sent')
+})
