@@ -55,7 +55,7 @@ class Removal {
     await this.#take(from, name, true)
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
       if (this.#aside.isOver()) return
-      await this.#empty(next)
+      await this.#emptyAndRemove(next)
     }
   }
 
@@ -90,19 +90,37 @@ class Removal {
     this.#waiting.push(moved)
   }
 
-  async #empty(name: string): Promise<void> {
+  async #emptyAndRemove(name: string): Promise<void> {
     const { folder } = this.#aside
     try {
-      const directory = await this.#open(name)
-      if (directory === undefined) return
-      try {
-        await this.#emptyAndRemove(directory, name)
-      } finally {
-        directory.close()
+      for (let round = 1; await this.#isEmptied(name); round++) {
+        try {
+          await removing.call(folder.below(name))
+          return
+        } catch (error) {
+          if (errnoOf(error) !== 'ENOTEMPTY' || round === ROUNDS) throw error
+        }
       }
     } catch (error) {
       this.#report(folder, name, error)
     }
+  }
+
+  /** False when it stays, for the sake of what is in it, and when there is no directory of that name any more. */
+  async #isEmptied(name: string): Promise<boolean> {
+    const directory = await this.#open(name)
+    if (directory === undefined) return false
+    const before = this.obstacles.length
+    try {
+      for (const entry of await listed(directory)) {
+        if (this.#aside.isOver()) return false
+        await this.#take(directory, entry.name, entry.isDirectory())
+      }
+    } finally {
+      // While it is open nothing of it is freed: a close behind the removal would have this thread wait for that.
+      directory.close()
+    }
+    return this.obstacles.length === before
   }
 
   /** Undefined when it was no directory: then it is gone. */
@@ -114,25 +132,6 @@ class Removal {
       if (!['ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) throw error
       await unlinking.call(folder.below(name))
       return undefined
-    }
-  }
-
-  async #emptyAndRemove(directory: OpenDirectory, name: string): Promise<void> {
-    const { folder, isOver } = this.#aside
-    const before = this.obstacles.length
-    for (let round = 1; ; round++) {
-      for (const entry of await listed(directory)) {
-        if (isOver()) return
-        await this.#take(directory, entry.name, entry.isDirectory())
-      }
-      // It stays, for the sake of what is in it.
-      if (this.obstacles.length > before) return
-      try {
-        await removing.call(folder.below(name))
-        return
-      } catch (error) {
-        if (errnoOf(error) !== 'ENOTEMPTY' || round === ROUNDS) throw error
-      }
     }
   }
 
