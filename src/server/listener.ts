@@ -14,6 +14,7 @@ import type { CallMeters } from './call/meter.js'
 import { GrpcJsTransport } from './grpc-js/transport.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { type HttpHandler, HttpPages, httpServer } from './http.js'
+import { DEFAULT_LIMITS } from './http2/limits.js'
 import { REFLECTION, reflectionServices } from './reflection.js'
 import { RemexecTransport, type TransportLimits } from './remexec/transport.js'
 import { socketServer } from './sockets.js'
@@ -40,7 +41,7 @@ export interface ListenOptions {
   /** Default: responses are sent as they are, and requests may come in gzip and deflate. Only our own transport does otherwise. */
   readonly compression?: MessageCompression
   readonly connections?: ConnectionBounds
-  /** Bounds of our own transport. */
+  /** Bounds of our own transport. Of them grpc-js keeps how long nothing may come. */
   readonly limits?: Partial<TransportLimits>
   readonly clock?: Clock
   readonly log?: Log
@@ -123,7 +124,9 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
 }
 
 const transportOf = ({ transport, limits }: ListenOptions, parts: TransportParts): Transport =>
-  transport === 'grpc-js' ? new GrpcJsTransport(withoutCompression(parts)) : new RemexecTransport(parts, limits)
+  transport === 'grpc-js'
+    ? new GrpcJsTransport(withoutCompression(parts), { ...DEFAULT_LIMITS, ...limits })
+    : new RemexecTransport(parts, limits)
 
 const withoutCompression = (parts: TransportParts): TransportParts => {
   const { sendsGzip, accepted } = parts.compression

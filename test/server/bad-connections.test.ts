@@ -75,7 +75,8 @@ const descriptors = (): number => readdirSync('/proc/self/fd').length
 
 const leavesNothing = async (t: Test, transport: TransportName): Promise<void> => {
   const service: Service = { name: CAPABILITIES, unary: { GetCapabilities: async () => ({}) } }
-  const listener = await listen({ address: '127.0.0.1:0', services: [service], transport })
+  const limits = { keepAliveMs: 500, keepAliveTimeoutMs: 500 }
+  const listener = await listen({ address: '127.0.0.1:0', services: [service], transport, limits })
   const client = new TestClient(listener.address)
   t.teardown(async () => {
     client.close()

@@ -3,12 +3,14 @@ import { Server, ServerCredentials, ServerInterceptingCall, type ServerIntercept
 import type { Calls } from '../call/calls.js'
 import type { Handler } from '../call/handlers.js'
 import { Connections } from '../connections.js'
+import type { ConnectionLimits } from '../http2/limits.js'
 import type { Transport, TransportParts } from '../transport.js'
-import { hearClose } from './hear-close.js'
 import { sniff } from './sniff.js'
 import { GrpcJsWire } from './wire.js'
 
 const MAX_CONCURRENT_STREAMS = 1024
+
+type KeepAlive = Pick<ConnectionLimits, 'keepAliveMs' | 'keepAliveTimeoutMs'>
 
 /**
  * gRPC by grpc-js, through its public interface alone: what our own transport is compared with, and a way out for
@@ -20,12 +22,15 @@ export class GrpcJsTransport implements Transport {
   readonly #injector: ReturnType<Server['createConnectionInjector']>
   readonly #connections = new Connections<Socket>()
 
-  constructor(parts: TransportParts) {
+  constructor(parts: TransportParts, { keepAliveMs, keepAliveTimeoutMs }: KeepAlive) {
     this.#parts = parts
     this.#server = new Server({
       'grpc.max_receive_message_length': parts.maxMessageBytes,
       'grpc.max_send_message_length': -1,
       'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
+      // Node reads nothing more of a connection whose peer broke the protocol, not even its end: a ping finds out.
+      'grpc.keepalive_time_ms': keepAliveMs,
+      'grpc.keepalive_timeout_ms': keepAliveTimeoutMs,
       'grpc.enable_channelz': 0,
       interceptors: [serveHere(parts.calls)],
     })
@@ -42,10 +47,8 @@ export class GrpcJsTransport implements Transport {
     // Peers that reset their connection are everyday; both protocols report what it means for their calls.
     socket.on('error', (error) => this.#parts.log.debug('a connection broke', { error }))
     sniff(socket, this.#parts.firstBytesMs, (protocol) => {
-      if (protocol === 'http2') {
-        this.#injector.injectConnection(socket)
-        hearClose(socket)
-      } else this.#parts.http.emit('connection', socket)
+      if (protocol === 'http2') this.#injector.injectConnection(socket)
+      else this.#parts.http.emit('connection', socket)
     })
   }
 
