@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
-import { cases, clientCompressed, serverCompressed } from './cases.js'
+import t, { type Test } from 'tap'
+import { cases } from './cases.js'
+import { testCompression } from './compression.js'
 import { runCases, TIMEOUT_MS } from './run-client.js'
 import { serveTests, transports } from './serve-tests.js'
 
@@ -8,14 +9,17 @@ const jars = process.env['REMEXEC_TEST_GRPC_JAVA']
 const options = { skip: jars === undefined ? 'needs grpc-java: .ci/run brings it' : false, timeout: TIMEOUT_MS }
 const program = fileURLToPath(new URL('java/Cases.java', import.meta.url))
 
-for (const transport of transports) {
-  // Each is an HTTP/2 of its own. grpc-js does not tell whether a message came compressed, and compresses none.
-  for (const engine of ['netty', 'okhttp']) {
+const runOn =
+  (engine: string) =>
+  (t: Test, names: readonly string[], port: number): Promise<void> =>
+    runCases(t, names, 'java', ['-cp', `${jars}/*`, program, '127.0.0.1', String(port), engine])
+
+// Each is an HTTP/2 of its own.
+for (const engine of ['netty', 'okhttp']) {
+  for (const transport of transports) {
     t.test(`the interoperability client of grpc-java on ${engine} over ${transport}`, options, async (t) => {
-      const port = await serveTests(t, transport)
-      const compressed = transport === 'remexec' ? [...clientCompressed, ...serverCompressed] : []
-      const args = ['-cp', `${jars}/*`, program, '127.0.0.1', String(port), engine]
-      await runCases(t, [...cases, ...compressed], 'java', args)
+      await runOn(engine)(t, cases, await serveTests(t, transport))
     })
   }
+  testCompression(`grpc-java on ${engine}`, options, runOn(engine))
 }
