@@ -98,7 +98,9 @@ const run = async (
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
   if (early !== undefined) return stopEarly(early, starting, config.global.drain_s * 1000, log)
   const server = await starting
-  for (const { name, address } of server.addresses) log.info(`remexec serving grpc://${address}`, { server: name })
+  for (const { name, address, isSecure } of server.addresses) {
+    log.info(`remexec serving ${isSecure ? 'grpcs' : 'grpc'}://${address}`, { server: name })
+  }
   const signal = await stopSignal
   log.info('stopping', { signal })
   await server.close()

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import type { TlsOptions } from 'node:tls'
 import type { Clock } from './base/clock.js'
 import { startFailure } from './base/errno.js'
 import type { Log } from './base/log.js'
+import type { ReloadedFiles } from './base/reloaded-files.js'
 import { Resources } from './base/resources.js'
 import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
@@ -20,13 +22,22 @@ import { DirectoryTrees } from './store/content/directory-trees.js'
 import { asKeyed } from './store/keyed.js'
 import type { Store } from './store/store.js'
 import { zstdFailure } from './stream/compression/libzstd.js'
+import { openListenerTls } from './tls/listener-tls.js'
 import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
 
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
-  readonly addresses: readonly { readonly name: string; readonly address: string }[]
+  readonly addresses: readonly ServedAddress[]
   /** Stops accepting, lets what runs end within bounds, and stops every part in reverse order of its start. */
   close(): Promise<void>
+}
+
+export interface ServedAddress {
+  /** Of the server. */
+  readonly name: string
+  /** `host:port`. */
+  readonly address: string
+  readonly isSecure: boolean
 }
 
 /** Starts everything a configuration describes. When a part cannot start, those started before it are stopped again. */
@@ -89,7 +100,9 @@ const start = async (
   }
   const listeners = new Map<string, Listener>()
   for (const server of config.servers) {
-    const listener = await startServer(server, parts, observation)
+    const tls = await tlsOf(server, resources, parts)
+    const listener = await startServer(server, tls?.current, parts, observation)
+    tls?.onChange((now) => listener.renewTls(now))
     resources.add(`server ${server.name}`, () => listener.close(drainTime.leftMs))
     listeners.set(server.name, listener)
   }
@@ -108,7 +121,9 @@ const start = async (
     const { leftMs } = drainTime
     await Promise.all([...schedulers.values()].map((scheduler) => scheduler.idle(leftMs)))
   })
-  return [...listeners].map(([name, { address }]) => ({ name, address }))
+  return config.servers.map(({ name, listener: { tls } }) => {
+    return { name, address: existing(listeners, name).address, isSecure: tls !== undefined }
+  })
 }
 
 const startSchedulers = (
@@ -133,7 +148,24 @@ const closeAll = (schedulers: ReadonlyMap<string, SchedulerHost>): void => {
   for (const scheduler of schedulers.values()) scheduler.close()
 }
 
-const startServer = async (server: ServerConfig, parts: Parts, observation: Observation): Promise<Listener> => {
+/** What a server serves TLS with, if it does. */
+const tlsOf = async (
+  { name, listener: { tls } }: ServerConfig,
+  resources: Resources,
+  { clock, log }: Pick<Parts, 'clock' | 'log'>,
+): Promise<ReloadedFiles<TlsOptions> | undefined> => {
+  if (tls === undefined) return undefined
+  const files = await openListenerTls({ of: `server ${name}`, tls, clock, log })
+  resources.add(`certificates of server ${name}`, () => files.close())
+  return files
+}
+
+const startServer = async (
+  server: ServerConfig,
+  tls: TlsOptions | undefined,
+  parts: Parts,
+  observation: Observation,
+): Promise<Listener> => {
   const { host, port, max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
   const { send_compression_algorithm, accepted_compression_algorithms } = compression
@@ -142,6 +174,7 @@ const startServer = async (server: ServerConfig, parts: Parts, observation: Obse
     services: servicesOf(server, parts),
     http: observation.pagesOf(server),
     transport,
+    ...(tls && { tls }),
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
     limits: limitsOf(server.listener),

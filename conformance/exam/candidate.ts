@@ -88,6 +88,7 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
   const channelCredentials = target.isSecure
     ? credentials.createSsl(target.ca, target.key, target.cert)
     : credentials.createInsecure()
+  const named = target.serverName === undefined ? {} : { 'grpc.ssl_target_name_override': target.serverName }
   const identity = { toolName: 'remexec-conformance', invocationId: randomUUID() }
   const patience = new Patience(settings.patience)
   const answered = new Set<string>()
@@ -97,7 +98,7 @@ export const openCandidate = async (settings: CandidateSettings): Promise<Candid
       identity,
       patience,
       answered,
-      channel,
+      channel: { ...named, ...channel },
     })
   const client = connect()
   const request = { instanceName: settings.instanceName }

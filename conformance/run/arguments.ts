@@ -16,6 +16,7 @@ export const USAGE = `usage: remexec-conformance grpc://HOST:PORT [options]
   --property NAME=VALUE         a platform property every action carries; repeatable
   --header NAME=VALUE           metadata on every call; repeatable
   --tls-ca, --tls-cert, --tls-key FILE
+  --tls-server-name NAME        what the server's certificate must be for (default: the host of the address)
   --only ID[,ID...]             only these checks; FMB selects a whole group, SES all sessions
   --except ID[,ID...]           all but these: rows that this server does not survive, for instance
   --session FOLDER              replay the recorded session in this folder too; repeatable
@@ -78,7 +79,12 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
       properties: pairs(values.property).map(([name, value]) => ({ name, value })),
       headers: Object.fromEntries(pairs(values.header)),
       patience: factorOf(values.patience),
-      tls: { ca: values['tls-ca'], cert: values['tls-cert'], key: values['tls-key'] },
+      tls: {
+        ca: values['tls-ca'],
+        cert: values['tls-cert'],
+        key: values['tls-key'],
+        serverName: values['tls-server-name'],
+      },
     },
     format: values.format,
     isExplaining: values.explain !== undefined,
@@ -129,6 +135,7 @@ const parsed = (args: readonly string[]) => {
         'tls-ca': { type: 'string' },
         'tls-cert': { type: 'string' },
         'tls-key': { type: 'string' },
+        'tls-server-name': { type: 'string' },
         only: { type: 'string' },
         explain: { type: 'string' },
         format: { type: 'string', default: 'text' },

@@ -26,7 +26,8 @@ export const diagnose = async (target: Target): Promise<void> => {
 const connected = (target: Target): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const { host, port, isSecure, ca, cert, key, address } = target
-    const options = { host, port, servername: /^[\d.]+$|:/.test(host) ? '' : host, ALPNProtocols: ['h2'] }
+    const servername = target.serverName ?? (/^[\d.]+$|:/.test(host) ? '' : host)
+    const options = { host, port, servername, ALPNProtocols: ['h2'] }
     const own = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
     const refuse = (reason: string): void => {
       clearTimeout(timer)

@@ -8,6 +8,8 @@ export interface TargetSettings {
     readonly ca?: string | undefined
     readonly cert?: string | undefined
     readonly key?: string | undefined
+    /** What the certificate of the server must be for, where that is not the host of the address. */
+    readonly serverName?: string | undefined
   }
 }
 
@@ -21,6 +23,7 @@ export interface Target {
   readonly ca: Buffer | null
   readonly cert: Buffer | null
   readonly key: Buffer | null
+  readonly serverName: string | undefined
 }
 
 /** The exam cannot be taken, or not be gone on with: one line that says why. */
@@ -43,6 +46,7 @@ export const targetOf = ({ address, tls }: TargetSettings): Target => {
     ca: contentOf(tls.ca, '--tls-ca'),
     cert: contentOf(tls.cert, '--tls-cert'),
     key: contentOf(tls.key, '--tls-key'),
+    serverName: tls.serverName,
   }
 }
 
@@ -56,11 +60,19 @@ const contentOf = (path: string | undefined, option: string): Buffer | null => {
 }
 
 /** A connection that is ready, or that has failed: then each of its streams tells so. */
-export const openSession = async ({ isSecure, hostPort, ca, cert, key }: Target): Promise<ClientHttp2Session> => {
+export const openSession = async ({
+  isSecure,
+  hostPort,
+  ca,
+  cert,
+  key,
+  serverName,
+}: Target): Promise<ClientHttp2Session> => {
   const session = connect(`${isSecure ? 'https' : 'http'}://${hostPort}`, {
     ...(ca === null ? {} : { ca }),
     ...(cert === null ? {} : { cert }),
     ...(key === null ? {} : { key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
   })
   // Each stream tells of the session's end; an unheard error would end the process.
   session.on('error', () => {})

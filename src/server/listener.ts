@@ -54,6 +54,8 @@ export interface Listener {
   readonly address: string
   /** What grpc.health.v1 answers for the server and each of its services. */
   setServing(serving: boolean): void
+  /** Serves TLS with other files, on connections that are made from now on. */
+  renewTls(tls: TlsOptions): void
   /**
    * Stops accepting, tells clients to go elsewhere, and resolves once the calls under way have ended. After `drainMs`
    * the rest is ended with UNAVAILABLE.
@@ -95,7 +97,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   })
   const bounds = options.connections ?? DEFAULT_CONNECTION_BOUNDS
   const sockets = { tls: options.tls, handshakeMs: firstBytesMs, bounds, clock, log }
-  const server = socketServer(sockets, (socket, closed) => transport.accept(socket, closed))
+  const { server, renewTls } = socketServer(sockets, (socket, closed) => transport.accept(socket, closed))
   const address = await bind(server, options.address).catch((error: unknown) => {
     transport.destroy()
     throw error
@@ -116,6 +118,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   return {
     address,
     setServing: (serving) => health.setServing(serving),
+    renewTls,
     close: (drainMs = DRAIN_MS) => {
       closed ??= close(drainMs)
       return closed

@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions, type Server as TlsServer } from 'node:tls'
 import type { Clock } from '../base/clock.js'
+import { errnoOf } from '../base/errno.js'
 import type { Log } from '../base/log.js'
 import { SparingLog } from '../base/sparing-log.js'
 import { Admission, type ConnectionBounds } from './admission.js'
@@ -20,19 +21,29 @@ export type Accept = (socket: Socket, closed: () => void) => void
 const SOCKETS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
 const REFUSAL_LINES = { lines: 10, periodMs: 60_000 }
 
+export interface SocketServer {
+  readonly server: Server
+  /** Agrees on TLS with other files from now on; nothing without TLS. */
+  renewTls(tls: TlsOptions): void
+}
+
 /** The sockets of a listener, no more at a time than its bounds allow: those count from their first packet on. */
-export const socketServer = (options: SocketOptions, accept: Accept): Server => {
+export const socketServer = (options: SocketOptions, accept: Accept): SocketServer => {
   const admit = admitting(options)
   const { tls } = options
   // Paused, so that a transport may take a socket over before anything is read.
-  if (tls === undefined) return createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => admit(socket, accept))
+  if (tls === undefined) {
+    const server = createServer({ ...SOCKETS, pauseOnConnect: true }, (socket) => admit(socket, accept))
+    return { server, renewTls: () => {} }
+  }
   const handshakes = tlsServer(tls, options, (socket) => accept(socket, () => {}))
-  return createServer(SOCKETS, (socket) =>
+  const server = createServer(SOCKETS, (socket) =>
     admit(socket, (_, closed) => {
       socket.once('close', closed)
       handshakes.emit('connection', socket)
     }),
   )
+  return { server, renewTls: (renewed) => handshakes.setSecureContext(renewed) }
 }
 
 /** Goes on with a socket that is within the bounds, and closes it otherwise. */
@@ -52,11 +63,29 @@ const admitting = ({ bounds, clock, log }: SocketOptions): ((socket: Socket, goO
 }
 
 /** Agrees on TLS with the sockets that it is given as events; it does not listen itself. */
-const tlsServer = (tls: TlsOptions, { handshakeMs, log }: SocketOptions, agreed: (socket: Socket) => void): Server => {
-  const server = createTlsServer({ ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: handshakeMs, ...tls }, agreed)
+const tlsServer = (
+  tls: TlsOptions,
+  { handshakeMs, clock, log }: SocketOptions,
+  agreed: (socket: Socket) => void,
+): TlsServer => {
+  const failures = new SparingLog(log, clock, REFUSAL_LINES)
+  const options = { ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: handshakeMs, ...tls }
+  const server = createTlsServer(options, (socket) => {
+    // Where a client may come without a certificate Node lets one that is wrong pass.
+    if (socket.authorized || socket.getPeerX509Certificate() === undefined) agreed(socket)
+    else refuse(socket, failures)
+  })
   server.on('tlsClientError', (error, socket) => {
-    log.debug('a TLS handshake failed', { error })
-    socket.destroy()
+    // Probes that only connect are no news.
+    if (errnoOf(error) !== 'ECONNRESET' || socket.authorizationError) refuse(socket, failures, error)
+    else socket.destroy()
   })
   return server
+}
+
+const refuse = (socket: TLSSocket, failures: SparingLog, error?: Error): void => {
+  const { remoteAddress: peer, authorizationError } = socket
+  const reason = authorizationError ? `the certificate of the client: ${authorizationError}` : error?.message
+  failures.warn('a TLS handshake failed', { peer, reason })
+  socket.destroy()
 }

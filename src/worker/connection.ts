@@ -1,4 +1,4 @@
-import { Client, type ClientDuplexStream, credentials, status } from '@grpc/grpc-js'
+import { Client, type ClientDuplexStream, credentials, Metadata, status } from '@grpc/grpc-js'
 import type { Clock } from '../base/clock.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
@@ -6,6 +6,7 @@ import { Code, codeName, StatusError } from '../base/status-error.js'
 import type { Codec } from '../proto/codec.js'
 import { codec, type Input, type Output } from '../proto/codec.js'
 import { serviceDefinition } from '../proto/service-definition.js'
+import type { TlsFiles } from '../tls/endpoint.js'
 
 export type ToScheduler = Input<'remexec.worker.v1.WorkerMessage'>
 export type FromScheduler = Output<'remexec.worker.v1.SchedulerMessage'>
@@ -15,6 +16,10 @@ type Stream = ClientDuplexStream<ToScheduler, FromScheduler>
 export interface ConnectionOptions {
   /** `host:port` of the worker API. */
   readonly address: string
+  /** What to connect with over TLS, asked before each connection; absent without TLS. */
+  readonly tls?: (() => Promise<TlsFiles>) | undefined
+  /** Metadata of the stream. */
+  readonly headers: ReadonlyMap<string, string>
   /** A connection that takes longer to be welcomed is given up; the scheduler hears something twice in this time. */
   readonly timeoutMs: number
   /** What the worker is and offers; asked before each connection. */
@@ -31,7 +36,11 @@ export interface ConnectionOptions {
 }
 
 /** Why there is no connection, in words for operators. */
-type Trouble = 'this worker cannot say what it offers' | 'the scheduler refuses this worker' | typeof LOST
+type Trouble =
+  | 'this worker cannot say what it offers'
+  | 'this worker cannot connect with the files of its tls_config'
+  | 'the scheduler refuses this worker'
+  | typeof LOST
 
 const LOST = 'no connection to the scheduler'
 
@@ -43,6 +52,8 @@ const REFUSALS: ReadonlyMap<number, string> = new Map([
   ],
   [Code.FAILED_PRECONDITION, 'the worker and the scheduler have to be of the same release'],
   [Code.UNIMPLEMENTED, 'nothing serves the worker API there: worker_api_endpoint.uri may be wrong'],
+  [Code.UNAUTHENTICATED, 'headers or tls_config of worker_api_endpoint have to say who this worker is'],
+  [Code.PERMISSION_DENIED, 'security.access there has to let this worker do "work"'],
 ])
 
 const PROTOCOL_VERSION = 1
@@ -123,9 +134,10 @@ export class Connection {
   async #connect(): Promise<void> {
     const { attemptIds, timeoutMs } = this.#options
     const offer = await this.#offer()
-    if (this.#isClosed || offer === undefined) return
+    const tls = offer && (await this.#secured())
+    if (this.#isClosed || offer === undefined || tls === undefined) return
     try {
-      const stream = this.#open()
+      const stream = this.#open(tls)
       this.#timer = setTimeout(() => stream.cancel(), timeoutMs)
       stream.write({
         hello: {
@@ -149,14 +161,27 @@ export class Connection {
     }
   }
 
-  #open(): Stream {
-    const { address } = this.#options
+  /** Null without TLS, undefined where it cannot be had. */
+  async #secured(): Promise<TlsFiles | null | undefined> {
+    try {
+      return (await this.#options.tls?.()) ?? null
+    } catch (error) {
+      this.#lost(StatusError.from(error), 'this worker cannot connect with the files of its tls_config')
+      return undefined
+    }
+  }
+
+  #open(tls: TlsFiles | null): Stream {
+    const { address, headers } = this.#options
     if (connectPath === undefined) throw new StatusError('INTERNAL', 'protos/ has no remexec.worker.v1.WorkerApi')
-    const client = new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS)
+    const metadata = new Metadata()
+    for (const [name, value] of headers) metadata.set(name, value)
+    const client = clientOf(address, tls)
     const stream = client.makeBidiStreamRequest(
       connectPath.path,
       (message: ToScheduler) => toScheduler.encode(message),
       (bytes) => fromScheduler.decode(bytes),
+      metadata,
     )
     this.#stream = stream
     stream.on('data', (message: FromScheduler) => this.#receive(message))
@@ -214,6 +239,14 @@ export class Connection {
     if (kind === LOST) log.warn(kind, { address, error: text, retryMs })
     else if (isNew) log.error(kind, { address, reason: text, retryMaxMs: MAX_BACKOFF_MS })
   }
+}
+
+const clientOf = (address: string, tls: TlsFiles | null): Client => {
+  if (tls === null) return new Client(address, credentials.createInsecure(), CHANNEL_OPTIONS)
+  return new Client(address, credentials.createSsl(tls.ca, tls.key, tls.cert), {
+    ...CHANNEL_OPTIONS,
+    ...(tls.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
+  })
 }
 
 const toCode = (code: number): ConstructorParameters<typeof StatusError>[0] =>

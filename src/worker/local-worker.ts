@@ -7,13 +7,14 @@ import type { Tracer } from '../base/trace.js'
 import { within } from '../base/work/deadline.js'
 import type { LocalWorkerOptions } from '../config/config.js'
 import type { Store } from '../store/store.js'
+import { readAddress } from '../tls/endpoint.js'
 import type { Processes } from './attempt/execution.js'
 import type { ActionContext } from './attempt/request.js'
 import { ActionRunner } from './attempt/runner.js'
 import { Attempts } from './attempts.js'
 import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
-import { Connection, type FromScheduler } from './connection.js'
+import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import { PrintedFilesPool } from './disk/printed-files.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { offeredProperties } from './properties.js'
@@ -50,7 +51,7 @@ const FAREWELL_MS = 2_000
  */
 export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWorker> => {
   const { name, options, clock, log } = parts
-  const address = parts.address ?? addressOf(options.worker_api_endpoint.uri)
+  const endpoint = await endpointOf(parts)
   const offered = () => offeredProperties(options.platform_properties, fixedVariables(options))
   await offered()
   const workDirectory = WorkDirectory.open(options.work_directory, log)
@@ -66,7 +67,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   })
   let isClosing = false
   const connection = new Connection({
-    address,
+    ...endpoint,
     timeoutMs: options.worker_api_endpoint.timeout * 1000,
     describe: async () => ({
       name,
@@ -160,9 +161,25 @@ const fixedVariables = ({ additional_environment }: LocalWorkerOptions): Record<
   return variables
 }
 
-const addressOf = (uri: string): string => {
-  const [, scheme = 'grpc', address] = /^(?:(\w+):\/\/)?([^/]+)\/?$/.exec(uri) ?? []
-  if (address !== undefined && ['grpc', 'http'].includes(scheme))
-    return address.startsWith(':') ? `127.0.0.1${address}` : address
-  throw new StatusError('INVALID_ARGUMENT', `worker_api_endpoint.uri ${JSON.stringify(uri)}: expected grpc://host:port`)
+/** Where the scheduler is and how it is spoken to. */
+const endpointOf = async ({ options, address }: LocalWorkerParts): Promise<Endpoint> => {
+  const { uri, tls_config, headers } = options.worker_api_endpoint
+  const { host, port, isSecure } = targetOf(uri)
+  const written = { address: `${isSecure ? 'grpcs' : 'grpc'}://${host}${port}`, ...(tls_config && { tls_config }) }
+  const { target, tls } = await readAddress(written)
+  if (tls === undefined) return { address: address ?? target, headers }
+  // A certificate is for the host that is configured, even if only the port is known to be this process's own listener.
+  const ownPort = address === undefined ? port : address.slice(address.lastIndexOf(':'))
+  return { address: `${host}${ownPort}`, headers, tls: async () => (await readAddress(written)).tls ?? tls }
+}
+
+type Endpoint = Pick<ConnectionOptions, 'address' | 'headers' | 'tls'>
+
+const targetOf = (uri: string): { readonly host: string; readonly port: string; readonly isSecure: boolean } => {
+  const [, scheme = 'grpc', host, port = ''] = /^(?:(\w+):\/\/)?([^/]*?)(:\d+)\/?$/.exec(uri) ?? []
+  if (host === undefined || !['grpc', 'http', 'grpcs', 'https'].includes(scheme)) {
+    const message = `worker_api_endpoint.uri ${JSON.stringify(uri)}: expected grpc://host:port or grpcs://host:port`
+    throw new StatusError('INVALID_ARGUMENT', message)
+  }
+  return { host: host || '127.0.0.1', port, isSecure: scheme.endsWith('s') }
 }

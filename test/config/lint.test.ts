@@ -223,7 +223,11 @@ t.test('workers are placed where they connect', async (t) => {
   t.equal(serverOf('grpc://192.0.2.1:2'), undefined, 'on another machine')
   const servers = `{ name: 'api', listener: { http: { socket_address: ':7' } }, services: { worker_api: { scheduler: 'S' } } },`
   t.equal(serverOf('grpc://localhost:7', { servers }), 'api')
-  t.match(serverOf('grpcs://localhost:7', { servers }), /TLS .* not available yet/)
+  t.match(serverOf('grpcs://localhost:7', { servers }), /server "api" listens there without TLS/)
+  t.match(serverOf('grpcs://localhost:8'), /no server serves worker_api with TLS at grpcs:\/\/localhost:8/)
+  const secure = servers.replace("':7'", "':7', tls: { cert_file: '/c', key_file: '/k' }")
+  t.equal(serverOf('grpcs://localhost:7', { servers: secure }), 'api')
+  t.match(serverOf('grpc://localhost:7', { servers: secure }), /server "api" listens there with TLS/)
 })
 
 t.test('ways to write a worker store that inputs can be linked from', async (t) => {

@@ -100,7 +100,7 @@ t.test('older spellings and the worker form of the specification mean what they 
     availableParallelism(),
     'an action for each core, unless it says more',
   )
-  t.same(workers[0]?.options.worker_api_endpoint, { uri: 'grpc://127.0.0.1:50051', timeout: 5 })
+  t.same(workers[0]?.options.worker_api_endpoint, { uri: 'grpc://127.0.0.1:50051', timeout: 5, headers: new Map() })
   t.equal(workers[0]?.server, 'main', 'a server on the address of the worker gets the worker API')
   t.same(servers[0]?.services.worker_api, { scheduler: 'MAIN_SCHEDULER' })
   t.same(servers[0]?.services.ac.get('main'), { instance_name: 'main', ac_store: 'implicit_ac/main', read_only: false })

@@ -1,5 +1,6 @@
 /** A collector of OTLP that keeps what it is sent: over gRPC on one port, over HTTP on another. */
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
@@ -96,12 +97,19 @@ export interface Collecting {
   readonly http: string
 }
 
-export const collect = async (t: Test): Promise<Collecting> => {
-  const collector = new Collector()
-  return { collector, grpc: await overGrpc(t, collector), http: await overHttp(t, collector) }
+/** What a collector serves TLS with, and whose certificates it wants of clients. */
+export interface CollectorTls {
+  readonly cert: Buffer
+  readonly key: Buffer
+  readonly ca: Buffer
 }
 
-const overHttp = async (t: Test, collector: Collector): Promise<string> => {
+export const collect = async (t: Test, tls?: CollectorTls): Promise<Collecting> => {
+  const collector = new Collector()
+  return { collector, grpc: await overGrpc(t, collector, tls), http: await overHttp(t, collector, tls) }
+}
+
+const overHttp = async (t: Test, collector: Collector, tls: CollectorTls | undefined): Promise<string> => {
   const receive = async (request: IncomingMessage): Promise<void> => {
     const body = await buffer(request)
     collector.isGzip = request.headers['content-encoding'] === 'gzip'
@@ -110,19 +118,20 @@ const overHttp = async (t: Test, collector: Collector): Promise<string> => {
     if (request.url === '/v1/metrics') collector.takeMetrics(bytes)
     if (request.url === '/v1/traces') collector.takeTraces(bytes)
   }
-  const server = createServer((request, response) => void receive(request).then(() => response.end()))
+  const answer: RequestListener = (request, response) => void receive(request).then(() => response.end())
+  const server = tls === undefined ? createServer(answer) : createTlsServer({ ...tls, requestCert: true }, answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.closeAllConnections()
     server.close()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 const asItIs = (bytes: Buffer): Buffer => bytes
 const SERVICE = 'opentelemetry.proto.collector'
 
-const overGrpc = async (t: Test, collector: Collector): Promise<string> => {
+const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undefined): Promise<string> => {
   const server = new Server()
   const method = (path: string, take: (bytes: Buffer) => void): void => {
     const handle = (
@@ -137,10 +146,14 @@ const overGrpc = async (t: Test, collector: Collector): Promise<string> => {
   }
   method(`/${SERVICE}.metrics.v1.MetricsService/Export`, (bytes) => collector.takeMetrics(bytes))
   method(`/${SERVICE}.trace.v1.TraceService/Export`, (bytes) => collector.takeTraces(bytes))
+  const credentials =
+    tls === undefined
+      ? ServerCredentials.createInsecure()
+      : ServerCredentials.createSsl(tls.ca, [{ cert_chain: tls.cert, private_key: tls.key }], true)
   const port = await new Promise<number>((resolve, reject) => {
     const bound = (error: Error | null, bound: number): void => (error === null ? resolve(bound) : reject(error))
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound)
+    server.bindAsync('127.0.0.1:0', credentials, bound)
   })
   t.teardown(() => server.forceShutdown())
-  return `http://127.0.0.1:${port}`
+  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
 }

@@ -26,8 +26,8 @@ export interface Sent {
 export class TestClient {
   readonly client: Client
 
-  constructor(address: string, options: ClientOptions = {}) {
-    this.client = new Client(address, credentials.createInsecure(), options)
+  constructor(address: string, options: ClientOptions = {}, secured = credentials.createInsecure()) {
+    this.client = new Client(address, secured, options)
   }
 
   /** The call beside the promise of its response, so that a test can cancel it. */

@@ -57,7 +57,7 @@ const storeIn = (directory: string, slow: StoreConfig): StoreConfig => ({
 
 const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): LocalWorkerOptions => ({
   name: 'w',
-  worker_api_endpoint: { uri: 'grpc://127.0.0.1:1', timeout: 2 },
+  worker_api_endpoint: { uri: 'grpc://127.0.0.1:1', timeout: 2, headers: new Map() },
   max_action_timeout_s: 60,
   max_upload_timeout_s: 60,
   max_inflight_tasks: 0,

@@ -457,6 +457,10 @@ export interface ClientTls {
    */
   readonly key_file?: string
   /**
+   * The name that the certificate of the other side must be for, where that is not the host of the address.
+   */
+  readonly server_name?: string
+  /**
    * Trust the authorities this machine trusts.
    */
   readonly use_native_roots: boolean
@@ -830,13 +834,21 @@ export interface LocalWorkerOptions {
  */
 export interface WorkerApiEndpoint {
   /**
-   * `grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.
+   * `grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.
    */
   readonly uri: string
   /**
    * Seconds; the worker reports that it is alive twice in this time.
    */
   readonly timeout: number
+  /**
+   * TLS towards the scheduler: needed with `grpcs` and refused without. Its files are read anew for each connection.
+   */
+  readonly tls_config?: ClientTls
+  /**
+   * Metadata sent with the connection, such as an `authorization` that says who this worker is.
+   */
+  readonly headers: ReadonlyMap<string, string>
 }
 
 /**
@@ -1065,6 +1077,10 @@ export interface ListenerOptions {
    * Largest message a client may send.
    */
   readonly max_decoding_message_size: number
+  /**
+   * Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.
+   */
+  readonly tls?: ListenerTls
 }
 
 /**
@@ -1121,4 +1137,34 @@ export interface AdvancedHttp {
    * Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.
    */
   readonly experimental_http2_max_header_list_size: number
+}
+
+/**
+ * Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.
+ */
+export interface ListenerTls {
+  /**
+   * PEM certificate of this server, behind it those that lead to its authority.
+   */
+  readonly cert_file: string
+  /**
+   * PEM key of the certificate, without a password. Only the user of this process should be able to read it.
+   */
+  readonly key_file: string
+  /**
+   * PEM file with authorities; with it every client needs a certificate of one of them.
+   */
+  readonly client_ca_file?: string
+  /**
+   * PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.
+   */
+  readonly client_crl_file?: string
+  /**
+   * Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.
+   */
+  readonly client_certificates: 'required' | 'optional'
+  /**
+   * The oldest TLS that is spoken.
+   */
+  readonly min_version: '1.2' | '1.3'
 }

@@ -2021,7 +2021,7 @@ validate85.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema37 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/grpc.json","title":"grpc","description":"Another server of the remote execution API as a store: its CAS or its action cache. Nothing can be removed there: what `verify` finds damaged stays until that server finds it itself.","type":"object","properties":{"instance_name":{"description":"The instance name sent to it.","type":"string","default":""},"endpoints":{"description":"Its addresses. Calls take their connections in turn, those that stand first.","type":"array","minItems":1,"items":{"$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"}},"store_type":{"description":"Which of its services is used. Blobs of a `cas` are those of their digests, so that no `compression` or `dedup` may stand on one.","type":"string","enum":["cas","ac"]},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time, transfers until their last byte; 0 means no limit. Further ones wait.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to each address.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true},"rpc_timeout_s":{"description":"Seconds a call may take, and each part of a transfer; 0 means no limit but the HTTP/2 pings.","type":["integer","string"],"x-value":"duration","default":0},"use_legacy_resource_names":{"description":"Leave the digest function out of byte stream names, for servers that do not know it. Those of SHA256 never have it.","type":["boolean","string"],"x-value":"bool","default":false},"headers":{"description":"Metadata sent with every call.","type":"object","additionalProperties":{"type":"string"},"default":{}},"forward_headers":{"description":"Names of metadata of the client that is passed on with its calls. Calls of several clients are then not joined into batches.","type":"array","items":{"type":"string"},"default":[]},"experimental_read_batching":{"title":"ReadBatching","description":"How small blobs that are read or written at the same time are joined into one call. Left out, as with these defaults, but with `forward_headers`, which it must not stand beside.","type":"object","properties":{"max_blob_size_bytes":{"description":"Largest blob that is batched; 0 batches none.","type":["integer","string"],"x-value":"size","default":131072},"max_batch_bytes":{"description":"Largest batch; never more than the other server announces.","type":["integer","string"],"x-value":"size","default":3145728},"dispatch_slots":{"description":"Batches of reads, and of writes, at one time. What comes meanwhile makes the next ones.","type":["integer","string"],"x-value":"count","minimum":1,"default":4},"max_queued_bytes":{"description":"Most bytes waiting to be batched; blobs beyond that are transferred one by one.","type":["integer","string"],"x-value":"size","default":33554432}},"additionalProperties":false},"experimental_remote_cache_compression":{"description":"Transfer larger blobs compressed with zstd where the other server announces it.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`, unless `remote_cache_compression` of any `capabilities` is true"}},"additionalProperties":false,"required":["endpoints","store_type"]};
 const schema38 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/grpc_endpoint.json","title":"GrpcEndpoint","description":"One address of a remote gRPC server and how to connect to it.","type":"object","properties":{"address":{"description":"`grpc://host:port` or `http://host:port` without TLS, `grpcs://` or `https://` with it.","type":"string"},"tls_config":{"description":"Needed with a TLS scheme and refused with a plain one.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"concurrency_limit":{"description":"Most requests at one time on the connection; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connect_timeout_s":{"description":"Seconds a call waits for a connection that is being made.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"tcp_keepalive_s":{"description":"Seconds between TCP keepalives.","type":["integer","string"],"x-value":"duration","default":30,"x-ignored":"the HTTP/2 pings find out about a lost connection"},"http2_keepalive_interval_s":{"description":"Seconds between HTTP/2 pings while calls are under way.","type":["integer","string"],"x-value":"duration","default":30,"x-zero-is-default":true},"http2_keepalive_timeout_s":{"description":"Seconds a ping may stay unanswered before the connection counts as lost.","type":["integer","string"],"x-value":"duration","default":20,"x-zero-is-default":true}},"additionalProperties":false,"required":["address"]};
-const schema39 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/client_tls.json","title":"ClientTls","x-lenient":"always","description":"TLS of an outgoing connection.","type":"object","properties":{"ca_file":{"description":"PEM file with the authorities to trust; needed unless `use_native_roots` is set.","type":"string","x-path":true},"cert_file":{"description":"PEM certificate shown to the other side; goes with `key_file`.","type":"string","x-path":true},"key_file":{"description":"PEM key of `cert_file`.","type":"string","x-path":true},"use_native_roots":{"description":"Trust the authorities this machine trusts.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
+const schema39 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/client_tls.json","title":"ClientTls","x-lenient":"always","description":"TLS of an outgoing connection.","type":"object","properties":{"ca_file":{"description":"PEM file with the authorities to trust; needed unless `use_native_roots` is set.","type":"string","x-path":true},"cert_file":{"description":"PEM certificate shown to the other side; goes with `key_file`.","type":"string","x-path":true},"key_file":{"description":"PEM key of `cert_file`.","type":"string","x-path":true},"server_name":{"description":"The name that the certificate of the other side must be for, where that is not the host of the address.","type":"string"},"use_native_roots":{"description":"Trust the authorities this machine trusts.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false};
 
 function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/shared/client_tls.json" */;
@@ -2036,7 +2036,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((key0 === "ca_file") || (key0 === "cert_file")) || (key0 === "key_file")) || (key0 === "use_native_roots"))){
+if(!(((((key0 === "ca_file") || (key0 === "cert_file")) || (key0 === "key_file")) || (key0 === "server_name")) || (key0 === "use_native_roots"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -2086,10 +2086,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.use_native_roots !== undefined){
-let data3 = data.use_native_roots;
-if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err4 = {instancePath:instancePath+"/use_native_roots",schemaPath:"#/properties/use_native_roots/type",keyword:"type",params:{type: schema39.properties.use_native_roots.type},message:"must be boolean,string",schema:schema39.properties.use_native_roots.type,parentSchema:schema39.properties.use_native_roots,data:data3};
+if(data.server_name !== undefined){
+let data3 = data.server_name;
+if(typeof data3 !== "string"){
+const err4 = {instancePath:instancePath+"/server_name",schemaPath:"#/properties/server_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.server_name.type,parentSchema:schema39.properties.server_name,data:data3};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2098,9 +2098,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema39.properties.use_native_roots, instancePath+"/use_native_roots");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/use_native_roots",schemaPath:"#/properties/use_native_roots/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema39.properties.use_native_roots,data:data3};
+}
+if(data.use_native_roots !== undefined){
+let data4 = data.use_native_roots;
+if((typeof data4 !== "boolean") && (typeof data4 !== "string")){
+const err5 = {instancePath:instancePath+"/use_native_roots",schemaPath:"#/properties/use_native_roots/type",keyword:"type",params:{type: schema39.properties.use_native_roots.type},message:"must be boolean,string",schema:schema39.properties.use_native_roots.type,parentSchema:schema39.properties.use_native_roots,data:data4};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2109,15 +2111,26 @@ vErrors.push(err5);
 }
 errors++;
 }
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data};
+const reason0 = checkScalar.call(this, "bool", data4, schema39.properties.use_native_roots, instancePath+"/use_native_roots");
+if(reason0 !== undefined){
+const err6 = {instancePath:instancePath+"/use_native_roots",schemaPath:"#/properties/use_native_roots/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema39.properties.use_native_roots,data:data4};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
 }
 errors++;
 }
@@ -6229,7 +6242,7 @@ return errors === 0;
 validate110.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema52 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema53 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker in this process. It talks to the scheduler over the network like any other worker.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler.","$ref":"https://remexec.invalid/schema/shared/client_tls.json","x-available":false}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema53 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker in this process. It talks to the scheduler over the network like any other worker.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs` and refused without. Its files are read anew for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that says who this worker is.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema54 = {"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -6729,7 +6742,7 @@ vErrors.push(err5);
 errors++;
 }
 for(const key1 in data1){
-if(!(((key1 === "uri") || (key1 === "timeout")) || (key1 === "tls_config"))){
+if(!((((key1 === "uri") || (key1 === "timeout")) || (key1 === "tls_config")) || (key1 === "headers"))){
 const err6 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
 if(vErrors === null){
 vErrors = [err6];
@@ -6795,9 +6808,13 @@ vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.error
 errors = vErrors.length;
 }
 }
-}
-else {
-const err11 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.worker_api_endpoint.type,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
+if(data1.headers !== undefined){
+let data5 = data1.headers;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+for(const key2 in data5){
+let data6 = data5[key2];
+if(typeof data6 !== "string"){
+const err11 = {instancePath:instancePath+"/worker_api_endpoint/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/worker_api_endpoint/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.worker_api_endpoint.properties.headers.additionalProperties.type,parentSchema:schema53.properties.worker_api_endpoint.properties.headers.additionalProperties,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6807,10 +6824,9 @@ vErrors.push(err11);
 errors++;
 }
 }
-if(data.max_action_timeout_s !== undefined){
-let data5 = data.max_action_timeout_s;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err12 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_action_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_action_timeout_s.type,parentSchema:schema53.properties.max_action_timeout_s,data:data5};
+}
+else {
+const err12 = {instancePath:instancePath+"/worker_api_endpoint/headers",schemaPath:"#/properties/worker_api_endpoint/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.worker_api_endpoint.properties.headers.type,parentSchema:schema53.properties.worker_api_endpoint.properties.headers,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6819,14 +6835,39 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data5, schema53.properties.max_action_timeout_s, instancePath+"/max_action_timeout_s");
-if(reason1 !== undefined){
-const err13 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema53.properties.max_action_timeout_s,data:data5};
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.worker_api_endpoint.type,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
 if(vErrors === null){
 vErrors = [err13];
 }
 else {
 vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.max_action_timeout_s !== undefined){
+let data7 = data.max_action_timeout_s;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_action_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_action_timeout_s.type,parentSchema:schema53.properties.max_action_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data7, schema53.properties.max_action_timeout_s, instancePath+"/max_action_timeout_s");
+if(reason1 !== undefined){
+const err15 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema53.properties.max_action_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
 }
 errors++;
 }
@@ -6838,25 +6879,25 @@ errors = vErrors.length;
 }
 }
 if(data.max_upload_timeout_s !== undefined){
-let data7 = data.max_upload_timeout_s;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_upload_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_upload_timeout_s.type,parentSchema:schema53.properties.max_upload_timeout_s,data:data7};
+let data9 = data.max_upload_timeout_s;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err16 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_upload_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_upload_timeout_s.type,parentSchema:schema53.properties.max_upload_timeout_s,data:data9};
 if(vErrors === null){
-vErrors = [err14];
+vErrors = [err16];
 }
 else {
-vErrors.push(err14);
+vErrors.push(err16);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data7, schema53.properties.max_upload_timeout_s, instancePath+"/max_upload_timeout_s");
+const reason2 = checkScalar.call(this, "duration", data9, schema53.properties.max_upload_timeout_s, instancePath+"/max_upload_timeout_s");
 if(reason2 !== undefined){
-const err15 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema53.properties.max_upload_timeout_s,data:data7};
+const err17 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema53.properties.max_upload_timeout_s,data:data9};
 if(vErrors === null){
-vErrors = [err15];
+vErrors = [err17];
 }
 else {
-vErrors.push(err15);
+vErrors.push(err17);
 }
 errors++;
 }
@@ -6868,33 +6909,9 @@ errors = vErrors.length;
 }
 }
 if(data.max_cleanup_wait_s !== undefined){
-let data9 = data.max_cleanup_wait_s;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err16 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/type",keyword:"type",params:{type: schema53.properties.max_cleanup_wait_s.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_wait_s.type,parentSchema:schema53.properties.max_cleanup_wait_s,data:data9};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "duration", data9, schema53.properties.max_cleanup_wait_s, instancePath+"/max_cleanup_wait_s");
-if(reason3 !== undefined){
-const err17 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema53.properties.max_cleanup_wait_s,data:data9};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data.max_cleanup_backoff_ms !== undefined){
-let data10 = data.max_cleanup_backoff_ms;
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err18 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/type",keyword:"type",params:{type: schema53.properties.max_cleanup_backoff_ms.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_backoff_ms.type,parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data10};
+let data11 = data.max_cleanup_wait_s;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err18 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/type",keyword:"type",params:{type: schema53.properties.max_cleanup_wait_s.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_wait_s.type,parentSchema:schema53.properties.max_cleanup_wait_s,data:data11};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6903,9 +6920,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "duration_ms", data10, schema53.properties.max_cleanup_backoff_ms, instancePath+"/max_cleanup_backoff_ms");
-if(reason4 !== undefined){
-const err19 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration_ms",parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data10};
+const reason3 = checkScalar.call(this, "duration", data11, schema53.properties.max_cleanup_wait_s, instancePath+"/max_cleanup_wait_s");
+if(reason3 !== undefined){
+const err19 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema53.properties.max_cleanup_wait_s,data:data11};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6915,10 +6932,10 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.max_inflight_tasks !== undefined){
-let data11 = data.max_inflight_tasks;
-if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err20 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/type",keyword:"type",params:{type: schema53.properties.max_inflight_tasks.type},message:"must be integer,string",schema:schema53.properties.max_inflight_tasks.type,parentSchema:schema53.properties.max_inflight_tasks,data:data11};
+if(data.max_cleanup_backoff_ms !== undefined){
+let data12 = data.max_cleanup_backoff_ms;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err20 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/type",keyword:"type",params:{type: schema53.properties.max_cleanup_backoff_ms.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_backoff_ms.type,parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6927,9 +6944,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "parallelism", data11, schema53.properties.max_inflight_tasks, instancePath+"/max_inflight_tasks");
-if(reason5 !== undefined){
-const err21 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/x-value",keyword:"x-value",params:{},message:reason5,schema:"parallelism",parentSchema:schema53.properties.max_inflight_tasks,data:data11};
+const reason4 = checkScalar.call(this, "duration_ms", data12, schema53.properties.max_cleanup_backoff_ms, instancePath+"/max_cleanup_backoff_ms");
+if(reason4 !== undefined){
+const err21 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration_ms",parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data12};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6938,9 +6955,11 @@ vErrors.push(err21);
 }
 errors++;
 }
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-const err22 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.max_inflight_tasks,data:data11};
+}
+if(data.max_inflight_tasks !== undefined){
+let data13 = data.max_inflight_tasks;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err22 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/type",keyword:"type",params:{type: schema53.properties.max_inflight_tasks.type},message:"must be integer,string",schema:schema53.properties.max_inflight_tasks.type,parentSchema:schema53.properties.max_inflight_tasks,data:data13};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6949,12 +6968,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-}
-if(data.timeout_handled_externally !== undefined){
-let data12 = data.timeout_handled_externally;
-if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
-const err23 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/type",keyword:"type",params:{type: schema53.properties.timeout_handled_externally.type},message:"must be boolean,string",schema:schema53.properties.timeout_handled_externally.type,parentSchema:schema53.properties.timeout_handled_externally,data:data12};
+const reason5 = checkScalar.call(this, "parallelism", data13, schema53.properties.max_inflight_tasks, instancePath+"/max_inflight_tasks");
+if(reason5 !== undefined){
+const err23 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/x-value",keyword:"x-value",params:{},message:reason5,schema:"parallelism",parentSchema:schema53.properties.max_inflight_tasks,data:data13};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6963,9 +6979,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "bool", data12, schema53.properties.timeout_handled_externally, instancePath+"/timeout_handled_externally");
-if(reason6 !== undefined){
-const err24 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema53.properties.timeout_handled_externally,data:data12};
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err24 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.max_inflight_tasks,data:data13};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6975,10 +6991,11 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.timeout_message !== undefined){
-let data13 = data.timeout_message;
-if(typeof data13 !== "string"){
-const err25 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.timeout_message.type,parentSchema:schema53.properties.timeout_message,data:data13};
+}
+if(data.timeout_handled_externally !== undefined){
+let data14 = data.timeout_handled_externally;
+if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
+const err25 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/type",keyword:"type",params:{type: schema53.properties.timeout_handled_externally.type},message:"must be boolean,string",schema:schema53.properties.timeout_handled_externally.type,parentSchema:schema53.properties.timeout_handled_externally,data:data14};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6987,11 +7004,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data.entrypoint !== undefined){
-let data14 = data.entrypoint;
-if(typeof data14 !== "string"){
-const err26 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.entrypoint.type,parentSchema:schema53.properties.entrypoint,data:data14};
+const reason6 = checkScalar.call(this, "bool", data14, schema53.properties.timeout_handled_externally, instancePath+"/timeout_handled_externally");
+if(reason6 !== undefined){
+const err26 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema53.properties.timeout_handled_externally,data:data14};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -7001,10 +7016,10 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.experimental_precondition_script !== undefined){
-let data15 = data.experimental_precondition_script;
+if(data.timeout_message !== undefined){
+let data15 = data.timeout_message;
 if(typeof data15 !== "string"){
-const err27 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.experimental_precondition_script.type,parentSchema:schema53.properties.experimental_precondition_script,data:data15};
+const err27 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.timeout_message.type,parentSchema:schema53.properties.timeout_message,data:data15};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -7014,15 +7029,41 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data.cas_fast_slow_store !== undefined){
-let data16 = data.cas_fast_slow_store;
+if(data.entrypoint !== undefined){
+let data16 = data.entrypoint;
 if(typeof data16 !== "string"){
-const err28 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.cas_fast_slow_store.type,parentSchema:schema53.properties.cas_fast_slow_store,data:data16};
+const err28 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.entrypoint.type,parentSchema:schema53.properties.entrypoint,data:data16};
 if(vErrors === null){
 vErrors = [err28];
 }
 else {
 vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.experimental_precondition_script !== undefined){
+let data17 = data.experimental_precondition_script;
+if(typeof data17 !== "string"){
+const err29 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.experimental_precondition_script.type,parentSchema:schema53.properties.experimental_precondition_script,data:data17};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.cas_fast_slow_store !== undefined){
+let data18 = data.cas_fast_slow_store;
+if(typeof data18 !== "string"){
+const err30 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.cas_fast_slow_store.type,parentSchema:schema53.properties.cas_fast_slow_store,data:data18};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
 }
 errors++;
 }
@@ -7034,51 +7075,9 @@ errors = vErrors.length;
 }
 }
 if(data.work_directory !== undefined){
-let data18 = data.work_directory;
-if(typeof data18 !== "string"){
-const err29 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.work_directory.type,parentSchema:schema53.properties.work_directory,data:data18};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-if(data.platform_properties !== undefined){
-let data19 = data.platform_properties;
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-for(const key2 in data19){
-if(!(validate134.call(this, data19[key2], {instancePath:instancePath+"/platform_properties/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data19,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.platform_properties.type,parentSchema:schema53.properties.platform_properties,data:data19};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-if(data.additional_environment !== undefined){
-let data21 = data.additional_environment;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-for(const key3 in data21){
-if(!(validate136.call(this, data21[key3], {instancePath:instancePath+"/additional_environment/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err31 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.additional_environment.type,parentSchema:schema53.properties.additional_environment,data:data21};
+let data20 = data.work_directory;
+if(typeof data20 !== "string"){
+const err31 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.work_directory.type,parentSchema:schema53.properties.work_directory,data:data20};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -7088,10 +7087,18 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.default_path !== undefined){
-let data23 = data.default_path;
-if(typeof data23 !== "string"){
-const err32 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.default_path.type,parentSchema:schema53.properties.default_path,data:data23};
+if(data.platform_properties !== undefined){
+let data21 = data.platform_properties;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+for(const key3 in data21){
+if(!(validate134.call(this, data21[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.platform_properties.type,parentSchema:schema53.properties.platform_properties,data:data21};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -7101,12 +7108,18 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.directory_cache !== undefined){
-let data24 = data.directory_cache;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-for(const key4 in data24){
-if(!((((((key4 === "max_entries") || (key4 === "max_size_bytes")) || (key4 === "cache_root")) || (key4 === "experimental_subtree_caching")) || (key4 === "max_concurrent_fetches")) || (key4 === "experimental_get_tree_prefetch"))){
-const err33 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.directory_cache,data:data24};
+if(data.additional_environment !== undefined){
+let data23 = data.additional_environment;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+for(const key4 in data23){
+if(!(validate136.call(this, data23[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.additional_environment.type,parentSchema:schema53.properties.additional_environment,data:data23};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -7116,10 +7129,10 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data24.max_entries !== undefined){
-let data25 = data24.max_entries;
-if((!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))) && (typeof data25 !== "string")){
-const err34 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_entries.type,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data25};
+if(data.default_path !== undefined){
+let data25 = data.default_path;
+if(typeof data25 !== "string"){
+const err34 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.default_path.type,parentSchema:schema53.properties.default_path,data:data25};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -7128,9 +7141,13 @@ vErrors.push(err34);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data25, schema53.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
-if(reason7 !== undefined){
-const err35 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data25};
+}
+if(data.directory_cache !== undefined){
+let data26 = data.directory_cache;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+for(const key5 in data26){
+if(!((((((key5 === "max_entries") || (key5 === "max_size_bytes")) || (key5 === "cache_root")) || (key5 === "experimental_subtree_caching")) || (key5 === "max_concurrent_fetches")) || (key5 === "experimental_get_tree_prefetch"))){
+const err35 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.directory_cache,data:data26};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -7139,9 +7156,11 @@ vErrors.push(err35);
 }
 errors++;
 }
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 < 0 || isNaN(data25)){
-const err36 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data25};
+}
+if(data26.max_entries !== undefined){
+let data27 = data26.max_entries;
+if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
+const err36 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_entries.type,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data27};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -7150,12 +7169,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-}
-if(data24.max_size_bytes !== undefined){
-let data26 = data24.max_size_bytes;
-if((!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))) && (typeof data26 !== "string")){
-const err37 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data26};
+const reason7 = checkScalar.call(this, "count", data27, schema53.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
+if(reason7 !== undefined){
+const err37 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data27};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -7164,9 +7180,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "size", data26, schema53.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
-if(reason8 !== undefined){
-const err38 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data26};
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 0 || isNaN(data27)){
+const err38 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data27};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -7176,10 +7192,11 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data24.cache_root !== undefined){
-let data27 = data24.cache_root;
-if(typeof data27 !== "string"){
-const err39 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.directory_cache.properties.cache_root.type,parentSchema:schema53.properties.directory_cache.properties.cache_root,data:data27};
+}
+if(data26.max_size_bytes !== undefined){
+let data28 = data26.max_size_bytes;
+if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
+const err39 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data28};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -7188,11 +7205,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-if(data24.experimental_subtree_caching !== undefined){
-let data28 = data24.experimental_subtree_caching;
-if((typeof data28 !== "boolean") && (typeof data28 !== "string")){
-const err40 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data28};
+const reason8 = checkScalar.call(this, "size", data28, schema53.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
+if(reason8 !== undefined){
+const err40 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data28};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -7201,9 +7216,11 @@ vErrors.push(err40);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "bool", data28, schema53.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
-if(reason9 !== undefined){
-const err41 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data28};
+}
+if(data26.cache_root !== undefined){
+let data29 = data26.cache_root;
+if(typeof data29 !== "string"){
+const err41 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.directory_cache.properties.cache_root.type,parentSchema:schema53.properties.directory_cache.properties.cache_root,data:data29};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -7213,10 +7230,10 @@ vErrors.push(err41);
 errors++;
 }
 }
-if(data24.max_concurrent_fetches !== undefined){
-let data29 = data24.max_concurrent_fetches;
-if((!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))) && (typeof data29 !== "string")){
-const err42 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data29};
+if(data26.experimental_subtree_caching !== undefined){
+let data30 = data26.experimental_subtree_caching;
+if((typeof data30 !== "boolean") && (typeof data30 !== "string")){
+const err42 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data30};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -7225,9 +7242,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data29, schema53.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
-if(reason10 !== undefined){
-const err43 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data29};
+const reason9 = checkScalar.call(this, "bool", data30, schema53.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
+if(reason9 !== undefined){
+const err43 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data30};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -7236,9 +7253,11 @@ vErrors.push(err43);
 }
 errors++;
 }
-if((typeof data29 == "number") && (isFinite(data29))){
-if(data29 < 1 || isNaN(data29)){
-const err44 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data29};
+}
+if(data26.max_concurrent_fetches !== undefined){
+let data31 = data26.max_concurrent_fetches;
+if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (typeof data31 !== "string")){
+const err44 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -7247,12 +7266,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-}
-if(data24.experimental_get_tree_prefetch !== undefined){
-let data30 = data24.experimental_get_tree_prefetch;
-if((typeof data30 !== "boolean") && (typeof data30 !== "string")){
-const err45 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data30};
+const reason10 = checkScalar.call(this, "count", data31, schema53.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
+if(reason10 !== undefined){
+const err45 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -7261,9 +7277,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "bool", data30, schema53.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
-if(reason11 !== undefined){
-const err46 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason11,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data30};
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 < 1 || isNaN(data31)){
+const err46 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -7274,8 +7290,10 @@ errors++;
 }
 }
 }
-else {
-const err47 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.directory_cache.type,parentSchema:schema53.properties.directory_cache,data:data24};
+if(data26.experimental_get_tree_prefetch !== undefined){
+let data32 = data26.experimental_get_tree_prefetch;
+if((typeof data32 !== "boolean") && (typeof data32 !== "string")){
+const err47 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data32};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -7284,11 +7302,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-}
-if(data.experimental_active_input_leases !== undefined){
-let data31 = data.experimental_active_input_leases;
-if((typeof data31 !== "boolean") && (typeof data31 !== "string")){
-const err48 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema53.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema53.properties.experimental_active_input_leases.type,parentSchema:schema53.properties.experimental_active_input_leases,data:data31};
+const reason11 = checkScalar.call(this, "bool", data32, schema53.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
+if(reason11 !== undefined){
+const err48 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason11,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data32};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -7297,9 +7313,10 @@ vErrors.push(err48);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "bool", data31, schema53.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
-if(reason12 !== undefined){
-const err49 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema53.properties.experimental_active_input_leases,data:data31};
+}
+}
+else {
+const err49 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.directory_cache.type,parentSchema:schema53.properties.directory_cache,data:data26};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -7309,10 +7326,10 @@ vErrors.push(err49);
 errors++;
 }
 }
-if(data.use_namespaces !== undefined){
-let data32 = data.use_namespaces;
-if((typeof data32 !== "boolean") && (typeof data32 !== "string")){
-const err50 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema53.properties.use_namespaces.type},message:"must be boolean,string",schema:schema53.properties.use_namespaces.type,parentSchema:schema53.properties.use_namespaces,data:data32};
+if(data.experimental_active_input_leases !== undefined){
+let data33 = data.experimental_active_input_leases;
+if((typeof data33 !== "boolean") && (typeof data33 !== "string")){
+const err50 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema53.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema53.properties.experimental_active_input_leases.type,parentSchema:schema53.properties.experimental_active_input_leases,data:data33};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -7321,9 +7338,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "bool", data32, schema53.properties.use_namespaces, instancePath+"/use_namespaces");
-if(reason13 !== undefined){
-const err51 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema53.properties.use_namespaces,data:data32};
+const reason12 = checkScalar.call(this, "bool", data33, schema53.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+if(reason12 !== undefined){
+const err51 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema53.properties.experimental_active_input_leases,data:data33};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -7333,10 +7350,10 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data.use_mount_namespace !== undefined){
-let data33 = data.use_mount_namespace;
-if((typeof data33 !== "boolean") && (typeof data33 !== "string")){
-const err52 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema53.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema53.properties.use_mount_namespace.type,parentSchema:schema53.properties.use_mount_namespace,data:data33};
+if(data.use_namespaces !== undefined){
+let data34 = data.use_namespaces;
+if((typeof data34 !== "boolean") && (typeof data34 !== "string")){
+const err52 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema53.properties.use_namespaces.type},message:"must be boolean,string",schema:schema53.properties.use_namespaces.type,parentSchema:schema53.properties.use_namespaces,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -7345,9 +7362,9 @@ vErrors.push(err52);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "bool", data33, schema53.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
-if(reason14 !== undefined){
-const err53 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema53.properties.use_mount_namespace,data:data33};
+const reason13 = checkScalar.call(this, "bool", data34, schema53.properties.use_namespaces, instancePath+"/use_namespaces");
+if(reason13 !== undefined){
+const err53 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema53.properties.use_namespaces,data:data34};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -7357,14 +7374,38 @@ vErrors.push(err53);
 errors++;
 }
 }
-}
-else {
-const err54 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data};
+if(data.use_mount_namespace !== undefined){
+let data35 = data.use_mount_namespace;
+if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
+const err54 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema53.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema53.properties.use_mount_namespace.type,parentSchema:schema53.properties.use_mount_namespace,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
 else {
 vErrors.push(err54);
+}
+errors++;
+}
+const reason14 = checkScalar.call(this, "bool", data35, schema53.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+if(reason14 !== undefined){
+const err55 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema53.properties.use_mount_namespace,data:data35};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+}
+else {
+const err56 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
 }
 errors++;
 }
@@ -8690,7 +8731,7 @@ return errors === 0;
 validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"IdentityHeader","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS.","type":"object","properties":{"cert_file":{"description":"PEM certificate chain.","type":"string","x-path":true},"key_file":{"description":"PEM key.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with revoked certificates.","type":"string","x-path":true}},"additionalProperties":false,"required":["cert_file","key_file"],"x-available":false}},"additionalProperties":false,"required":["socket_address"]};
+const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
 const schema84 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
 function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9542,7 +9583,7 @@ vErrors.push(err65);
 errors++;
 }
 for(const key3 in data23){
-if(!((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file"))){
+if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
 const err66 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err66];
@@ -9605,9 +9646,10 @@ vErrors.push(err70);
 errors++;
 }
 }
-}
-else {
-const err71 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data23};
+if(data23.client_certificates !== undefined){
+let data28 = data23.client_certificates;
+if(typeof data28 !== "string"){
+const err71 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_certificates.type,parentSchema:schema83.properties.tls.properties.client_certificates,data:data28};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -9616,15 +9658,60 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-}
-else {
-const err72 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
+if(!((data28 === "required") || (data28 === "optional"))){
+const err72 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema83.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.tls.properties.client_certificates.enum,parentSchema:schema83.properties.tls.properties.client_certificates,data:data28};
 if(vErrors === null){
 vErrors = [err72];
 }
 else {
 vErrors.push(err72);
+}
+errors++;
+}
+}
+if(data23.min_version !== undefined){
+let data29 = data23.min_version;
+if(typeof data29 !== "string"){
+const err73 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.min_version.type,parentSchema:schema83.properties.tls.properties.min_version,data:data29};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+if(!((data29 === "1.2") || (data29 === "1.3"))){
+const err74 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema83.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.tls.properties.min_version.enum,parentSchema:schema83.properties.tls.properties.min_version,data:data29};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+}
+else {
+const err75 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data23};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+}
+else {
+const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
 }
 errors++;
 }

@@ -3,7 +3,7 @@ import type { Findings } from '../findings.js'
 import type { Path } from '../read/path.js'
 import type { Origins } from '../schema/origins.js'
 import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
-import { type Address, isLocalHost, parseEndpoint, reaches } from '../value/address.js'
+import { type Address, type Endpoint, isLocalHost, parseEndpoint, reaches } from '../value/address.js'
 
 /**
  * Finds the server of this process that each worker connects to. A local address nobody listens on gets a listener of its
@@ -41,17 +41,26 @@ class Placement {
 
   /** Name of the server, or undefined when the address is on another machine or wrong. */
   serverFor(uri: string, path: Path): string | undefined {
-    const address = this.#addressOf(uri, path)
-    if (address === undefined) return undefined
+    const endpoint = this.#endpointOf(uri, path)
+    if (endpoint === undefined) return undefined
+    const { isSecure, ...address } = endpoint
     const listening = this.servers.filter((server) => this.#isReached(server, address))
     const serving = listening.find(({ services }) => services.worker_api)
-    if (serving) return serving.name
     const [server] = listening
+    this.#checkTls(serving ?? server, uri, path, isSecure)
+    if (serving) return serving.name
     // Without a scheduler in the file nothing could be served there: it is another process that does.
     const isElsewhere = this.#schedulers.size === 0 || !isLocalHost(address.host)
     if (server === undefined && isElsewhere) return undefined
     const scheduler = this.#onlyScheduler(uri, path)
     if (scheduler === undefined) return undefined
+    if (server === undefined && isSecure) {
+      this.#findings.error(path, `no server serves worker_api with TLS at ${uri}`, {
+        found: JSON.stringify(uri),
+        expected: `a server there with listener.http.tls and services.worker_api: {scheduler: ${JSON.stringify(scheduler)}}`,
+      })
+      return undefined
+    }
     if (server === undefined) return this.#open(address, scheduler)
     this.#findings.warning(
       path,
@@ -70,22 +79,26 @@ class Placement {
     return reaches(address, listener) && (address.port !== 0 || this.#opened.has(name))
   }
 
-  #addressOf(uri: string, path: Path): Address | undefined {
+  #endpointOf(uri: string, path: Path): Endpoint | undefined {
     try {
-      const { isSecure, ...address } = parseEndpoint(uri)
-      if (!isSecure) return address
-      this.#findings.error([...path, 'uri'], 'TLS towards the worker API is not available yet', {
-        found: JSON.stringify(uri),
-        expected: 'grpc://host:port',
-      })
+      return parseEndpoint(uri)
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       this.#findings.error([...path, 'uri'], error.message, {
         found: JSON.stringify(uri),
-        expected: 'grpc://host:port',
+        expected: 'grpc://host:port or grpcs://host:port',
       })
     }
     return undefined
+  }
+
+  #checkTls(server: ServerConfig | undefined, uri: string, path: Path, isSecure: boolean): void {
+    if (server === undefined || isSecure === (server.listener.tls !== undefined)) return
+    const speaks = isSecure ? 'without TLS' : 'with TLS'
+    this.#findings.error([...path, 'uri'], `server "${server.name}" listens there ${speaks}`, {
+      found: JSON.stringify(uri),
+      expected: isSecure ? 'grpc://host:port' : 'grpcs://host:port, and tls_config beside it',
+    })
   }
 
   #open(address: Address, scheduler: string): string {

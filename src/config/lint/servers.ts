@@ -24,6 +24,7 @@ export const lintServers = (context: LintContext): void => {
   for (const server of config.servers) {
     lintCompression(server, context)
     lintHttp2(server, context)
+    lintTls(server, context)
     lintInstanceNames(server, context)
     lintSharedStores(server, context)
     lintChunking(server, context)
@@ -85,6 +86,18 @@ const lintHttp2 = ({ listener }: ServerConfig, { findings, originOf }: LintConte
       { found: JSON.stringify(value), expected: 'the key left out, or transport "remexec"' },
     )
   }
+}
+
+/** What is said of the certificates of clients, where none is asked for. */
+const lintTls = ({ listener: { tls } }: ServerConfig, { findings, originOf }: LintContext): void => {
+  if (tls === undefined || tls.client_ca_file !== undefined) return
+  const idle = tls.client_crl_file === undefined ? 'client_certificates' : 'client_crl_file'
+  if (tls[idle] === undefined || tls[idle] === 'required') return
+  const message = `${idle} is about certificates of clients, and without client_ca_file none are asked for`
+  findings.error([...originOf(tls), idle], message, {
+    found: JSON.stringify(tls[idle]),
+    expected: 'client_ca_file too',
+  })
 }
 
 const perInstance = ({ services }: ServerConfig) =>

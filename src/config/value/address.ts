@@ -17,8 +17,12 @@ export const parseAddress = (text: string): Address => {
   return { host: bracketed ?? (plain || '0.0.0.0'), port: Number(port) }
 }
 
-/** Reads `grpc://host:port`; `http` means the same. Throws RangeError. */
-export const parseEndpoint = (uri: string): Address & { readonly isSecure: boolean } => {
+export interface Endpoint extends Address {
+  readonly isSecure: boolean
+}
+
+/** Reads `grpc://host:port`, or `grpcs` for TLS; `http` and `https` mean the same. Throws RangeError. */
+export const parseEndpoint = (uri: string): Endpoint => {
   const [, scheme = '', rest = ''] = /^([a-z]+):\/\/([^/]+)\/?$/i.exec(uri.trim()) ?? []
   const isSecure = /^(grpcs|https)$/i.test(scheme)
   if (!isSecure && !/^(grpc|http)$/i.test(scheme)) throw new RangeError('this is no grpc://host:port')

@@ -10,7 +10,7 @@ import { StatusError } from '../../base/status-error.js'
 import { Turns } from '../../base/work/turns.js'
 import type { GrpcEndpoint } from '../../config/config.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
-import type { Address } from './tls.js'
+import type { Address } from '../../tls/endpoint.js'
 
 /** A message as it is on the wire, or as its codec takes it. */
 type Message = object | Buffer
@@ -40,6 +40,7 @@ export class Channel {
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_http_proxy': 0,
       'grpc.enable_retries': 0,
+      ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
       'grpc.keepalive_time_ms': endpoint.http2_keepalive_interval_s * 1000,
       'grpc.keepalive_timeout_ms': endpoint.http2_keepalive_timeout_s * 1000,
       'grpc.initial_reconnect_backoff_ms': 100,

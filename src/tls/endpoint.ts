@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
-import { StatusError } from '../../base/status-error.js'
-import type { GrpcEndpoint } from '../../config/config.js'
+import { StatusError } from '../base/status-error.js'
+import type { GrpcEndpoint } from '../config/config.js'
 
 /** An endpoint as it is dialled. */
 export interface Address {
@@ -11,11 +11,13 @@ export interface Address {
   readonly tls?: TlsFiles
 }
 
-/** PEM texts. */
+/** PEM texts, and what must be in the certificate of the server. */
 export interface TlsFiles {
   readonly ca: Buffer
   readonly key: Buffer | null
   readonly cert: Buffer | null
+  /** Absent where it is the host of the address. */
+  readonly serverName?: string
 }
 
 const SCHEMES: ReadonlyMap<string, { readonly usesTls: boolean; readonly port: number }> = new Map([
@@ -36,7 +38,10 @@ const SYSTEM_ROOTS = [
 ]
 
 /** Reads what an endpoint names. INVALID_ARGUMENT where it contradicts itself; files that are not there fail as files do. */
-export const readAddress = async ({ address, tls_config: tls }: GrpcEndpoint): Promise<Address> => {
+export const readAddress = async ({
+  address,
+  tls_config: tls,
+}: Pick<GrpcEndpoint, 'address' | 'tls_config'>): Promise<Address> => {
   const url = URL.canParse(address) ? new URL(address) : undefined
   const scheme = SCHEMES.get(url?.protocol ?? '')
   if (url === undefined || scheme === undefined || url.hostname === '') {
@@ -48,7 +53,7 @@ export const readAddress = async ({ address, tls_config: tls }: GrpcEndpoint): P
     throw new StatusError('INVALID_ARGUMENT', `${JSON.stringify(address)} ${what}, ${EXPECTED}`)
   }
   if (tls === undefined) return { target }
-  const { ca_file, cert_file, key_file, use_native_roots } = tls
+  const { ca_file, cert_file, key_file, use_native_roots, server_name: serverName } = tls
   if ((cert_file === undefined) !== (key_file === undefined)) {
     throw new StatusError('INVALID_ARGUMENT', 'tls_config has one of cert_file and key_file, expected both or neither')
   }
@@ -65,6 +70,7 @@ export const readAddress = async ({ address, tls_config: tls }: GrpcEndpoint): P
       ca: Buffer.concat(roots.flatMap((pem) => [pem, Buffer.from('\n')])),
       key: key_file === undefined ? null : await readFile(key_file),
       cert: cert_file === undefined ? null : await readFile(cert_file),
+      ...(serverName !== undefined && { serverName }),
     },
   }
 }

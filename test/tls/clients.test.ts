@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs'
+import { credentials } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { parseConfig } from '../../src/config/load.js'
+import { assemble } from '../../src/main.js'
+import { TestClient } from '../server/client.js'
+import { blobOf, CAS, wire } from '../service/harness.js'
+import { Authority, type Issued } from './authority.js'
+import { Lines } from './lines.js'
+
+const start = async (t: Test, configuration: object) => {
+  const { config, problems } = parseConfig(JSON.stringify(configuration), 'test.json', { env: {} })
+  if (config === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+  const said = new Lines()
+  const running = await assemble(config, { clock: systemClock, log: said.log })
+  t.teardown(() => running.close())
+  return { said, port: Number(running.addresses[0]?.address.split(':').at(-1)) }
+}
+
+const memory = { memory: { eviction_policy: { max_bytes: '10mb' } } }
+const services = {
+  cas: [{ instance_name: 'main', cas_store: 'CAS' }],
+  ac: [{ instance_name: 'main', ac_store: 'AC' }],
+}
+
+/** A cache with a scheduler, for clients with a certificate of the authority. Its own is for another name than its address. */
+const startCache = async (t: Test, folder: string) => {
+  const authority = new Authority(folder)
+  const server = authority.issue('server', { alternativeNames: 'DNS:cache.example' })
+  const cache = await start(t, {
+    stores: { CAS: memory, AC: memory },
+    schedulers: { S: { simple: {} } },
+    servers: [
+      {
+        listener: {
+          http: {
+            socket_address: '127.0.0.1:0',
+            tls: { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile },
+          },
+        },
+        services: { ...services, worker_api: { scheduler: 'S' } },
+      },
+    ],
+  })
+  const tlsOf = ({ certFile, keyFile }: Issued) => {
+    return { ca_file: authority.caFile, cert_file: certFile, key_file: keyFile, server_name: 'cache.example' }
+  }
+  return { authority, tlsOf, ...cache }
+}
+
+t.test('a grpc store reaches its server over mutual TLS, by another name than that of the address', async (t) => {
+  const { authority, tlsOf, port } = await startCache(t, t.testdir())
+  const own = authority.issue('client', { subject: '/CN=client' })
+  const endpoint = { address: `grpcs://127.0.0.1:${port}`, tls_config: tlsOf(own) }
+  const near = await start(t, {
+    stores: { CAS: { grpc: { instance_name: 'main', store_type: 'cas', endpoints: [endpoint] } }, AC: memory },
+    servers: [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services }],
+  })
+  const plain = new TestClient(`127.0.0.1:${near.port}`)
+  const { ca } = authority
+  const secured = credentials.createSsl(ca, own.key, own.cert)
+  const direct = new TestClient(`127.0.0.1:${port}`, { 'grpc.ssl_target_name_override': 'cache.example' }, secured)
+  t.teardown(() => {
+    plain.close()
+    direct.close()
+  })
+  const { digest, bytes } = blobOf('kept over there')
+  const requests = [{ digest: wire(digest), data: bytes }]
+  await plain.unary(`${CAS}/BatchUpdateBlobs`, { instanceName: 'main', requests }).response
+  const asked = { instanceName: 'main', digests: [wire(digest)] }
+  const { responses } = await direct.unary(`${CAS}/BatchReadBlobs`, asked).response
+  t.equal(String(responses[0].data), 'kept over there')
+})
+
+const workerOf = (folder: string, uri: string, tls_config: object) => ({
+  stores: {
+    CAS: {
+      fast_slow: {
+        fast: {
+          filesystem: {
+            content_path: `${folder}/c`,
+            temp_path: `${folder}/t`,
+            eviction_policy: { max_bytes: '10mb' },
+          },
+        },
+        slow: { noop: {} },
+      },
+    },
+  },
+  workers: [
+    {
+      local: {
+        worker_api_endpoint: { uri, tls_config },
+        cas_fast_slow_store: 'CAS',
+        work_directory: `${folder}/w`,
+      },
+    },
+  ],
+  servers: [],
+})
+
+t.test('a worker connects over mutual TLS, and reads its files anew for each connection', async (t) => {
+  const folder = t.testdir()
+  const { authority, tlsOf, port } = await startCache(t, `${folder}/authority`)
+  const [stranger, friend] = [new Authority(`${folder}/other`).issue('worker'), authority.issue('worker')]
+  const own = { ...friend, certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` }
+  const place = ({ cert, key }: Issued): void => {
+    writeFileSync(own.certFile, cert)
+    writeFileSync(own.keyFile, key)
+  }
+  place(stranger)
+  const { said } = await start(t, workerOf(folder, `grpcs://127.0.0.1:${port}`, tlsOf(own)))
+  await said.hears(/no connection to the scheduler/)
+  t.notMatch(said.text, /connected to the scheduler/)
+  place(friend)
+  await said.hears(/connected to the scheduler/)
+})
+
+t.test('a worker that does not trust the certificate of the scheduler does not connect', async (t) => {
+  const folder = t.testdir()
+  const { authority, tlsOf, port } = await startCache(t, `${folder}/authority`)
+  const { server_name: _, ...tls } = tlsOf(authority.issue('worker'))
+  const { said } = await start(t, workerOf(folder, `grpcs://127.0.0.1:${port}`, tls))
+  await said.hears(/no connection to the scheduler.*does not match certificate/)
+})
