@@ -8,6 +8,7 @@ import { batchReadBlobsMutations } from './mutations/cas/batch-read-blobs.js'
 import { batchUpdateBlobsMutations } from './mutations/cas/batch-update-blobs.js'
 import { findMissingBlobsMutations } from './mutations/cas/find-missing-blobs.js'
 import { getTreeMutations } from './mutations/cas/get-tree.js'
+import { splitSpliceMutations } from './mutations/cas/split-splice.js'
 import { commandMutations } from './mutations/execution/command.js'
 import { executionFailureMutations } from './mutations/execution/failures.js'
 import { outputTreeMutations } from './mutations/execution/output-tree.js'
@@ -31,6 +32,7 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   QueryWriteStatus: queryWriteStatusMutations,
   'ByteStream.Read': byteStreamReadMutations,
   GetTree: getTreeMutations,
+  'Split and Splice': splitSpliceMutations,
   'Action cache': actionCacheMutations,
   'Execution: operations and caching': executionStreamMutations,
   'Execution: failures': executionFailureMutations,

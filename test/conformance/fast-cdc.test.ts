@@ -1,6 +1,7 @@
-import { createCipheriv } from 'node:crypto'
+import { createCipheriv, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { fastCdcLengths } from '../../conformance/material/fast-cdc.js'
+import { knownContent, knownLengths, knownParameters, SALT_BYTES } from '../../conformance/material/fast-cdc-vectors.js'
 
 /** Pseudo-random bytes that are the same everywhere. */
 const bytes = createCipheriv('aes-256-ctr', Buffer.alloc(32), Buffer.alloc(16)).update(Buffer.alloc(3_000_001))
@@ -28,4 +29,12 @@ t.test('cuts are where another implementation makes them', async (t) => {
       bytes.length,
     )
   }
+})
+
+t.test('what SPL-10 sends is cut at the known places, whatever its salt', async (t) => {
+  for (const [averageBytes, seed] of knownParameters) {
+    const lengths = fastCdcLengths(knownContent(averageBytes, randomBytes(SALT_BYTES)), averageBytes, seed)
+    t.same(lengths, knownLengths(averageBytes, seed), `${averageBytes} bytes, seed ${seed}`)
+  }
+  t.equal(knownParameters.length, 22, 'every average that may be announced, with two seeds')
 })

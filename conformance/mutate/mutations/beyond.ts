@@ -6,7 +6,6 @@ import {
   getTree,
   queryWriteStatus,
   read,
-  splitBlob,
   waitExecution,
   write,
 } from '../../wire/methods.js'
@@ -174,39 +173,6 @@ export const beyondMutations: readonly Mutation[] = [
       onResponse(execute, (operation) => {
         if (operation.done) operation.name = `${operation.name}-done`
       }),
-  },
-  {
-    name: 'split-names-a-function-it-does-not-announce',
-    breaks: 'SplitBlob says that it cut by REP_MAX_CDC, which is not announced.',
-    caughtBy: ['SPL-12'],
-    tamper: () => [
-      onResponse(getCapabilities, ({ cacheCapabilities }) => {
-        if (cacheCapabilities) cacheCapabilities.splitBlobSupport = true
-      }),
-      instead(splitBlob, (request) => answered({ chunkDigests: [{ ...request?.blobDigest }], chunkingFunction: 2 })),
-    ],
-  },
-  {
-    name: 'fast-cdc-in-equal-parts',
-    breaks: 'SplitBlob calls parts of equal size FAST_CDC_2020.',
-    caughtBy: ['SPL-10'],
-    tamper: () => [
-      onResponse(getCapabilities, ({ cacheCapabilities }) => {
-        if (!cacheCapabilities) return
-        cacheCapabilities.splitBlobSupport = true
-        cacheCapabilities.fastCdc2020Params = { avgChunkSizeBytes: 4_096, seed: 0 }
-      }),
-      instead(splitBlob, (request) => {
-        const { hash, sizeBytes = 0 } = request?.blobDigest ?? {}
-        const parts = Array.from({ length: Math.ceil(sizeBytes / 4_096) }, (_, at) =>
-          Math.min(4_096, sizeBytes - at * 4_096),
-        )
-        return answered({
-          chunkDigests: parts.map((part) => ({ hash, sizeBytes: part })),
-          chunkingFunction: 1,
-        })
-      }),
-    ],
   },
   {
     name: 'node-properties-not-reported',

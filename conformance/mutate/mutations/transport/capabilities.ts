@@ -1,6 +1,6 @@
 import type { Output } from '../../../proto/codec.js'
-import { execute, getCapabilities, splitBlob, updateActionResult, write } from '../../../wire/methods.js'
-import { answered, ended, instead, type Mutation, onRequest, onResponse, type Tampering } from '../../mutation.js'
+import { execute, getCapabilities, updateActionResult, write } from '../../../wire/methods.js'
+import { ended, instead, type Mutation, onRequest, onResponse, type Tampering } from '../../mutation.js'
 
 type Capabilities = Output<'build.bazel.remote.execution.v2.ServerCapabilities'>
 type Cache = NonNullable<Capabilities['cacheCapabilities']>
@@ -17,8 +17,6 @@ const execution = (edit: (execution: Execution) => void) =>
   announce(({ executionCapabilities }) => {
     if (executionCapabilities) edit(executionCapabilities)
   })
-
-const CUT_BY_CONTENT = ['SPL-02', 'SPL-03', 'SPL-04', 'SPL-05', 'SPL-06', 'SPL-09', 'SPL-10', 'SPL-12']
 
 export const capabilitiesMutations: readonly Mutation[] = [
   {
@@ -201,23 +199,6 @@ export const capabilitiesMutations: readonly Mutation[] = [
     caughtBy: ['CAP-11', 'CMP-01', 'CMP-14', 'CMP-17', 'CMP-18'],
     tamper: () =>
       instead(write, (request) => (request?.resourceName?.includes('compressed-blobs/') ? ended(3) : undefined)),
-  },
-  {
-    name: 'capabilities-split-not-served',
-    breaks: 'SplitBlob, SpliceBlob and FastCDC are announced, and not implemented.',
-    caughtBy: ['SPL-01', ...CUT_BY_CONTENT],
-    leavesOut: ['ContentAddressableStorage.SplitBlob', 'ContentAddressableStorage.SpliceBlob'],
-    tamper: cache((announced) => {
-      announced.splitBlobSupport = true
-      announced.spliceBlobSupport = true
-      announced.fastCdc2020Params = { avgChunkSizeBytes: 1 << 16, seed: 0 }
-    }),
-  },
-  {
-    name: 'split-blob-silently-served',
-    breaks: 'SplitBlob answers with no chunks though it is not announced.',
-    caughtBy: ['SPL-01'],
-    tamper: () => instead(splitBlob, () => answered({})),
   },
   {
     name: 'capabilities-chunks-too-small',

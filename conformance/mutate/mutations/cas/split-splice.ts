@@ -1,0 +1,129 @@
+import { getCapabilities, spliceBlob, splitBlob } from '../../../wire/methods.js'
+import { answered, ended, instead, type Mutation, onResponse, recode, type Tampering } from '../../mutation.js'
+
+const [INVALID_ARGUMENT, NOT_FOUND, UNIMPLEMENTED] = [3, 5, 12]
+
+const announcing = (isServed: boolean): Tampering =>
+  onResponse(getCapabilities, ({ cacheCapabilities }) => {
+    if (cacheCapabilities === null) return
+    cacheCapabilities.splitBlobSupport = isServed
+    cacheCapabilities.spliceBlobSupport = isServed
+    cacheCapabilities.fastCdc2020Params = isServed ? { avgChunkSizeBytes: 1 << 16, seed: 0 } : null
+  })
+
+const rows = (...numbers: readonly number[]): string[] =>
+  numbers.map((number) => `SPL-${String(number).padStart(2, '0')}`)
+
+export const splitSpliceMutations: readonly Mutation[] = [
+  {
+    name: 'split-announced-not-served',
+    breaks: 'SplitBlob, SpliceBlob and FastCDC are announced, and not implemented.',
+    caughtBy: rows(1, 2, 3, 4, 5, 6, 9, 10, 12),
+    leavesOut: ['ContentAddressableStorage.SplitBlob', 'ContentAddressableStorage.SpliceBlob'],
+    tamper: () => [
+      announcing(true),
+      instead(splitBlob, () => ended(UNIMPLEMENTED)),
+      instead(spliceBlob, () => ended(UNIMPLEMENTED)),
+    ],
+  },
+  {
+    name: 'split-served-not-announced',
+    breaks: 'SplitBlob and SpliceBlob are served and not announced.',
+    caughtBy: rows(1),
+    tamper: () => announcing(false),
+  },
+  {
+    name: 'split-leaves-out-the-last-chunk',
+    breaks: 'SplitBlob does not name the last chunk.',
+    caughtBy: rows(2, 10),
+    tamper: () => onResponse(splitBlob, ({ chunkDigests }) => void chunkDigests.pop()),
+  },
+  {
+    name: 'split-in-another-order',
+    breaks: 'SplitBlob names the chunks from the last to the first.',
+    caughtBy: rows(2, 10, 12),
+    tamper: () => onResponse(splitBlob, ({ chunkDigests }) => void chunkDigests.reverse()),
+  },
+  {
+    name: 'split-names-chunks-that-are-not-stored',
+    breaks: 'SplitBlob names chunks that are not in the CAS.',
+    caughtBy: rows(2, 12),
+    tamper: () =>
+      onResponse(splitBlob, ({ chunkDigests }) => {
+        for (const [at, { sizeBytes }] of chunkDigests.entries())
+          chunkDigests[at] = { hash: 'ab'.repeat(32), sizeBytes }
+      }),
+  },
+  {
+    name: 'split-of-absent-blob-is-empty',
+    breaks: 'SplitBlob of a blob that is not there names no chunks.',
+    caughtBy: rows(3),
+    tamper: () => recode(splitBlob, NOT_FOUND, 0),
+  },
+  {
+    name: 'split-names-a-function-it-does-not-announce',
+    breaks: 'SplitBlob says that it cut by REP_MAX_CDC, which is not announced.',
+    caughtBy: rows(12),
+    tamper: () =>
+      onResponse(splitBlob, (response) => {
+        response.chunkingFunction = 2
+      }),
+  },
+  {
+    name: 'split-of-unknown-function-refused',
+    breaks: 'SplitBlob wants to be told a chunking function.',
+    caughtBy: rows(2, 9, 12),
+    tamper: () => instead(splitBlob, (request) => (request?.chunkingFunction ? undefined : ended(INVALID_ARGUMENT))),
+  },
+  {
+    name: 'fast-cdc-in-equal-parts',
+    breaks: 'SplitBlob calls parts of equal size FAST_CDC_2020.',
+    caughtBy: rows(10),
+    tamper: () => [
+      announcing(true),
+      instead(splitBlob, (request) => {
+        const { hash, sizeBytes = 0 } = request?.blobDigest ?? {}
+        const parts = Array.from({ length: Math.ceil(sizeBytes / (1 << 16)) }, (_, at) =>
+          Math.min(1 << 16, sizeBytes - at * (1 << 16)),
+        )
+        return answered({ chunkDigests: parts.map((part) => ({ hash, sizeBytes: part })), chunkingFunction: 1 })
+      }),
+    ],
+  },
+  {
+    name: 'fast-cdc-of-another-seed',
+    breaks: 'FAST_CDC_2020 is announced with a seed that it is not cut by.',
+    caughtBy: rows(10),
+    tamper: () =>
+      onResponse(getCapabilities, ({ cacheCapabilities }) => {
+        if (cacheCapabilities?.fastCdc2020Params) cacheCapabilities.fastCdc2020Params.seed = 666
+      }),
+  },
+  {
+    name: 'splice-discarded',
+    breaks: 'SpliceBlob acknowledges and stores nothing.',
+    caughtBy: rows(4),
+    tamper: () => instead(spliceBlob, (request) => answered({ blobDigest: request?.blobDigest })),
+  },
+  {
+    name: 'splice-names-nothing',
+    breaks: 'SpliceBlob does not name the blob that it made.',
+    caughtBy: rows(4),
+    tamper: () =>
+      onResponse(spliceBlob, (response) => {
+        response.blobDigest = null
+      }),
+  },
+  {
+    name: 'splice-of-absent-chunks-is-invalid',
+    breaks: 'SpliceBlob of chunks that are not there is called invalid.',
+    caughtBy: rows(5),
+    tamper: () => recode(spliceBlob, NOT_FOUND, INVALID_ARGUMENT),
+  },
+  {
+    name: 'splice-trusts-the-digest',
+    breaks: 'SpliceBlob says OK whatever the chunks make.',
+    caughtBy: rows(6, 7),
+    tamper: () => recode(spliceBlob, INVALID_ARGUMENT, 0),
+  },
+]
