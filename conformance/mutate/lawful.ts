@@ -103,6 +103,16 @@ export const lawfulVariants: readonly Mutation[] = [
       }),
   },
   {
+    name: 'any-property-taken',
+    breaks: 'Nothing: the server says which names it accepts, and may accept all.',
+    caughtBy: ['EXE-31'],
+    tamper: () =>
+      onAction(({ action }) => {
+        const known = action.platform?.properties.filter(({ name }) => !name.startsWith('conformance-'))
+        if (action.platform) action.platform.properties = known ?? []
+      }),
+  },
+  {
     name: 'cache-only-asks-for-the-action-first',
     breaks: 'Nothing: a server without execution may look at the request before it refuses it.',
     caughtBy: ['CAP-04'],

@@ -143,6 +143,20 @@ export const commandMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: 'unknown-property-queued',
+    breaks: 'An action with a property that nobody knows waits for a worker that there will never be.',
+    caughtBy: ['EXE-31'],
+    waitsMs: 15_000,
+    tamper: () =>
+      onAction(({ action }) => {
+        for (const property of action.platform?.properties ?? []) {
+          if (!property.name.startsWith('conformance-')) continue
+          property.name = 'OSFamily'
+          property.value = 'none'
+        }
+      }),
+  },
+  {
     name: 'platform-of-command-preferred',
     breaks: 'The platform of the Command is preferred to that of the Action.',
     caughtBy: ['CMD-16'],
