@@ -19,16 +19,18 @@ export class Placeholders {
       )
     }
     if (name === 'name' && typeof value === 'string' && isOperation(within)) return this.#name('operation', value)
-    if (name === 'executionMetadata') return this.#executionMetadata(value)
+    if (/^(partialE|e)xecutionMetadata$/.test(name)) return this.#executionMetadata(value)
     return this.applied(value)
   }
 
   #executionMetadata(value: Json): Json {
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return value
     return Object.fromEntries(
-      Object.entries(value).map(([name, field]): [string, Json] => {
-        if (name === 'worker') return [name, this.#name('worker', String(field))]
-        return [name, /(Timestamp|Duration)$/.test(name) ? '<time>' : this.applied(field as Json)]
+      Object.entries(value).flatMap(([name, field]): [string, Json][] => {
+        // What a server adds there is measured: no client reads it.
+        if (name === 'auxiliaryMetadata') return []
+        if (name === 'worker') return [[name, this.#name('worker', String(field))]]
+        return [[name, /(Timestamp|Duration)$/.test(name) ? '<time>' : this.applied(field as Json)]]
       }),
     )
   }

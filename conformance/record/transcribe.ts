@@ -1,10 +1,11 @@
 import { codec } from '../proto/codec.js'
 import { codeName } from '../proto/status-code.js'
-import { digestText, type Json, toJson } from '../session/json-form.js'
-import { SALT, type Session, type SessionCall, type SessionEnd, type SessionMessage } from '../session/session.js'
+import { type Json, toJson } from '../session/json-form.js'
+import type { Session, SessionCall, SessionEnd, SessionMessage } from '../session/session.js'
 import { BlobSources } from './blob-sources.js'
 import { type DecodedCall, decodeCall } from './decoded-call.js'
 import { harvest, resourceOf } from './harvest.js'
+import { notesOf } from './notes.js'
 import { Placeholders } from './placeholders.js'
 import type { TapedCall, TapedEnd } from './tape.js'
 
@@ -44,7 +45,7 @@ export const transcribe = (
   return {
     session,
     files,
-    notes: [...unheld(calls, harvested.uploaded), ...unsalted(calls, blobs), ...machineBound(blobs)],
+    notes: notesOf(calls, session, harvested.uploaded),
   }
 }
 
@@ -161,51 +162,3 @@ const needsOf = (calls: readonly DecodedCall[]): Session['needs'] => {
 
 const instanceOf = (calls: readonly DecodedCall[]): string =>
   calls.flatMap(({ requests }) => requests[0]?.instanceName ?? []).find((name) => name !== '') ?? ''
-
-/**
- * Actions that are asked for by a digest of which the recording has not what it rests on: a client that only caches may keep its
- * inputs to itself, and a replay then asks for the very same action, which a server that has seen it before answers otherwise.
- */
-const unsalted = (calls: readonly DecodedCall[], blobs: Session['blobs']): string[] => {
-  const asked = new Set(
-    calls.flatMap(({ requests }) => requests.flatMap(({ actionDigest }) => actionDigest ?? [])).map(digestText),
-  )
-  return [...asked].flatMap((digest) => {
-    const gap = gapBelow(digest, blobs, new Set())
-    if (gap === 'salted') return []
-    const why = gap === undefined ? 'nothing that it rests on holds salt-0000000000000000' : `${gap} was never uploaded`
-    return `the action ${digest} cannot be salted: ${why}; a replay asks for it as recorded`
-  })
-}
-
-/** 'salted' when something below is; else the first digest that is not held, or undefined when all is. */
-const gapBelow = (digest: string, blobs: Session['blobs'], seen: Set<string>): string | undefined => {
-  if (seen.has(digest)) return undefined
-  seen.add(digest)
-  const source = blobs[digest]
-  if (source === undefined) return digest.endsWith('/0') ? undefined : digest
-  const text = JSON.stringify(source)
-  if (text.includes(SALT) || 'file' in source) return 'salted'
-  const gaps = (text.match(/[0-9a-f]{64}\/\d+/g) ?? []).map((below) => gapBelow(below, blobs, seen))
-  return gaps.find((gap) => gap === 'salted') ?? gaps.find((gap) => gap !== undefined)
-}
-
-/** What a Command says of the machine on which it was recorded. */
-const machineBound = (blobs: Session['blobs']): string[] =>
-  Object.entries(blobs).flatMap(([digest, source]) => {
-    const found = /\/(home|root|Users|opt|work)\/[\w./-]*/.exec('message' in source ? JSON.stringify(source.value) : '')
-    return found === null ? [] : `${digest} names ${found[0]}, which is this machine's`
-  })
-
-/** Inputs of actions that neither came with the session nor were made in it. */
-const unheld = (calls: readonly DecodedCall[], uploaded: ReadonlyMap<string, Buffer>): string[] => {
-  const missing = new Set<string>()
-  for (const { method, requests, responses } of calls) {
-    if (!method.endsWith('/FindMissingBlobs') || responses.length === 0) continue
-    const made = JSON.stringify(calls.map(({ responses }) => responses.map(toJson)))
-    for (const digest of (requests[0]?.blobDigests ?? []).map(digestText)) {
-      if (!uploaded.has(digest) && !digest.endsWith('/0') && !made.includes(digest)) missing.add(digest)
-    }
-  }
-  return [...missing].map((digest) => `${digest} was on the server before: start with an empty one`)
-}

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checks } from '../checks/all.js'
 import type { CandidateSettings } from '../exam/candidate.js'
@@ -66,6 +67,7 @@ export const settingsOf = (args: readonly string[]): Settings | 'help' => {
   }
   const selection = values.explain ?? values.only
   const sessions = [...ownSessions, ...values.session.map(sessionIn)]
+  checkNames(sessions)
   const ids = [...checks, ...sessions].map(({ id }) => id)
   const [only, except] = [selection, values.except].map((list) => list?.split(','))
   for (const wanted of [...(only ?? []), ...(except ?? [])]) checkSelector(wanted, ids)
@@ -109,6 +111,16 @@ const sessionIn = (folder: string): Session => {
     return readSession(folder)
   } catch (error) {
     throw new TargetError(`--session ${oneLine(error instanceof Error ? error.message : String(error))}`)
+  }
+}
+
+/** Two rows of one name could not be told apart, nor selected. */
+const checkNames = (sessions: readonly Session[]): void => {
+  const folders = new Map<string, string>()
+  for (const { id, folder } of sessions) {
+    const other = folders.get(id)
+    if (other !== undefined) throw new TargetError(`--session ${folder}: ${id} is taken by ${other}; rename the folder`)
+    folders.set(id, folder)
   }
 }
 
@@ -179,6 +191,7 @@ const EXAMINING = [
 const examinedWith = (values: ReturnType<typeof parsed>['values']): string[] => [
   ...EXAMINING.flatMap((name) => (values[name] ? [`--${name} ${values[name]}`] : [])),
   ...values.property.map((property) => `--property ${property}`),
+  ...values.session.map((folder) => `--session ${basename(folder)}`),
   ...pairs(values.header).map(([name]) => `--header ${name}=...`),
   ...(values['tls-ca'] === undefined ? [] : ['--tls-ca']),
   ...(values['tls-cert'] === undefined ? [] : ['--tls-cert']),

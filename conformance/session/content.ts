@@ -6,6 +6,7 @@ import { knowsApi } from '../exam/candidate.js'
 import { type Codec, codecByName } from '../proto/codec.js'
 import { DIGEST_TEXT, digestText, fromJson, type Json, parseDigest } from './json-form.js'
 import { type BlobSource, type DigestText, SALT, type Session } from './session.js'
+import { strangersOf } from './strangers.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const RESOURCE = /(?:^|\/)(uploads\/([^/]+)\/)?((?:blobs|compressed-blobs\/\w+)\/(?:blake3\/)?)([0-9a-f]{32,128}\/\d+)$/
@@ -25,6 +26,7 @@ export class Content {
   readonly #instanceName: string
   readonly #salt: string
   readonly #knowsOutputPaths: boolean
+  readonly #strangers: ReadonlySet<DigestText>
   readonly #own = new Map<DigestText, { readonly digest: DigestText; readonly bytes: Buffer }>()
   readonly #bound = new Map<DigestText, DigestText>()
   readonly #names = new Map<string, string>()
@@ -34,6 +36,7 @@ export class Content {
     this.#properties = candidate.properties
     this.#instanceName = candidate.instanceName
     this.#knowsOutputPaths = knowsApi(candidate, 1)
+    this.#strangers = strangersOf(session)
     // Digits have no capitals: an action that changes the case of letters leaves them as they are.
     const half = (): string => String(randomInt(1e8)).padStart(8, '0')
     this.#salt = `-${half()}${half()}`
@@ -44,16 +47,18 @@ export class Content {
     return recorded in this.#session.blobs || recorded.endsWith('/0')
   }
 
-  /** As `digest`, for what is mentioned and never moved: without execution a client keeps its inputs to itself. */
+  /** As `digest`, for what is mentioned in a message: without execution a client keeps its inputs to itself. */
   #mentioned(recorded: DigestText): DigestText {
-    return this.isOwn(recorded) || this.#bound.has(recorded) ? this.digest(recorded) : recorded
+    const isKnown = this.isOwn(recorded) || this.#bound.has(recorded)
+    return isKnown ? this.digest(recorded) : this.#unheld(recorded)
   }
 
-  /** The digest in this run. Throws a SessionError when neither the client nor the server has told of it. */
+  /** The digest in this run. Throws a SessionError for what the server was to tell, and no answer told so far. */
   digest(recorded: DigestText): DigestText {
     const bound = this.#bound.get(recorded)
     if (bound !== undefined) return bound
     if (this.isOwn(recorded)) return this.#materialised(recorded).digest
+    if (this.#strangers.has(recorded)) return this.#unheld(recorded)
     throw new SessionError(`the session uses ${recorded}, which no call before gave`)
   }
 
@@ -128,10 +133,17 @@ export class Content {
     const named = this.#names.get(text)
     if (named !== undefined) return named
     if (/^[0-9a-f]{64}$/.test(text)) {
-      const own = Object.keys(this.#session.blobs).find((digest) => digest.startsWith(text))
-      if (own !== undefined) return parseDigest(this.digest(own)).hash
+      const known = [...Object.keys(this.#session.blobs), ...this.#strangers].find((digest) => digest.startsWith(text))
+      if (known !== undefined) return parseDigest(this.digest(known)).hash
     }
     return text.replaceAll(SALT, this.#salt)
+  }
+
+  /** In place of the digest of what nobody sends: one of this run, so that no action that rests on it has run before. */
+  #unheld(recorded: DigestText): DigestText {
+    const { hash, sizeBytes } = parseDigest(recorded)
+    const salted = createHash('shake256', { outputLength: hash.length / 2 }).update(`${this.#salt} ${recorded}`)
+    return digestText({ hash: salted.digest('hex'), sizeBytes })
   }
 
   #materialised(recorded: DigestText): { readonly digest: DigestText; readonly bytes: Buffer } {

@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import JSON5 from 'json5'
 import type { Need } from '../exam/candidate.js'
 import type { Level } from '../requirements/check.js'
 import type { Json } from './json-form.js'
+import { faultOf } from './session-shape.js'
 
 /**
  * What stands for a run's salt in everything a session sends: sources hold `salt-0000000000000000`, and a run puts
@@ -77,28 +79,24 @@ export const sessionsFolder = fileURLToPath(new URL('../../fixtures/sessions/', 
 
 /** Throws an error that names the file when it is no session. */
 export const readSession = (folder: string): Session => {
-  const path = `${folder}/session.json5`
+  const path = join(folder, 'session.json5')
+  if (!existsSync(path)) throw new Error(`${folder}: there is no session.json5 in it`)
   const fail = (reason: string): never => {
     throw new Error(`${path}: ${reason}`)
   }
-  let read: Omit<Session, 'id' | 'folder'> & { readonly format?: number }
+  let read: Omit<Session, 'id' | 'folder'>
   try {
     read = JSON5.parse(readFileSync(path, 'utf8'))
   } catch (error) {
     return fail(error instanceof Error ? error.message : String(error))
   }
-  if (read.format !== 1) fail(`format ${read.format}, expected 1`)
-  const ids = new Set(read.calls.map(({ id }) => id))
-  for (const call of read.calls) {
-    const unknown = call.after.find((id) => !ids.has(id) || id >= call.id)
-    if (unknown !== undefined) fail(`call ${call.id} comes after call ${unknown}, which is no earlier call`)
-  }
-  const name = folder.replace(/\/+$/, '').split('/').at(-1)
-  return { ...read, expected: read.expected ?? {}, folder, id: `SES-${name}` }
+  const fault = faultOf(read, folder)
+  if (fault !== undefined) fail(fault)
+  return { ...read, expected: read.expected ?? {}, folder, id: `SES-${basename(resolve(folder))}` }
 }
 
 export const readSessions = (folder = sessionsFolder): Session[] =>
   readdirSync(folder)
     .filter((name) => existsSync(`${folder}/${name}/session.json5`))
     .sort()
-    .map((name) => readSession(`${folder.replace(/\/+$/, '')}/${name}`))
+    .map((name) => readSession(join(folder, name)))

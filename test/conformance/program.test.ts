@@ -7,8 +7,8 @@ import { profiles } from '../../conformance/requirements/profiles.js'
 import { settingsOf } from '../../conformance/run/arguments.js'
 import { listOperations } from '../../conformance/wire/methods.js'
 import { conformance, type Ended } from './program.js'
+import { parseXml } from './report/xml.js'
 import { startServer } from './server.js'
-import { parseXml } from './xml.js'
 
 // The program as a server's author runs it, against the server built from this checkout.
 

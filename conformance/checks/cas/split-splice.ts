@@ -132,8 +132,7 @@ export const splitSpliceChecks: readonly Check[] = [
   {
     id: 'SPL-10',
     isBulky: true,
-    sends:
-      'SplitBlob of known content by FAST_CDC_2020; if the response names that function, the chunks are those that the implementations of the API cut.',
+    sends: 'SplitBlob by FAST_CDC_2020 of known content; chunks said to be of that function are those that it cuts.',
     needs: splits,
     run: async (exam) => {
       const params = exam.capabilities.cacheCapabilities?.fastCdc2020Params

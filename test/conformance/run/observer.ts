@@ -1,6 +1,6 @@
-import type { Mutation } from '../../conformance/mutate/mutation.js'
-import { REQUEST_METADATA } from '../../conformance/wire/identity.js'
-import { codec, type Output } from '../../src/proto/codec.js'
+import type { Mutation } from '../../../conformance/mutate/mutation.js'
+import { REQUEST_METADATA } from '../../../conformance/wire/identity.js'
+import { codec, type Output } from '../../../src/proto/codec.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 

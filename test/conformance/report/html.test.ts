@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { mutations } from '../../conformance/mutate/mutations.js'
-import { MutatingProxy } from '../../conformance/mutate/proxy/proxy.js'
+import { mutations } from '../../../conformance/mutate/mutations.js'
+import { MutatingProxy } from '../../../conformance/mutate/proxy/proxy.js'
+import { conformance } from '../program.js'
+import { startServer } from '../server.js'
 import { needsChromium, Page } from './browser.js'
-import { conformance } from './program.js'
-import { startServer } from './server.js'
 
 // The report as a reader has it: a file in a browser, which asks for nothing else.
 

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { instead } from '../../conformance/mutate/mutation.js'
-import { MutatingProxy } from '../../conformance/mutate/proxy/proxy.js'
-import type { ReportDocument } from '../../conformance/report/document.js'
-import * as methods from '../../conformance/wire/methods.js'
-import { conformance } from './program.js'
-import { startServer } from './server.js'
+import { instead } from '../../../conformance/mutate/mutation.js'
+import { MutatingProxy } from '../../../conformance/mutate/proxy/proxy.js'
+import type { ReportDocument } from '../../../conformance/report/document.js'
+import * as methods from '../../../conformance/wire/methods.js'
+import { conformance } from '../program.js'
+import { startServer } from '../server.js'
 
 // One method that never answers, beside others that work: the run goes on, says so, and ends.
 // Rows of short deadlines: each call that nobody answers is waited for.

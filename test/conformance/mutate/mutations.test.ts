@@ -2,20 +2,20 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { checks } from '../../conformance/checks/all.js'
-import { lacks, openCandidate, servedServices } from '../../conformance/exam/candidate.js'
-import { lawfulVariants } from '../../conformance/mutate/lawful.js'
-import type { Mutation } from '../../conformance/mutate/mutation.js'
-import { mutations } from '../../conformance/mutate/mutations.js'
-import { MutatingProxy } from '../../conformance/mutate/proxy/proxy.js'
-import { mutationTable } from '../../conformance/mutate/table.js'
-import { uncatchable } from '../../conformance/mutate/uncatchable.js'
-import { requirements } from '../../conformance/requirements/requirements.js'
-import { type Result, runChecks } from '../../conformance/run/runner.js'
-import { startServer } from './server.js'
+import { checks } from '../../../conformance/checks/all.js'
+import { lacks, openCandidate, servedServices } from '../../../conformance/exam/candidate.js'
+import { lawfulVariants } from '../../../conformance/mutate/lawful.js'
+import type { Mutation } from '../../../conformance/mutate/mutation.js'
+import { mutations } from '../../../conformance/mutate/mutations.js'
+import { MutatingProxy } from '../../../conformance/mutate/proxy/proxy.js'
+import { mutationTable } from '../../../conformance/mutate/table.js'
+import { uncatchable } from '../../../conformance/mutate/uncatchable.js'
+import { requirements } from '../../../conformance/requirements/requirements.js'
+import { type Result, runChecks } from '../../../conformance/run/runner.js'
+import { startServer } from '../server.js'
 
 t.setTimeout(600_000)
-const root = fileURLToPath(new URL('../..', import.meta.url))
+const root = fileURLToPath(new URL('../../..', import.meta.url))
 /** Why a check is skipped for what the server need not have; the mutations that claim to have it run it all the same. */
 const NOT_HERE = /^the server (does not|announces no|takes)/
 /** Mutations examined side by side: most of a check is waiting. */

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { checks } from '../../conformance/checks/all.js'
-import { readReports } from '../../conformance/report/document.js'
-import { serverTable } from '../../conformance/report/markdown.js'
-import { profiles } from '../../conformance/requirements/profiles.js'
-import { requirements } from '../../conformance/requirements/requirements.js'
-import { unobservable } from '../../conformance/requirements/unobservable.js'
-import { readExpectations } from '../../conformance/run/expectations.js'
-import { sessions } from '../../conformance/session/session-checks.js'
+import { checks } from '../../../conformance/checks/all.js'
+import { readReports } from '../../../conformance/report/document.js'
+import { serverTable } from '../../../conformance/report/markdown.js'
+import { profiles } from '../../../conformance/requirements/profiles.js'
+import { requirements } from '../../../conformance/requirements/requirements.js'
+import { unobservable } from '../../../conformance/requirements/unobservable.js'
+import { readExpectations } from '../../../conformance/run/expectations.js'
+import { sessions } from '../../../conformance/session/session-checks.js'
 
 t.test('every row of the table is checked once, or listed as out of reach', async (t) => {
   const ids = checks.map(({ id }) => id)
@@ -56,14 +56,14 @@ t.test('clients are profiled on rows that are checked', async (t) => {
 })
 
 t.test('the table of judged servers is that of the reports', async (t) => {
-  const folder = new URL('../../conformance/reports/', import.meta.url)
+  const folder = new URL('../../../conformance/reports/', import.meta.url)
   const documents = readReports(folder)
   t.ok(documents.length >= 1)
   t.equal(readFileSync(new URL('README.md', folder), 'utf8'), serverTable(documents), 'npm run conformance:table')
 })
 
 t.test('the lists of known divergences beside the reports name rows that there are', async (t) => {
-  const folder = new URL('../../conformance/reports/', import.meta.url)
+  const folder = new URL('../../../conformance/reports/', import.meta.url)
   const lists = readdirSync(folder).filter((name) => name.endsWith('.expectations.json5'))
   t.ok(lists.length >= 2)
   const ids = sessions.map(({ id }) => id)

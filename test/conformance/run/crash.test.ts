@@ -3,9 +3,12 @@ import { connect, createServer } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import type { ReportDocument } from '../../conformance/report/document.js'
-import { conformance } from './program.js'
-import { startServer } from './server.js'
+import { ended, instead } from '../../../conformance/mutate/mutation.js'
+import { MutatingProxy } from '../../../conformance/mutate/proxy/proxy.js'
+import type { ReportDocument } from '../../../conformance/report/document.js'
+import { getTree, read } from '../../../conformance/wire/methods.js'
+import { conformance } from '../program.js'
+import { startServer } from '../server.js'
 
 // A server that dies of one row: what stands before a correct one breaks every connection, and refuses new ones until it is
 // started again, when it is asked for what that row asks.
@@ -122,9 +125,6 @@ t.test('a server that stays away ends the run, and only the row that was alone u
 })
 
 t.test('a method that is not there is one finding', async (t) => {
-  const { MutatingProxy } = await import('../../conformance/mutate/proxy/proxy.js')
-  const { instead, ended } = await import('../../conformance/mutate/mutation.js')
-  const { getTree } = await import('../../conformance/wire/methods.js')
   const tamper = () => instead(getTree, () => ended(12))
   const proxy = await MutatingProxy.listen(upstream, { name: 'no-tree', breaks: '', caughtBy: [], tamper })
   t.teardown(() => proxy.close())
@@ -142,9 +142,6 @@ t.test('a method that is not there is one finding', async (t) => {
 t.test(
   'a method that answers UNIMPLEMENTED to one question and OK to others is there, and that answer is the finding',
   async (t) => {
-    const { MutatingProxy } = await import('../../conformance/mutate/proxy/proxy.js')
-    const { instead, ended } = await import('../../conformance/mutate/mutation.js')
-    const { read } = await import('../../conformance/wire/methods.js')
     const tamper = () => instead(read, (request) => (Number(request?.readLimit) > 0 ? ended(12) : undefined))
     const proxy = await MutatingProxy.listen(upstream, { name: 'no-limits', breaks: '', caughtBy: [], tamper })
     t.teardown(() => proxy.close())

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { Candidate } from '../../conformance/exam/candidate.js'
-import { type Crash, Outages, type Sitting } from '../../conformance/run/outages.js'
-import type { Result, Verdict } from '../../conformance/run/result.js'
-import { Patience } from '../../conformance/wire/patience.js'
+import type { Candidate } from '../../../conformance/exam/candidate.js'
+import { type Crash, Outages, type Sitting } from '../../../conformance/run/outages.js'
+import type { Result, Verdict } from '../../../conformance/run/result.js'
+import { Patience } from '../../../conformance/wire/patience.js'
 
 /** A server that one row kills, and that comes back when it is asked to. */
 class Mortal {

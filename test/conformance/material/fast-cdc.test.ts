@@ -1,7 +1,12 @@
 import { createCipheriv, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { fastCdcLengths } from '../../conformance/material/fast-cdc.js'
-import { knownContent, knownLengths, knownParameters, SALT_BYTES } from '../../conformance/material/fast-cdc-vectors.js'
+import { fastCdcLengths } from '../../../conformance/material/fast-cdc.js'
+import {
+  knownContent,
+  knownLengths,
+  knownParameters,
+  SALT_BYTES,
+} from '../../../conformance/material/fast-cdc-vectors.js'
 
 /** Pseudo-random bytes that are the same everywhere. */
 const bytes = createCipheriv('aes-256-ctr', Buffer.alloc(32), Buffer.alloc(16)).update(Buffer.alloc(3_000_001))

@@ -6,85 +6,32 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { credentials } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { openCandidate } from '../../conformance/exam/candidate.js'
-import { Exam } from '../../conformance/exam/exam.js'
-import { execute, resultOf, uploadAction } from '../../conformance/material/action.js'
-import { file } from '../../conformance/material/input-tree.js'
-import { settingsOf } from '../../conformance/record/arguments.js'
-import { FrameReader } from '../../conformance/record/frame-reader.js'
-import { RecordingProxy } from '../../conformance/record/proxy.js'
-import { record } from '../../conformance/record/record.js'
-import { Tape } from '../../conformance/record/tape.js'
-import { dependencies } from '../../conformance/record/transcribe.js'
-import { Replay } from '../../conformance/session/replay.js'
-import { readSession, type Session } from '../../conformance/session/session.js'
-import { Client } from '../../conformance/wire/client.js'
-import * as methods from '../../conformance/wire/methods.js'
-import { Bazel, bazelRelease } from '../clients/bazel.js'
-import { copyFixture, root, scratchFolder } from '../clients/scratch.js'
-import { startServer } from '../clients/server.js'
+import { Exam } from '../../../conformance/exam/exam.js'
+import { execute, uploadAction } from '../../../conformance/material/action.js'
+import { file } from '../../../conformance/material/input-tree.js'
+import { settingsOf } from '../../../conformance/record/arguments.js'
+import { FrameReader } from '../../../conformance/record/frame-reader.js'
+import { RecordingProxy } from '../../../conformance/record/proxy.js'
+import { Tape } from '../../../conformance/record/tape.js'
+import { dependencies } from '../../../conformance/record/transcribe.js'
+import { Replay } from '../../../conformance/session/replay.js'
+import { readSession, type Session } from '../../../conformance/session/session.js'
+import { Client } from '../../../conformance/wire/client.js'
+import * as methods from '../../../conformance/wire/methods.js'
+import { Bazel, bazelRelease } from '../../clients/bazel.js'
+import { copyFixture, root, scratchFolder } from '../../clients/scratch.js'
+import { startServer } from '../../clients/server.js'
+import { LARGE, open, recording, SALTED, useServer } from './recording.js'
 
 t.setTimeout(150_000)
 
 const upstream = (await startServer(t, join(t.testdir(), 'data'))).uri
 
-const open = async (t: Test, address: string) => {
-  const candidate = await openCandidate({ address, instanceName: '', properties: [], headers: {}, tls: {} })
-  t.teardown(() => candidate.client.close())
-  return candidate
-}
-
-/** Records within this process: one that starts anew takes seconds of a busy machine. */
-const recording = async (t: Test, ...args: readonly string[]) => {
-  const settings = settingsOf(['--listen', '127.0.0.1:0', '--upstream', upstream, ...args])
-  if (settings === 'help') throw new Error('nobody asked for help')
-  const notes: string[] = []
-  let tellToStop: () => void = () => {}
-  const stop = new Promise<void>((resolve) => {
-    tellToStop = resolve
-  })
-  t.teardown(() => tellToStop())
-  let listening: (address: string) => void = () => {}
-  const address = new Promise<string>((resolve) => {
-    listening = resolve
-  })
-  const written = record(settings, { stop, onListening: listening, onNote: (note) => notes.push(note) })
-  // Whoever stops it hears of the end; until then an early failure is that of the address.
-  written.catch(() => {})
-  return {
-    address: await Promise.race([address, written.then(() => 'ended before it listened')]),
-    notes,
-    finish: (): Promise<number> => {
-      tellToStop()
-      return written
-    },
-  }
-}
-
-const SALTED = Buffer.from('salt-0000000000000000 in a blob\n')
-const LARGE = Buffer.from(SALTED.toString().repeat(2_000))
-const SCRIPT = 'tr a-z A-Z < words.txt > upper.txt; echo said'
-
-/** A client as any on grpc-js: misses the cache, uploads, runs an action, and reads what came of it. */
-const useServer = async (t: Test, exam: Exam): Promise<void> => {
-  const plan = { script: SCRIPT, inputs: { 'words.txt': file(SALTED) }, command: { outputPaths: ['upper.txt'] } }
-  const [small, large] = [exam.digest(SALTED), exam.digest(LARGE)]
-  t.same(await exam.missing([small]), [`${small.hash}/${small.sizeBytes}`])
-  t.equal((await exam.write(LARGE, { chunkBytes: 10_000 })).code, 0)
-  const { actionDigest } = await uploadAction(exam, plan)
-  const request = { instanceName: '', actionDigest }
-  t.equal((await exam.call(methods.getActionResult, request)).code, 5, 'an error is passed on')
-  const [made] = resultOf(exam, await execute(exam, actionDigest)).outputFiles
-  const upper = await exam.read(exam.readName(exam.present(made?.digest, 'a digest')))
-  t.equal(upper.data.toString(), SALTED.toString().toUpperCase())
-  t.ok((await exam.read(exam.readName(large))).data.equals(LARGE), 'and so are many bytes, unchanged')
-}
-
 const called = (session: Session, name: string) => session.calls.filter(({ method }) => method.endsWith(`/${name}`))
 
 t.test('what a client on grpc-js said is written, and can be replayed', async (t) => {
   const out = join(t.testdir(), 'session')
-  const recorder = await recording(t, '--client', 'Pants', '--summary', 'a test', out)
+  const recorder = await recording(t, upstream, '--client', 'Pants', '--summary', 'a test', out)
   const exam = new Exam(await open(t, recorder.address))
   await useServer(t, exam)
   exam.candidate.client.close()
@@ -123,12 +70,12 @@ t.test('what a client on grpc-js said is written, and can be replayed', async (t
   await t.resolves(new Replay(session, new Exam(await open(t, upstream))).run())
 })
 
-t.test('an action that cannot be salted is told, and no PATH of this machine is kept', async (t) => {
+t.test('an action that holds no salt is told, and no PATH of this machine is kept', async (t) => {
   const out = join(t.testdir(), 'session')
-  const recorder = await recording(t, out)
+  const recorder = await recording(t, upstream, out)
   const exam = new Exam(await open(t, recorder.address))
-  const bare = exam.digest(exam.random(40))
-  t.equal((await exam.call(methods.getActionResult, { instanceName: '', actionDigest: bare })).code, 5)
+  const plain = await uploadAction(exam, { script: 'true' })
+  await execute(exam, plain.actionDigest)
   const inputs = { f: file(SALTED) }
   await execute(
     exam,
@@ -136,12 +83,31 @@ t.test('an action that cannot be salted is told, and no PATH of this machine is 
   )
   await recorder.finish()
   t.equal(recorder.notes.length, 1)
-  t.match(recorder.notes[0], new RegExp(`^the action ${bare.hash}/40 cannot be salted: .* was never uploaded`))
+  t.match(recorder.notes[0], new RegExp(`^the action ${plain.actionDigest.hash}/\\d+ cannot be salted: nothing `))
   const commands = Object.values(readSession(out).blobs).filter(
     (source) => 'message' in source && source.message === 'Command',
   )
   t.match(JSON.stringify(commands), /"PATH","value":"\/usr\/local\/bin:\/usr\/bin:\/bin"/)
   t.notMatch(JSON.stringify(commands), /home/)
+})
+
+t.test('what the server had before the recording is told', async (t) => {
+  const before = new Exam(await open(t, upstream))
+  const [stored] = await before.upload(before.random(40))
+  const action = before.digest(before.random(40))
+  const actionResult = { stdoutRaw: Buffer.from('before') }
+  await before.call(methods.updateActionResult, { instanceName: '', actionDigest: action, actionResult })
+  const recorder = await recording(t, upstream, join(t.testdir(), 'session'))
+  const exam = new Exam(await open(t, recorder.address))
+  const absent = exam.digest(exam.random(40))
+  await exam.missing([before.present(stored, 'a digest'), absent])
+  for (const actionDigest of [action, absent])
+    await exam.call(methods.getActionResult, { instanceName: '', actionDigest })
+  await recorder.finish()
+  t.same(recorder.notes, [
+    `${stored?.hash}/40 was on the server before: start with an empty server`,
+    `the result of the action ${action.hash}/40 was on the server before: start with an empty server`,
+  ])
 })
 
 const bazel = process.env['REMEXEC_TEST_BAZEL_4'] ?? 'bazel'
@@ -152,7 +118,7 @@ t.test('what Bazel said is written, and can be replayed', { skip: needsBazel }, 
   const client = new Bazel(bazel, folder, await copyFixture('sessions/workspace', folder))
   t.teardown(() => client.shutdown())
   const out = join(folder, 'session')
-  const recorder = await recording(t, '--client', 'Bazel', out)
+  const recorder = await recording(t, upstream, '--client', 'Bazel', out)
   const { code, output } = await client.run('build', `--remote_executor=${recorder.address}`, '//app:count')
   t.equal(code, 0) || t.comment(output)
   await recorder.finish()
@@ -210,15 +176,15 @@ t.test('clear refusals, and nothing written', async (t) => {
   const folder = t.testdir({ taken: {} })
   const out = join(folder, 'out')
   const nowhere = 'grpc://127.0.0.1:1'
-  await t.rejects(recording(t, '--upstream', nowhere, out), {
+  await t.rejects(recording(t, nowhere, out), {
     message: /^cannot reach grpc:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,
   })
   const inUse = upstream.slice('grpc://'.length)
-  await t.rejects(recording(t, '--listen', inUse, out), { message: /cannot listen on .*EADDRINUSE/ })
-  await t.rejects(recording(t, join(folder, 'taken')), { message: /exists already/ })
-  const idle = await recording(t, out)
+  await t.rejects(recording(t, upstream, '--listen', inUse, out), { message: /cannot listen on .*EADDRINUSE/ })
+  await t.rejects(recording(t, upstream, join(folder, 'taken')), { message: /exists already/ })
+  const idle = await recording(t, upstream, out)
   await t.rejects(idle.finish(), { message: 'nothing was written: there was no call' })
-  const small = await recording(t, '--max-bytes', '1000', out)
+  const small = await recording(t, upstream, '--max-bytes', '1000', out)
   const exam = new Exam(await open(t, small.address))
   t.equal((await exam.write(Buffer.alloc(5_000, 'x'))).code, 0, 'the call itself goes on')
   await t.rejects(small.finish(), { message: /more than 1000 bytes/ })

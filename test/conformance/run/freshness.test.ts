@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
-import { checks } from '../../conformance/checks/all.js'
-import { EMPTY_DIGEST } from '../../conformance/exam/exam.js'
-import { MutatingProxy } from '../../conformance/mutate/proxy/proxy.js'
-import { fieldsOf } from '../../conformance/session/compare.js'
-import { sessions } from '../../conformance/session/session-checks.js'
+import { checks } from '../../../conformance/checks/all.js'
+import { EMPTY_DIGEST } from '../../../conformance/exam/exam.js'
+import { MutatingProxy } from '../../../conformance/mutate/proxy/proxy.js'
+import { fieldsOf } from '../../../conformance/session/compare.js'
+import { sessions } from '../../../conformance/session/session-checks.js'
+import { conformance, type Ended } from '../program.js'
+import { startServer } from '../server.js'
 import { isOwn, type ObservedCall, Observer, type RequestMetadata } from './observer.js'
-import { conformance, type Ended } from './program.js'
-import { startServer } from './server.js'
 
 // Two runs beside each other, each seen by a proxy that changes nothing: what they upload and who they say they are.
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Patience } from '../../conformance/wire/patience.js'
+import { Patience } from '../../../conformance/wire/patience.js'
 
 const SILENT = { code: 4, responses: [], elapsedMs: 10_000 }
 const ANSWERED = { code: 5, responses: [], elapsedMs: 3 }

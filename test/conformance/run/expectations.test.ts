@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { documentOf } from '../../conformance/report/document.js'
-import { junitReport } from '../../conformance/report/junit.js'
-import { serverTable } from '../../conformance/report/markdown.js'
-import { textReport } from '../../conformance/report/text.js'
-import { readingsOf } from '../../conformance/requirements/profiles.js'
-import { requirements } from '../../conformance/requirements/requirements.js'
-import { withExpectations } from '../../conformance/run/expectations.js'
-import type { Result, Verdict } from '../../conformance/run/runner.js'
-import { parseXml } from './xml.js'
+import { documentOf } from '../../../conformance/report/document.js'
+import { junitReport } from '../../../conformance/report/junit.js'
+import { serverTable } from '../../../conformance/report/markdown.js'
+import { textReport } from '../../../conformance/report/text.js'
+import { readingsOf } from '../../../conformance/requirements/profiles.js'
+import { requirements } from '../../../conformance/requirements/requirements.js'
+import { withExpectations } from '../../../conformance/run/expectations.js'
+import type { Result, Verdict } from '../../../conformance/run/runner.js'
+import { parseXml } from '../report/xml.js'
 
 const result = (id: string, verdict: Verdict, reason = ''): Result => {
   const requirement = requirements.get(id)
