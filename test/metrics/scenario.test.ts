@@ -43,11 +43,11 @@ interface Started {
   readonly folder: string
 }
 
-/** The program with this configuration, sending to a collector ten times a second. */
+/** The program with this configuration, sending to a collector twice a second. */
 const start = async (t: Test, env: NodeJS.ProcessEnv, changes: object = {}): Promise<Started> => {
   const folder = t.testdir()
   writeFileSync(`${folder}/config.json`, JSON.stringify({ ...configuration(folder), ...changes }))
-  const program = serve(t, `${folder}/config.json`, folder, { OTEL_METRIC_EXPORT_INTERVAL: '100', ...env })
+  const program = serve(t, `${folder}/config.json`, folder, { OTEL_METRIC_EXPORT_INTERVAL: '500', ...env })
   const client = async (server: string): Promise<TestClient> => {
     const [, address = ''] = await program.hears(new RegExp(`grpc://([^ "]+)"?[ ,].*${server}`))
     const connected = new TestClient(address)
