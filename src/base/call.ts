@@ -22,6 +22,39 @@ export const internalCall = (parts: Partial<Call> = {}): Call => ({
   span: parts.span,
 })
 
+/** The same call but for these. Never spread a call: it would lose what it finds out only when it is asked. */
+export const callWith = (call: Call, changes: CallChanges): Call => new ChangedCall(call, changes)
+
+type CallChanges = Partial<Pick<Call, 'signal' | 'instanceName' | 'span'>>
+
+/**
+ * A class for the sake of speed. Signal and metadata have to be asked for when they are wanted, because the listener makes
+ * them only then; and a getter in an object literal is a new kind of object for V8 each time, which costs more than the call.
+ */
+class ChangedCall implements Call {
+  readonly instanceName: string
+  readonly log: Log
+  readonly span: Span | undefined
+  readonly #call: Call
+  readonly #signal: AbortSignal | undefined
+
+  constructor(call: Call, { signal, instanceName = call.instanceName, span = call.span }: CallChanges) {
+    this.instanceName = instanceName
+    this.log = call.log
+    this.span = span
+    this.#call = call
+    this.#signal = signal
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal ?? this.#call.signal
+  }
+
+  get metadata(): Call['metadata'] {
+    return this.#call.metadata
+  }
+}
+
 /** Why a call was given up: the signal's own reason when that is a status (a deadline), else CANCELLED. */
 export const cancellation = (signal: AbortSignal | undefined): StatusError =>
   signal?.reason instanceof StatusError

@@ -1,4 +1,4 @@
-import type { Call } from './call.js'
+import { type Call, callWith } from './call.js'
 import { StatusError } from './status-error.js'
 import type { SpanAttributes } from './trace.js'
 
@@ -11,9 +11,8 @@ export const inSpan = async <T>(
 ): Promise<T> => {
   if (call.span === undefined) return work(call)
   const span = call.span.begin(name, attributes)
-  const { signal, instanceName, log, metadata } = call
   try {
-    const result = await work({ signal, instanceName, log, metadata, span })
+    const result = await work(callWith(call, { span }))
     span.end()
     return result
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Call } from '../base/call.js'
+import { type Call, callWith } from '../base/call.js'
 import { CATCH_ALL } from '../base/catch-all.js'
 import { StatusError } from '../base/status-error.js'
 import type { Compressor } from '../reapi/compressor.js'
@@ -67,26 +67,4 @@ const faultOf = (name: string): string | undefined => {
 }
 
 /** The call as stores see it: with the instance that the request names. */
-export const inInstance = (call: Call, instanceName: string): Call => new InstanceCall(call, instanceName)
-
-/**
- * A class for the sake of speed. The signal has to be asked for when it is wanted, because the listener makes one only
- * then; and a getter in an object literal is a new kind of object for V8 each time, which costs more than the call. Spreading it leaves the signal out.
- */
-class InstanceCall implements Call {
-  readonly instanceName: string
-  readonly log: Call['log']
-  readonly span: Call['span']
-  readonly #call: Call
-
-  constructor(call: Call, instanceName: string) {
-    this.instanceName = instanceName
-    this.log = call.log
-    this.span = call.span
-    this.#call = call
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.signal
-  }
-}
+export const inInstance = (call: Call, instanceName: string): Call => callWith(call, { instanceName })

@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
+import { codec } from '../../src/proto/codec.js'
 import { type Program, root, serve } from '../cli/program.js'
 import { collect as received, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
@@ -11,15 +13,15 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CALLER = '00f067aa0ba902b7'
 
 /** What `npm start` serves, with a worker, sending its spans at once. */
-const start = async (t: Test, env: NodeJS.ProcessEnv) => {
-  const program = serve(t, DEFAULT, t.testdir(), {
+const start = async (t: Test, env: NodeJS.ProcessEnv, { data = t.testdir(), config = DEFAULT } = {}) => {
+  const program = serve(t, config, data, {
     ...{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_METRICS_EXPORTER: 'none', OTEL_BSP_SCHEDULE_DELAY: '20' },
     ...env,
   })
   const [, address = ''] = await program.hears(/grpc:\/\/([^ "]+)"?[ ,].*public/)
   const client = new TestClient(address)
   t.teardown(() => client.close())
-  return { program, client }
+  return { program, client, address }
 }
 
 const traced = (flags = '01'): { metadata: Metadata } => {
@@ -149,6 +151,36 @@ t.test('a miss is no error, a call that there is no way to serve is one', async 
   const statuses = Object.fromEntries(collector.spans.map(({ name, status }) => [name, status]))
   t.match(statuses, { [`${AC}/GetActionResult`]: 0, 'read AC': 0, [`${CAS}/SplitBlob`]: 2 })
 })
+
+t.test(
+  'a server whose store is another server goes on with the trace there, and passes on what it is told to',
+  async (t) => {
+    const { collector, http } = await collect(t)
+    const folder = t.testdir({ back: {}, front: {} })
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: http }
+    const back = await start(t, env, { data: `${folder}/back` })
+    const requestMetadata = 'build.bazel.remote.execution.v2.requestmetadata-bin'
+    const endpoints = [{ address: `grpc://${back.address}` }]
+    const server = {
+      name: 'public',
+      listener: { http: { socket_address: '127.0.0.1:0' } },
+      services: { cas: [{ cas_store: 'BACK' }], bytestream: [{ cas_store: 'BACK' }] },
+    }
+    const grpc = { endpoints, store_type: 'cas', forward_headers: [requestMetadata] }
+    const config = `${folder}/front.json`
+    writeFileSync(config, JSON.stringify({ stores: [{ name: 'BACK', grpc }], servers: [server] }))
+    const front = await start(t, env, { data: `${folder}/front`, config })
+    const sent = traced()
+    const invocation = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({ toolInvocationId: 'abc' })
+    sent.metadata.set(requestMetadata, Buffer.from(invocation))
+    await findMissing(front.client, blobOf('absent'), sent)
+    const call = `${CAS}/FindMissingBlobs`
+    await collector.until(({ spans }) => spans.filter(({ name }) => name === call).length === 2)
+    const behind = collector.spans.find(({ name, parent }) => name === call && parent !== CALLER)
+    t.same(behind && ancestry(behind, collector.spans), [call, 'find_missing BACK', call])
+    t.equal(behind?.attributes['remexec.invocation'], 'abc')
+  },
+)
 
 t.test('nothing is traced unless it is asked for', async (t) => {
   const { collector, http } = await collect(t)

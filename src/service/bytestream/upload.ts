@@ -41,7 +41,9 @@ export class Upload {
 
   constructor(target: UploadTarget, call: Call) {
     this.target = target
-    this.over = this.#run({ ...call, signal: this.#abort.signal })
+    // May be parked for long: nothing of the connection it came by is to be kept with it.
+    const { instanceName, log, metadata, span } = call
+    this.over = this.#run({ signal: this.#abort.signal, instanceName, log, metadata, span })
     // A parked upload that is discarded has nobody who waits for it.
     this.over.catch(() => {})
   }

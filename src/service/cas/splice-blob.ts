@@ -1,5 +1,5 @@
 import type { Call } from '../../base/call.js'
-import { internalCall } from '../../base/call.js'
+import { callWith } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type {
@@ -63,7 +63,7 @@ const unique = (digests: readonly Digest[]): Iterable<Digest> =>
 const partOf = (chunk: Digest, cas: Store, call: Call): BlobPart => ({
   sizeBytes: chunk.sizeBytes,
   open: async (signal) => {
-    const blob = await cas.get(chunk, WHOLE, internalCall({ ...call, signal }))
+    const blob = await cas.get(chunk, WHOLE, callWith(call, { signal }))
     return blob.checkedAs(chunk, { fault: 'backend', repair: () => cas.remove(chunk, call) })
   },
 })

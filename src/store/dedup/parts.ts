@@ -1,4 +1,4 @@
-import type { Call } from '../../base/call.js'
+import { type Call, callWith } from '../../base/call.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { BlobPart } from '../../stream/chunking/concatenate.js'
@@ -33,7 +33,7 @@ const partOf = (chunk: Digest, range: Range, content: Store, call: Call): ChunkP
   chunk,
   sizeBytes: range.limit,
   open: async (signal): Promise<Blob> => {
-    const blob = await content.get(chunk, range, { ...call, signal })
+    const blob = await content.get(chunk, range, callWith(call, { signal }))
     if (!isWhole(range, chunk.sizeBytes)) return blob
     return blob.checkedAs(chunk, { fault: 'backend', repair: () => content.remove(chunk, call) })
   },

@@ -1,4 +1,4 @@
-import { type Call, internalCall } from '../../base/call.js'
+import { type Call, callWith, internalCall } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Blob } from '../../stream/blob/blob.js'
@@ -38,7 +38,7 @@ export class Copy {
   constructor(digest: Digest, tiers: CopyTiers, call: Call) {
     this.#digest = digest
     this.#tiers = tiers
-    this.#call = internalCall({ ...call, signal: this.#abort.signal })
+    this.#call = callWith(call, { signal: this.#abort.signal })
     const opening = this.#open()
     this.opened = opening.then(() => {})
     // Those who wait for it hear of it; there may be none.
@@ -65,7 +65,7 @@ export class Copy {
     if (!this.#isShared) return undefined
     if (this.#bytes !== undefined) return this.#known(Blob.ofBytes(this.#bytes))
     const openRest = (position: number, signal: AbortSignal): Promise<Blob> =>
-      this.#openRest(position, internalCall({ ...call, signal }))
+      this.#openRest(position, callWith(call, { signal }))
     const blob = Blob.ofPath([copyReader(this.#window, openRest)])
     // Who goes on by itself gets bytes that the copy has not compared.
     return blob.checkedAs(this.#digest, { fault: 'backend' })

@@ -1,4 +1,4 @@
-import type { Call } from '../../base/call.js'
+import { type Call, callWith, internalCall } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
 import { Code, StatusError } from '../../base/status-error.js'
 import type { Output } from '../../proto/codec.js'
@@ -147,7 +147,7 @@ export class GrpcCasStore extends BaseStore {
       openRead(
         server,
         isZstd ? { name, offset: 0, limit: 0, end: undefined } : { name, offset: position, limit: end - position, end },
-        { ...call, signal },
+        callWith(call, { signal }),
       )
     const source = await server.requests.read(call, offset, open, { isResumable: !isZstd })
     if (!isZstd) return Blob.ofPath([source], { sizeBytes: end - offset, offset })
@@ -181,7 +181,11 @@ export class GrpcCasStore extends BaseStore {
   async #readTogether(digests: readonly Digest[], signal: AbortSignal): Promise<readonly (Buffer | StatusError)[]> {
     const asked = [...new Map(digests.map((digest) => [digest.key, digest])).values()]
     const request = { ...this.#named(asked[0]), digests: asked.map((digest) => digest.toMessage()) }
-    const { responses } = await this.#options.server.unary<BatchRead>(METHODS.batchReadBlobs, request, { signal })
+    const { responses } = await this.#options.server.unary<BatchRead>(
+      METHODS.batchReadBlobs,
+      request,
+      internalCall({ signal }),
+    )
     const answers = new Map<string, Buffer | StatusError>()
     for (const { digest, data, status } of responses) {
       answers.set(`${digest?.hash}/${digest?.sizeBytes}`, failureOf(status) ?? data)
@@ -199,7 +203,11 @@ export class GrpcCasStore extends BaseStore {
   ): Promise<readonly (StatusError | undefined)[]> {
     const requests = blobs.map(({ digest, bytes }) => ({ digest: digest.toMessage(), data: bytes }))
     const request = { ...this.#named(blobs[0]?.digest), requests }
-    const { responses } = await this.#options.server.unary<BatchUpdate>(METHODS.batchUpdateBlobs, request, { signal })
+    const { responses } = await this.#options.server.unary<BatchUpdate>(
+      METHODS.batchUpdateBlobs,
+      request,
+      internalCall({ signal }),
+    )
     const failures = new Map<string, StatusError | undefined>()
     for (const { digest, status } of responses) failures.set(`${digest?.hash}/${digest?.sizeBytes}`, failureOf(status))
     return blobs.map(({ digest: { hash, sizeBytes } }) => {

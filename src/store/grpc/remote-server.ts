@@ -1,5 +1,5 @@
 import type { ClientReadableStream } from '@grpc/grpc-js'
-import { type Call, internalCall } from '../../base/call.js'
+import { type Call, callWith, internalCall } from '../../base/call.js'
 import { isStatus, type StatusError } from '../../base/status-error.js'
 import type { Output } from '../../proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
@@ -29,8 +29,6 @@ export interface Announced {
   readonly takesZstd: boolean
   readonly digestFunctions: readonly number[]
 }
-
-type Work = Pick<Call, 'signal' | 'metadata'>
 
 /** What gRPC servers receive unless they say otherwise, less what a batch has beside its blobs. */
 const MESSAGE_BYTES = 4 * 1024 * 1024
@@ -63,12 +61,14 @@ export class RemoteServer {
     return this.#options.requests
   }
 
-  unary<Response>(method: MethodDefinition, request: object, call: Work, isRaw = false): Promise<Response> {
-    return this.requests.run(call, (signal) => this.attempt<Response>(method, request, { ...call, signal }, isRaw))
+  unary<Response>(method: MethodDefinition, request: object, call: Call, isRaw = false): Promise<Response> {
+    return this.requests.run(call, (signal) =>
+      this.attempt<Response>(method, request, callWith(call, { signal }), isRaw),
+    )
   }
 
   /** One attempt, as those below: trying again is for who knows where it got to. */
-  attempt<Response>(method: MethodDefinition, request: object, call: Work, isRaw = false): Promise<Response> {
+  attempt<Response>(method: MethodDefinition, request: object, call: Call, isRaw = false): Promise<Response> {
     return this.#channel().unary<Response>(
       request,
       { method, headers: this.#headers(call), signal: call.signal },
@@ -76,16 +76,16 @@ export class RemoteServer {
     )
   }
 
-  serverStream(method: MethodDefinition, request: object, call: Work): Promise<ClientReadableStream<unknown>> {
+  serverStream(method: MethodDefinition, request: object, call: Call): Promise<ClientReadableStream<unknown>> {
     return this.#channel().serverStream(request, { method, headers: this.#headers(call), signal: call.signal })
   }
 
-  clientStream<Response>(method: MethodDefinition, call: Work): Promise<Upstream<Response>> {
+  clientStream<Response>(method: MethodDefinition, call: Call): Promise<Upstream<Response>> {
     return this.#channel().clientStream<Response>({ method, headers: this.#headers(call), signal: call.signal })
   }
 
   /** Asked once and believed for a while. A server that has no capabilities has the least anybody has. */
-  announced(call: Work): Promise<Announced> {
+  announced(call: Call): Promise<Announced> {
     const nowMs = performance.now()
     if (this.#announced === undefined || this.#announced.untilMs < nowMs) {
       const answer = this.#ask(call)
@@ -106,13 +106,14 @@ export class RemoteServer {
     await channel.unary(request, outgoing, false)
   }
 
-  async #ask(call: Work): Promise<Announced> {
+  async #ask(call: Call): Promise<Announced> {
     try {
       const request = { instanceName: this.instanceName }
       // Not ended by the call that happened to be the first.
       const answer = await this.requests.run(
         internalCall(),
-        (signal) => this.attempt<Output<ServerCapabilities>>(METHODS.getCapabilities, request, { ...call, signal }),
+        (signal) =>
+          this.attempt<Output<ServerCapabilities>>(METHODS.getCapabilities, request, callWith(call, { signal })),
         { timeoutMs: ANNOUNCEMENT_PATIENCE_MS },
       )
       const cache = answer.cacheCapabilities
@@ -135,15 +136,15 @@ export class RemoteServer {
     return inTurn.find(({ isReady }) => isReady) ?? (inTurn[0] as Channel)
   }
 
-  #headers({ metadata }: Work): ReadonlyMap<string, string | Buffer> {
+  /** What is configured, what is passed on, and, where the call is traced, what the other server's spans are below. */
+  #headers({ metadata, span }: Call): ReadonlyMap<string, string | Buffer> {
     const { headers, forwarded } = this.#options
-    if (forwarded.length === 0 || metadata === undefined) return headers
-    const all = new Map<string, string | Buffer>(headers)
-    for (const name of forwarded) {
-      const value = metadata.get(name.toLowerCase())
-      if (value !== undefined) all.set(name.toLowerCase(), value)
-    }
-    return all
+    const passed = forwarded.flatMap((name): [string, string | Buffer][] => {
+      const value = metadata?.get(name.toLowerCase())
+      return value === undefined ? [] : [[name.toLowerCase(), value]]
+    })
+    const trace = Object.entries(span?.context ?? {}).filter(([, value]) => value !== '')
+    return passed.length + trace.length === 0 ? headers : new Map([...headers, ...passed, ...trace])
   }
 }
 

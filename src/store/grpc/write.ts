@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Call } from '../../base/call.js'
+import { type Call, callWith } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { Output } from '../../proto/codec.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -44,9 +44,9 @@ export const writeBlob = async (
   }
   try {
     const attempt = async (signal: AbortSignal): Promise<void> => {
-      const at = progress.isStarted ? await committedBytes(server, progress, { ...call, signal }) : 0
+      const at = progress.isStarted ? await committedBytes(server, progress, callWith(call, { signal })) : 0
       progress.isStarted = true
-      if (at !== DONE) await send(server, progress, at, { ...call, signal })
+      if (at !== DONE) await send(server, progress, at, callWith(call, { signal }))
     }
     await server.requests.run(call, attempt, { isRepeatable: () => !progress.isOver, timeoutMs: 0 })
     await source.drain()

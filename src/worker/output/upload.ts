@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { type Call, internalCall } from '../../base/call.js'
+import { type Call, callWith } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import { missingOf, type Store } from '../../store/store.js'
@@ -54,7 +54,7 @@ const withDeadline = async (timeoutMs: number, call: Call, work: (call: Call) =>
     late.abort(new StatusError('DEADLINE_EXCEEDED', `the outputs could not be uploaded in ${timeoutMs / 1000} s`))
   }, timeoutMs)
   try {
-    await work(internalCall({ ...call, signal: AbortSignal.any([call.signal, late.signal]) }))
+    await work(callWith(call, { signal: AbortSignal.any([call.signal, late.signal]) }))
   } finally {
     clearTimeout(timer)
   }
