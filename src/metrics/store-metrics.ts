@@ -35,6 +35,8 @@ type Counted = keyof typeof RESULTS
 type Operation = Counted | 'evict'
 type Result = (typeof RESULTS)[Counted][number]
 
+type UsageReader = (usage: CacheUsage) => number | undefined
+
 /** The stores of one `cache_type`, counted together: a series for each thing that can happen, from the start. */
 export class CacheSeries {
   readonly cacheType: string
@@ -80,10 +82,20 @@ export class CacheSeries {
   }
 
   /** Undefined where no store of this type keeps anything itself, or has anything to say yet. */
-  sum(read: (usage: CacheUsage) => number | undefined): number | undefined {
+  sum(read: UsageReader): number | undefined {
+    const values = this.#values(read)
+    return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value)
+  }
+
+  /** As `sum`. */
+  least(read: UsageReader): number | undefined {
+    const values = this.#values(read)
+    return values.length === 0 ? undefined : Math.min(...values)
+  }
+
+  #values(read: UsageReader): readonly number[] {
     const values = this.stores.map((store) => store.usage()).map((usage) => usage && read(usage))
-    const known = values.filter((value) => value !== undefined)
-    return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value)
+    return values.filter((value) => value !== undefined)
   }
 }
 
@@ -97,7 +109,7 @@ export class StoreMetrics {
       observed('counter', OPERATIONS, () => this.all.flatMap(operationsOf)),
       { ...DURATION, kind: 'histogram', series: () => this.all.flatMap(({ durations }) => [...durations.values()]) },
       observed('counter', IO, () => this.all.flatMap(({ bytes }) => [bytes.in, bytes.out])),
-      ...USAGE.map(({ read, ...description }) => observed('gauge', description, () => this.#usage(read))),
+      ...USAGE.map(({ of, ...description }) => observed('gauge', description, () => this.#usage(of))),
     ]
   }
 
@@ -114,9 +126,9 @@ export class StoreMetrics {
     return series
   }
 
-  #usage(read: (usage: CacheUsage) => number | undefined): Reading[] {
+  #usage(of: (series: CacheSeries) => number | undefined): Reading[] {
     return this.all.flatMap((series) => {
-      const value = series.sum(read)
+      const value = of(series)
       return value === undefined ? [] : [{ labels: { cache_type: series.cacheType }, value }]
     })
   }
@@ -152,24 +164,24 @@ const IO: Description = {
   unit: 'By',
 }
 
-const USAGE: readonly (Description & { readonly read: (usage: CacheUsage) => number | undefined })[] = [
-  { name: 'svc_cache_size', description: 'Used size of a cache.', unit: 'By', read: ({ sizeBytes }) => sizeBytes },
+const USAGE: readonly (Description & { readonly of: (series: CacheSeries) => number | undefined })[] = [
   {
-    name: 'svc_cache_max_size',
-    description: 'Size beyond which a cache evicts.',
-    unit: 'By',
-    read: ({ maxBytes }) => maxBytes,
+    ...{ name: 'svc_cache_size', description: 'Used size of a cache.', unit: 'By' },
+    of: (series) => series.sum(({ sizeBytes }) => sizeBytes),
   },
   {
-    name: 'svc_cache_entries',
-    description: 'Blobs in a cache.',
-    unit: '{entry}',
-    read: ({ entryCount }) => entryCount,
+    ...{ name: 'svc_cache_max_size', description: 'Size beyond which a cache evicts.', unit: 'By' },
+    of: (series) => series.sum(({ maxBytes }) => maxBytes),
+  },
+  {
+    ...{ name: 'svc_cache_entries', description: 'Blobs in a cache.', unit: '{entry}' },
+    of: (series) => series.sum(({ entryCount }) => entryCount),
   },
   {
     name: 'svc_cache_evicted_age',
-    description: 'How long the blob that was evicted last had not been used: the retention there really is.',
+    description:
+      'How long the blob that was evicted last had not been used: the retention there really is, of several stores the least.',
     unit: 's',
-    read: ({ lastEvictedIdleMs }) => (lastEvictedIdleMs === undefined ? undefined : lastEvictedIdleMs / 1000),
+    of: (series) => series.least(({ lastEvictedIdleMs: ms }) => (ms === undefined ? undefined : ms / 1000)),
   },
 ]

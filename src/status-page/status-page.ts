@@ -86,7 +86,7 @@ const storeRow = (series: CacheSeries): readonly string[] => {
   const errors = series.valueOf('read', 'error') + series.valueOf('write', 'error')
   const known = (value: number | undefined, text: (value: number) => string): string =>
     value === undefined ? '' : text(value)
-  const idleMs = series.sum(({ lastEvictedIdleMs }) => lastEvictedIdleMs)
+  const idleMs = series.least(({ lastEvictedIdleMs }) => lastEvictedIdleMs)
   return [
     series.cacheType,
     known(

@@ -4,7 +4,7 @@ import { StatusError } from '../../src/base/status-error.js'
 import { processLog } from '../../src/process-log.js'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION } from '../service/execution-harness.js'
-import { CAS, wire } from '../service/harness.js'
+import { blobOf, CAS, wire } from '../service/harness.js'
 import { DEFAULT, serve } from './program.js'
 
 const lines = (env: NodeJS.ProcessEnv, isTTY: boolean) => {
@@ -94,4 +94,28 @@ t.test('one id leads from a client through the scheduler and the worker', async 
     },
   )
   t.ok(heard.find(({ msg }) => msg === 'call').receivedBytes > 0)
+})
+
+t.test('the line of a call says of which instance and blob it was, also where its request is a stream', async (t) => {
+  const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }
+  const server = serve(t, DEFAULT, t.testdir(), env)
+  const [, address = ''] = await server.hears(/serving grpc:\/\/([^"]+)"/)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const { digest, bytes } = blobOf('streamed')
+  const name = `${digest.hash}/${digest.sizeBytes}`
+  const { call, response } = client.clientStream('google.bytestream.ByteStream/Write')
+  call.end({ resourceName: `x/uploads/1234/blobs/${name}`, data: bytes, finishWrite: true })
+  await response
+  await collect(client.serverStream('google.bytestream.ByteStream/Read', { resourceName: `x/blobs/${name}` }))
+  const asked = { instanceName: 'x', blobDigests: [wire(digest), wire(blobOf('other').digest)] }
+  await client.unary(`${CAS}/FindMissingBlobs`, asked).response
+  const lineOf = async (method: string) => {
+    await server.hears(new RegExp(`"method":"[^"]*/${method}"`))
+    const lines = server.said().split('\n')
+    return JSON.parse(lines.find((line) => line.includes(`/${method}"`)) ?? '')
+  }
+  t.match(await lineOf('Write'), { code: 'OK', instance: 'x', resource: `x/uploads/1234/blobs/${name}` })
+  t.match(await lineOf('Read'), { code: 'OK', instance: 'x', resource: `x/blobs/${name}` })
+  t.match(await lineOf('FindMissingBlobs'), { code: 'OK', instance: 'x', blobs: 2, digest: digest.hash })
 })

@@ -76,9 +76,9 @@ t.test('executions are counted by action only where that is asked for, and then 
 t.test('stores of one type are counted together, each series once', async (t) => {
   const metrics = new StoreMetrics()
   const usage = { entryCount: 2, sizeBytes: 10, maxBytes: undefined, evictedCount: 1, evictFailureCount: 0 }
-  const store = { cacheType: 'cas', usage: () => ({ ...usage, lastEvictedIdleMs: 3000 }) }
-  const first = metrics.of(store)
-  t.equal(metrics.of(store), first)
+  const store = (lastEvictedIdleMs: number) => ({ cacheType: 'cas', usage: () => ({ ...usage, lastEvictedIdleMs }) })
+  const first = metrics.of(store(5000))
+  t.equal(metrics.of(store(3000)), first)
   first.count('read', 'hit', 1)
   const seen = metrics.instruments.flatMap(({ name, kind, series }) =>
     kind === 'histogram' ? [] : [...series()].map(({ labels, value }) => [`${name} ${JSON.stringify(labels)}`, value]),
@@ -87,6 +87,7 @@ t.test('stores of one type are counted together, each series once', async (t) =>
   const values = Object.fromEntries(seen)
   t.equal(values['svc_cache_size {"cache_type":"cas"}'], 20)
   t.equal(values['svc_cache_max_size {"cache_type":"cas"}'], undefined)
+  t.equal(values['svc_cache_evicted_age {"cache_type":"cas"}'], 3, 'of several retentions the least')
   const evict = { cache_type: 'cas', cache_operation_name: 'evict', cache_operation_result: 'success' }
   t.equal(values[`svc_cache_operations_total ${JSON.stringify(evict)}`], 2)
 })

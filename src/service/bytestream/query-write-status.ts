@@ -1,4 +1,4 @@
-import type { RpcCall } from '../../base/rpc.js'
+import type { ServedCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { QueryWriteStatusRequest, QueryWriteStatusResponseInput } from '../../proto/generated/google.bytestream.js'
 import { missingOf } from '../../store/store.js'
@@ -9,8 +9,9 @@ import { writeTarget } from './write-target.js'
 /** How far an upload is: complete when the blob is there, else what a Write of that name may go on from. */
 export const queryWriteStatus =
   ({ instances, uploads }: ByteStreamOptions) =>
-  async ({ resourceName }: QueryWriteStatusRequest, call: RpcCall): Promise<QueryWriteStatusResponseInput> => {
+  async ({ resourceName }: QueryWriteStatusRequest, call: ServedCall): Promise<QueryWriteStatusResponseInput> => {
     const target = writeTarget(instances, resourceName)
+    call.note({ instance: target.instanceName })
     const missing = await missingOf(target.cas, [target.digest], inInstance(call, target.instanceName))
     if (missing.length === 0) return { committedSize: target.digest.sizeBytes, complete: true }
     const upload = uploads.find(target)

@@ -1,6 +1,6 @@
 import type { Call } from '../../base/call.js'
 import type { Clock } from '../../base/clock.js'
-import type { LentMessage, RequestMessages, RpcCall } from '../../base/rpc.js'
+import type { LentMessage, RequestMessages, ServedCall } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { within } from '../../base/work/deadline.js'
 import type { WriteRequest, WriteResponseInput } from '../../proto/generated/google.bytestream.js'
@@ -19,12 +19,13 @@ import { type WriteTarget, writeTarget } from './write-target.js'
  */
 export const write =
   ({ instances, uploads }: ByteStreamOptions) =>
-  async (messages: Messages, rpc: RpcCall): Promise<WriteResponseInput> => {
+  async (messages: Messages, rpc: ServedCall): Promise<WriteResponseInput> => {
     const first = await messages.next()
     if (first === undefined)
       throw new StatusError('INVALID_ARGUMENT', 'ByteStream.Write: the stream ended without a message')
     const { message } = first
     const target = writeTarget(instances, message.resourceName)
+    rpc.note({ instance: target.instanceName })
     const call = inInstance(rpc, target.instanceName)
     const missing = await missingOf(target.cas, [target.digest], call)
     if (missing.length === 0) return { committedSize: earlySize(target) }

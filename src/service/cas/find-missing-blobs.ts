@@ -1,4 +1,4 @@
-import type { RpcCall } from '../../base/rpc.js'
+import type { ServedCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import { packMissing, unpackFindMissing } from '../../proto/find-missing-codec.js'
@@ -15,18 +15,20 @@ const responseCodec = codec('build.bazel.remote.execution.v2.FindMissingBlobsRes
 /** Absence is data, never an error. What is present counts as used, which is how clients extend its life. */
 export const findMissingBlobs =
   (options: CasOptions) =>
-  async (message: Buffer, call: RpcCall): Promise<Buffer> =>
+  async (message: Buffer, call: ServedCall): Promise<Buffer> =>
     (await findPacked(message, options, call)) ?? findEach(message, options, call)
 
 /** Undefined of a request that is not as clients write it, or has hashes of another length than its function's. */
 const findPacked = async (
   message: Buffer,
   { instances, maxResponseBytes }: CasOptions,
-  call: RpcCall,
+  call: ServedCall,
 ): Promise<Buffer | undefined> => {
   const request = unpackFindMissing(message)
   if (request === undefined) return undefined
   const { instanceName, firstHash, words, count } = request
+  // Its line in the log: what was asked for, of several the first.
+  call.note({ instance: instanceName, blobs: count, digest: firstHash })
   const { cas, digestFunctions } = instanceOf(instances, instanceName)
   const digestFunction = resolveDigestFunction(request.digestFunction, firstHash, digestFunctions)
   if (digestFunction.hexLength !== firstHash.length) return undefined
@@ -39,9 +41,11 @@ const findPacked = async (
 const findEach = async (
   message: Buffer,
   { instances, maxResponseBytes }: CasOptions,
-  call: RpcCall,
+  call: ServedCall,
 ): Promise<Buffer> => {
   const request = requestCodec.decode(message)
+  const [first] = request.blobDigests
+  call.note({ instance: request.instanceName, blobs: request.blobDigests.length, digest: first?.hash })
   const { cas, digestFunctions } = instanceOf(instances, request.instanceName)
   const functions = { value: request.digestFunction, served: digestFunctions }
   const asked = requestDigests(request.blobDigests, functions, 'blob_digests')
