@@ -4,12 +4,13 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { DEFAULT, serve } from './cli/program.js'
-import { cleanEnv, run } from './clients/process.js'
-import { findClient } from './clients/recipe/recipe.js'
-import { root } from './clients/scratch.js'
-import { TestClient } from './server/client.js'
-import { blobOf, CAS, wire } from './service/harness.js'
+import { DEFAULT, serve } from '../cli/program.js'
+import { cleanEnv, run } from '../clients/process.js'
+import { findClient } from '../clients/recipe/recipe.js'
+import { root } from '../clients/scratch.js'
+import { TestClient } from '../server/client.js'
+import { blobOf, CAS, wire } from '../service/harness.js'
+import { ruleTests, type Sample, TROUBLES } from './rule-tests.js'
 
 const KIT = join(root, 'deploy/observability')
 const collector = await findClient('REMEXEC_TEST_OTELCOL', 'otelcol')
@@ -61,50 +62,11 @@ const traffic = async (t: Test, client: TestClient): Promise<void> => {
   t.teardown(() => clearInterval(timer))
 }
 
-interface Sample {
-  readonly series: string
-  readonly value: number
-}
-
 const samplesOf = (text: string): readonly Sample[] =>
   text.split('\n').flatMap((line) => {
     const [, series, value] = /^(svc_[^{ ]+(?:\{.*\})?) ([-+.\deE]+)$/.exec(line) ?? []
     return series === undefined ? [] : [{ series, value: Number(value) }]
   })
-
-/** A unit test of the rules, on the series of a real run: what counts goes on at its pace, the rest stays as it is. */
-const ruleTest = (samples: readonly Sample[]): string => {
-  const input = samples.map(({ series, value }) => {
-    const grows = /_(total|bucket|count|sum)\{/.test(series) && !/active_count|worker_count/.test(series)
-    const queued = /svc_execution_active_count\{.*execution_stage="queued"/.test(series)
-    const failed = /svc_health_components\{.*health_status="failed"/.test(series)
-    const steady = queued ? 7 : failed ? 1 : value
-    return { series, values: grows ? `0+${value}x30` : `${steady}x30` }
-  })
-  const job = 'job="remexec"'
-  const expectations = [
-    { expr: `sum(svc:cache_hit_rate{cache_type="CAS", ${job}})`, value: 0.75 },
-    { expr: `sum(svc:queue_depth{${job}})`, value: 7 },
-    { expr: `sum(svc:worker_utilization{${job}})`, value: 0 },
-    { expr: `count(svc:cache_operation_latency_p95{cache_type="CAS", cache_operation_name="read"} < 60)`, value: 1 },
-    { expr: 'count(ALERTS{alertname="RemexecComponentFailed", alertstate="firing"})', value: 1 },
-  ]
-  return JSON.stringify({
-    rule_files: ['recording-rules.yaml', 'alert-rules.yaml'].map((name) => join(KIT, name)),
-    evaluation_interval: '1m',
-    tests: [
-      {
-        interval: '1m',
-        input_series: input,
-        promql_expr_test: expectations.map(({ expr, value }) => ({
-          expr,
-          eval_time: '20m',
-          exp_samples: [{ labels: '{}', value }],
-        })),
-      },
-    ],
-  })
-}
 
 const panels = JSON.parse(readFileSync(join(KIT, 'dashboard.json'), 'utf8')).panels as {
   title: string
@@ -149,12 +111,14 @@ t.test('collector, rules and dashboard work on what a real run exports', { skip 
   for (const name of ['svc_cache_operations_total', 'svc_cache_size', 'svc_execution_active_count']) {
     t.ok(names.has(name), `${name} is called so in Prometheus too`)
   }
+  const alerts = [...readFileSync(join(KIT, 'alert-rules.yaml'), 'utf8').matchAll(/- alert: (\w+)/g)]
+  t.same(alerts.map(([, name]) => name).sort(), Object.keys(TROUBLES).sort(), 'each alert is tried')
   const reads = samples.filter(({ series }) => /svc_cache_operations_total\{.*name="read"/.test(series))
   const steady = samples.map((sample) => {
     if (!reads.includes(sample) || !/cache_type="CAS"/.test(sample.series)) return sample
     return { ...sample, value: /"hit"/.test(sample.series) ? 3 : /"miss"/.test(sample.series) ? 1 : 0 }
   })
-  writeFileSync(join(folder, 'rules-test.yaml'), ruleTest(steady))
+  writeFileSync(join(folder, 'rules-test.yaml'), ruleTests(KIT, steady))
   t.match(await run(promtool ?? '', ['test', 'rules', join(folder, 'rules-test.yaml')], folder, cleanEnv(folder)), {
     code: 0,
   })

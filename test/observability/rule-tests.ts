@@ -1,0 +1,109 @@
+/** Unit tests of the rules in deploy/observability, as promtool takes them: on the series of a real run, and on those gone wrong. */
+import { join } from 'node:path'
+
+/** A series as the collector shows it, with its last value. */
+export interface Sample {
+  readonly series: string
+  readonly value: number
+}
+
+interface Series {
+  readonly series: string
+  /** In promtool's notation, a value a minute. */
+  readonly values: string
+}
+
+/** What a series is like where something is wrong; undefined where that does not show in it. */
+type Values = (series: string) => string | undefined
+
+const MINUTES = 60
+const always = (value: number): string => `${value}x${MINUTES}`
+const growing = (perMinute: number): string => `0+${perMinute}x${MINUTES}`
+const never = `_x${MINUTES}`
+
+const where =
+  (pattern: RegExp, values: string): Values =>
+  (series) =>
+    pattern.test(series) ? values : undefined
+
+/** The bound of the bucket that a series counts. */
+const boundOf = (series: string): number => Number(/[{,]le="([^"]+)"/.exec(series)?.[1]?.replace('+Inf', 'Infinity'))
+
+const slowReads: Values = (series) => {
+  if (!/^svc_cache_operation_duration\w*_bucket\{.*operation_name="read"/.test(series)) return undefined
+  return boundOf(series) >= 2.5 ? growing(60) : always(0)
+}
+
+const starved: Values = (series) =>
+  where(/^svc_execution_active_count\{.*="queued"/, always(7))(series) ??
+  where(/^svc_worker_count\{.*="connected"/, always(0))(series)
+
+const unseen = (series: string, values: string) => ({ wrong: () => undefined, more: [{ series, values }] })
+
+/** What has to be wrong for each alert, and in which series that a server which is fine does not have. */
+export const TROUBLES: Readonly<Record<string, { readonly wrong: Values; readonly more?: readonly Series[] }>> = {
+  RemexecAway: { wrong: where(/^svc_process_memory\{/, never) },
+  RemexecComponentFailed: { wrong: where(/^svc_health_components\{.*="failed"/, always(1)) },
+  RemexecCacheErrors: { wrong: where(/^svc_cache_operations_total\{.*result="error"/, growing(60)) },
+  RemexecCacheSlow: { wrong: slowReads },
+  RemexecRetentionShort: unseen('svc_cache_evicted_age{cache_type="CAS"}', always(3600)),
+  RemexecNoWorkers: { wrong: starved },
+  RemexecQueueStuck: { wrong: where(/^svc_execution_oldest_queued_age/, always(700)) },
+  RemexecWorkersLost: unseen('svc_worker_events_total{worker_event="timeout"}', growing(1)),
+  RemexecRetries: unseen('svc_execution_retry_count_total{job="remexec"}', growing(20)),
+  RemexecEventLoopBlocked: { wrong: where(/^svc_event_loop_delay\{.*="p99"/, always(0.5)) },
+}
+
+/** What counts goes on at its pace, the rest stays as it is. */
+const healthy = ({ series, value }: Sample): Series => {
+  const grows = /_(total|bucket|count|sum)\{/.test(series) && !/active_count|worker_count/.test(series)
+  return { series, values: grows ? growing(value) : always(value) }
+}
+
+const FINE = /^svc_(event_loop_delay|health_components\{.*="(failed|timeout)")/
+
+interface Expected {
+  readonly expr: string
+  /** Undefined for nothing at all. */
+  readonly value: number | undefined
+}
+
+const oneTest = (name: string, input: readonly Series[], expected: readonly Expected[]) => ({
+  name,
+  interval: '1m',
+  input_series: input,
+  promql_expr_test: expected.map(({ expr, value }) => ({
+    expr,
+    eval_time: `${MINUTES - 5}m`,
+    exp_samples: value === undefined ? [] : [{ labels: '{}', value }],
+  })),
+})
+
+const RECORDED: readonly Expected[] = [
+  { expr: 'sum(svc:cache_hit_rate{cache_type="CAS", job="remexec"})', value: 0.75 },
+  { expr: 'sum(svc:queue_depth{job="remexec"})', value: 7 },
+  { expr: 'sum(svc:worker_utilization{job="remexec"})', value: 0 },
+  { expr: 'count(svc:cache_operation_latency_p95{cache_type="CAS", cache_operation_name="read"} < 60)', value: 1 },
+]
+
+/** A test on what a real run exported, when nothing may fire, and one for each alert, which has to. */
+export const ruleTests = (kit: string, samples: readonly Sample[]): string => {
+  const fine = samples.map((sample) => healthy(FINE.test(sample.series) ? { ...sample, value: 0 } : sample))
+  const busy = fine.map(({ series, values }) => ({
+    series,
+    values: where(/^svc_execution_active_count\{.*="queued"/, always(7))(series) ?? values,
+  }))
+  const quiet = { expr: 'count(ALERTS{alertstate="firing"})', value: undefined }
+  return JSON.stringify({
+    rule_files: ['recording-rules.yaml', 'alert-rules.yaml'].map((name) => join(kit, name)),
+    evaluation_interval: '1m',
+    tests: [
+      oneTest('a run in which nothing is wrong', busy, [...RECORDED, quiet]),
+      ...Object.entries(TROUBLES).map(([alert, { wrong, more = [] }]) => {
+        const input = [...fine.map(({ series, values }) => ({ series, values: wrong(series) ?? values })), ...more]
+        const fires = `count(count by (alertname) (ALERTS{alertname="${alert}", alertstate="firing"}))`
+        return oneTest(alert, input, [{ expr: fires, value: 1 }])
+      }),
+    ],
+  })
+}
