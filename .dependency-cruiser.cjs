@@ -6,6 +6,7 @@ const mayImport = {
   reapi: ['base', 'proto'],
   stream: ['base', 'reapi'],
   tls: ['base', 'config'],
+  security: ['reapi', 'proto', 'base', 'config'],
   store: ['tls', 'stream', 'reapi', 'proto', 'base', 'config'],
   scheduler: ['reapi', 'proto', 'base', 'config'],
   worker: ['store/store', 'store/content', 'tls', 'stream', 'reapi', 'proto', 'base', 'config'],
@@ -41,6 +42,8 @@ const importedBy = {
   'hash-wasm': ['reapi/'],
   shlex: ['worker/'],
   pino: ['json-log'],
+  jose: ['security/identity/jwt'],
+  bcryptjs: ['security/identity/bcrypt-process'],
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
   '@azure/storage-blob': ['store/experimental-cloud-object-store/azure'],
   '@azure/identity': ['store/experimental-cloud-object-store/azure'],

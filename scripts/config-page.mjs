@@ -76,6 +76,7 @@ const valueText = (at) => {
   if (schema.$id && file.startsWith('shared/')) return link(schema.title)
   if (schema.$id && file === 'global.json') return link('Global')
   if (schema.$id && file === 'services.json') return link('Services')
+  if (schema.$id && file === 'security.json') return link('Security')
   if (schema.$id) return 'object, below'
   const words = (schema['x-words'] ?? schema.enum)?.map(code).join(', ')
   if (words) return schema.properties ? `${words} or object` : words
@@ -183,6 +184,7 @@ export const configPage = () => {
     `### worker\n\n${load('worker/worker.json').schema.description} \`scheduler_endpoint\` is required and takes the place of \`worker_api_endpoint\`; all other keys are those of \`local\`.\n`,
     section(2, 'Servers', load('server.json')),
     section(3, 'Listener', load('listener.json')),
+    section(2, 'Security', load('security.json')),
     section(2, 'Services', load('services.json')),
     ...services.map(([key, ref]) => section(3, `${key} service`, load(ref))),
     '## Shared objects\n',

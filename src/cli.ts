@@ -14,6 +14,7 @@ import { validateCommand } from './config/validate-command.js'
 import type { Running } from './main.js'
 import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
 import { processLog } from './process-log.js'
+import { tokenCommand } from './security/token-command.js'
 import { endBy, firstStopSignal } from './stop-signals.js'
 
 const USAGE = `remexec, a build cache and remote execution server
@@ -21,6 +22,7 @@ const USAGE = `remexec, a build cache and remote execution server
 usage: remexec CONFIG                                 serve what CONFIG describes
        remexec validate [--format human|json] CONFIG...   check configurations
        remexec validate --explain CONFIG...           and tell through which stores each service keeps its blobs
+       remexec token NAME [--group GROUP]...          make an access token and the line by which it is known
        remexec --help | --version
 
 CONFIG is a JSON5 or JSON file; every key is described in
@@ -43,6 +45,8 @@ const main = async (args: readonly string[]): Promise<number> => {
       throw new UsageError('--explain is for people: not with --format json')
     return validateCommand(rest, { format, explains: values.explain === true }, (text) => process.stdout.write(text))
   }
+  if (first === 'token') return token(rest, values.group ?? [])
+  if (values.group !== undefined) throw new UsageError('--group belongs to token')
   if (values.format !== undefined) throw new UsageError('--format belongs to validate')
   if (values.explain !== undefined) throw new UsageError('--explain belongs to validate')
   if (first === undefined) throw new UsageError('expected the path of a configuration')
@@ -60,6 +64,7 @@ const parse = (args: readonly string[]) => {
         version: { type: 'boolean' },
         format: { type: 'string' },
         explain: { type: 'boolean' },
+        group: { type: 'string', multiple: true },
       },
     })
   } catch (error) {
@@ -70,6 +75,14 @@ const parse = (args: readonly string[]) => {
 const print = (text: string): number => {
   process.stdout.write(text)
   return 0
+}
+
+const token = ([name, ...more]: readonly string[], groups: readonly string[]): number => {
+  const isFit = (word: string): boolean => /^[^\s,#]+$/.test(word)
+  if (name === undefined || more.length > 0 || !isFit(name))
+    throw new UsageError('token: expected one NAME without blanks')
+  if (!groups.every(isFit)) throw new UsageError('--group: expected a word without blanks and commas')
+  return tokenCommand(name, groups, print)
 }
 
 const serve = async (path: string): Promise<number> => {

@@ -13,6 +13,7 @@ import { Observation } from './observation.js'
 import type { OtlpSettings } from './otlp/settings.js'
 import { SchedulerHost } from './scheduler/host.js'
 import { simpleSettings } from './scheduler/settings.js'
+import { Security } from './security/security.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
 import { type Parts, servicesOf, type WorkerFacts } from './services.js'
@@ -98,10 +99,11 @@ const start = async (
     clock,
     log,
   }
+  const security = config.security && (await Security.open(config.security, { clock, log, resources }))
   const listeners = new Map<string, Listener>()
   for (const server of config.servers) {
     const tls = await tlsOf(server, resources, parts)
-    const listener = await startServer(server, tls?.current, parts, observation)
+    const listener = await startServer(server, { tls: tls?.current, security }, parts, observation)
     tls?.onChange((now) => listener.renewTls(now))
     resources.add(`server ${server.name}`, () => listener.close(drainTime.leftMs))
     listeners.set(server.name, listener)
@@ -109,7 +111,7 @@ const start = async (
   // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
   for (const placed of config.workers) {
-    const worker = await startWorker(placed, parts, listeners, observation)
+    const worker = await startWorker(placed, { listeners, token: security?.ownWorkerToken }, parts, observation)
     resources.add(`worker ${worker.name}`, () => worker.close(drainTime.leftMs))
   }
   observation.watchHealth((isHealthy) => {
@@ -160,21 +162,32 @@ const tlsOf = async (
   return files
 }
 
+interface Protection {
+  readonly tls: TlsOptions | undefined
+  readonly security: Security | undefined
+}
+
+/** The page for people shows what goes on in all instances. */
+const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
+
 const startServer = async (
   server: ServerConfig,
-  tls: TlsOptions | undefined,
+  { tls, security }: Protection,
   parts: Parts,
   observation: Observation,
 ): Promise<Listener> => {
+  const services = servicesOf(server, parts)
   const { host, port, max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
   const { send_compression_algorithm, accepted_compression_algorithms } = compression
   return listen({
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    services: servicesOf(server, parts),
+    services,
     http: observation.pagesOf(server),
     transport,
     ...(tls && { tls }),
+    gate: security?.gateOf({ services, scheduler: server.services.worker_api?.scheduler }),
+    operatorPaths: OPERATOR_PATHS,
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
     limits: limitsOf(server.listener),
@@ -202,11 +215,17 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
 /** Where no worker of this process says more: what a worker allows when its configuration says nothing. */
 const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_timeout_s') * 1000
 
+/** What a worker needs to reach a server of this process. */
+interface Here {
+  readonly listeners: ReadonlyMap<string, Listener>
+  readonly token: string | undefined
+}
+
 /** A worker of this process connects to the worker API as any other would, wherever that was bound. */
 const startWorker = async (
   { options, server }: AttachedWorker,
+  { listeners, token }: Here,
   parts: Parts,
-  listeners: ReadonlyMap<string, Listener>,
   { health, tracer }: Observation,
 ): Promise<LocalWorker> => {
   const { ac_store } = options.upload_action_result
@@ -217,6 +236,7 @@ const startWorker = async (
     store: parts.cas(options.cas_fast_slow_store),
     actionCache: ac_store === undefined ? undefined : parts.ac(ac_store),
     address: server === undefined ? undefined : existing(listeners, server).address,
+    token: server === undefined ? undefined : token,
     clock: parts.clock,
     log: parts.log,
     tracer,

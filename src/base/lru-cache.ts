@@ -32,6 +32,11 @@ export class LruCache<V> {
     }
   }
 
+  clear(): void {
+    this.#entries.clear()
+    this.#weight = 0
+  }
+
   delete(key: string): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return

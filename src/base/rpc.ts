@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Call } from './call.js'
+import type { Visitor } from './gate.js'
 import type { LogFields } from './log.js'
 
 /**
@@ -12,6 +13,8 @@ import type { LogFields } from './log.js'
 export interface Service {
   /** Full protobuf name, e.g. `build.bazel.remote.execution.v2.ActionCache`. */
   readonly name: string
+  /** The instances that it serves, by name; absent where its methods name none. */
+  readonly instances?: ReadonlyMap<string, unknown>
   readonly unary?: Readonly<Record<string, Unary>>
   /** Methods whose messages are large enough to be read and written by hand: both as they are on the wire. */
   readonly unaryBytes?: Readonly<Record<string, Unary<Buffer, Buffer>>>
@@ -29,6 +32,8 @@ export interface RpcCall extends Call {
   readonly peer: string
   /** Of the request. Of several values the first. */
   readonly metadata: Metadata
+  /** What the client may do, where that is restricted. */
+  readonly visitor?: Visitor | undefined
 }
 
 /** What a handler is given: a call that also says how it is answered. */

@@ -8,6 +8,7 @@ import type {
   HealthServiceOptions,
   ListenerOptions,
   SchedulerConfig,
+  SecurityOptions,
   StoreConfig,
   WorkerApiServiceOptions,
   WorkerConfig,
@@ -28,6 +29,8 @@ export interface Config {
   readonly workers: readonly AttachedWorker[]
   /** Names are unique. A worker API listener that no server of the file provides is the last one. */
   readonly servers: readonly ServerConfig[]
+  /** Absent where everybody may do everything. */
+  readonly security?: SecurityOptions
   readonly warnings: readonly Problem[]
 }
 

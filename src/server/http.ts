@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Caller, Gate } from '../base/gate.js'
 import type { Log } from '../base/log.js'
-import { StatusError } from '../base/status-error.js'
+import { isStatus, StatusError } from '../base/status-error.js'
 import type { Activity } from './call/activity.js'
 
 export interface HttpAnswer {
@@ -19,14 +20,13 @@ const plain = (status: number, body: string): HttpAnswer => ({ status, contentTy
 /** What a listener answers to those who do not speak gRPC, by whatever version of HTTP they come. */
 export class HttpPages {
   readonly #handlers: ReadonlyMap<string, HttpHandler>
+  readonly #guard: PageGuard | undefined
   readonly #log: Log
   readonly #activity: Activity
 
-  constructor(
-    handlers: ReadonlyMap<string, HttpHandler>,
-    { log, activity }: { readonly log: Log; readonly activity: Activity },
-  ) {
+  constructor(handlers: ReadonlyMap<string, HttpHandler>, { log, activity, guard }: PagesParts) {
     this.#handlers = handlers
+    this.#guard = guard
     this.#log = log
     this.#activity = activity
   }
@@ -40,19 +40,37 @@ export class HttpPages {
     this.#activity.during(this.#answer(request).then(send))
   }
 
-  async #answer({ method, target, signal }: HttpRequest): Promise<HttpAnswer> {
+  async #answer({ method, target, signal, caller }: HttpRequest): Promise<HttpAnswer> {
     const path = pathOf(target)
     const handler = this.#handlers.get(path)
     if (handler === undefined) return plain(404, 'not found\n')
     if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET and HEAD\n')
     try {
+      if (this.#guard?.paths.has(path)) await this.#guard.gate.admitOperator(caller)
       return await handler(signal)
     } catch (error) {
+      if (isStatus(error, 'UNAUTHENTICATED')) return plain(401, `${error.message}\n`)
+      if (isStatus(error, 'PERMISSION_DENIED')) return plain(403, `${error.message}\n`)
       this.#log.error('could not answer an HTTP request', { path, error: StatusError.from(error) })
       return plain(500, 'internal error\n')
     }
   }
 }
+
+/** What of the pages is not for everybody. */
+export interface PageGuard {
+  readonly gate: Gate
+  readonly paths: ReadonlySet<string>
+}
+
+interface PagesParts {
+  readonly log: Log
+  readonly activity: Activity
+  readonly guard?: PageGuard | undefined
+}
+
+/** What a browser is told when it has to say who asks. */
+export const CHALLENGE = 'Basic realm="remexec"'
 
 export interface HttpRequest {
   readonly method: string | undefined
@@ -60,6 +78,8 @@ export interface HttpRequest {
   readonly target: string
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
+  /** Over HTTP/1 only by what its headers say. */
+  readonly caller: Caller
 }
 
 const pathOf = (target: string): string => target.replace(/\?.*$/s, '')
@@ -71,7 +91,8 @@ export const httpServer = (pages: HttpPages): Server => {
   const server = createServer((request, response) => {
     const gone = new AbortController()
     request.socket.once('close', () => gone.abort(clientGone()))
-    const asked = { method: request.method, target: request.url ?? '/', signal: gone.signal }
+    const caller = { metadata: textHeaders(request), peer: '', clientCertificate: undefined }
+    const asked = { method: request.method, target: request.url ?? '/', signal: gone.signal, caller }
     pages.answer(asked, (found) => send(request, response, found))
   })
   // One request a connection, as probes make them, and a bound on its life: a server that does not listen by itself
@@ -83,9 +104,12 @@ export const httpServer = (pages: HttpPages): Server => {
   return server
 }
 
+const textHeaders = ({ headers }: IncomingMessage): ReadonlyMap<string, string> =>
+  new Map(Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
+
 const send = (request: IncomingMessage, response: ServerResponse, { status, contentType, body }: HttpAnswer): void => {
   const length = Buffer.byteLength(body)
-  const allow = status === 405 ? { allow: 'GET, HEAD' } : {}
+  const allow = status === 405 ? { allow: 'GET, HEAD' } : status === 401 ? { 'www-authenticate': CHALLENGE } : {}
   response.writeHead(status, { 'content-type': contentType, 'content-length': length, connection: 'close', ...allow })
   response.end(request.method === 'HEAD' ? undefined : body)
 }

@@ -2,6 +2,7 @@ import type { Server } from 'node:net'
 import type { TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../base/clock.js'
 import { advice, inWords } from '../base/errno.js'
+import type { Gate } from '../base/gate.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
@@ -41,6 +42,10 @@ export interface ListenOptions {
   /** Default: responses are sent as they are, and requests may come in gzip and deflate. Only our own transport does otherwise. */
   readonly compression?: MessageCompression
   readonly connections?: ConnectionBounds
+  /** Judges every call; without it all may pass. */
+  readonly gate?: Gate | undefined
+  /** Paths of `http` that are for those only who may administer, where there is a gate. */
+  readonly operatorPaths?: ReadonlySet<string>
   /** Bounds of our own transport. Of them grpc-js keeps how long nothing may come. */
   readonly limits?: Partial<TransportLimits>
   readonly clock?: Clock
@@ -82,8 +87,11 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     activity,
     meters: options.meters,
     tracer: options.tracer,
+    gate: options.gate,
   })
-  const pages = new HttpPages(options.http ?? new Map(), { log, activity })
+  const { gate, operatorPaths } = options
+  const guard = gate && { gate, paths: operatorPaths ?? new Set<string>() }
+  const pages = new HttpPages(options.http ?? new Map(), { log, activity, guard })
   const transport = transportOf(options, {
     calls,
     http: httpServer(pages),

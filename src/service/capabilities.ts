@@ -1,4 +1,5 @@
-import type { Service } from '../base/rpc.js'
+import type { Permission } from '../base/gate.js'
+import type { RpcCall, Service } from '../base/rpc.js'
 import type {
   GetCapabilitiesRequest,
   PriorityCapabilitiesInput,
@@ -48,14 +49,19 @@ const HIGH_API_VERSION = { major: 2, minor: 3, patch: 0 }
 
 export const capabilitiesService = (instances: Instances<CapabilitiesInstance>): Service => ({
   name: 'build.bazel.remote.execution.v2.Capabilities',
+  instances,
   unary: {
-    GetCapabilities: async ({ instanceName }: GetCapabilitiesRequest): Promise<ServerCapabilitiesInput> => {
+    GetCapabilities: async (
+      { instanceName }: GetCapabilitiesRequest,
+      { visitor }: Pick<RpcCall, 'visitor'>,
+    ): Promise<ServerCapabilitiesInput> => {
+      const may = (permission: Permission): boolean => visitor?.mayIn(instanceName, permission) ?? true
       const { digestFunctions, cache, execution } = instanceOf(instances, instanceName)
       return {
         lowApiVersion: LOW_API_VERSION,
         highApiVersion: HIGH_API_VERSION,
-        cacheCapabilities: cache && cacheCapabilities(cache, digestFunctions),
-        executionCapabilities: execution && executionCapabilities(execution, digestFunctions),
+        cacheCapabilities: cache && cacheCapabilities(cache, digestFunctions, may('write_ac')),
+        executionCapabilities: execution && executionCapabilities(execution, digestFunctions, may('execute')),
       }
     },
   },
@@ -64,9 +70,10 @@ export const capabilitiesService = (instances: Instances<CapabilitiesInstance>):
 const cacheCapabilities = (
   { isUpdateEnabled, maxBatchBytes, compressors: served, averageChunkBytes }: CacheCapabilities,
   digestFunctions: readonly DigestFunction[],
+  mayUpdate: boolean,
 ): ServerCapabilitiesInput['cacheCapabilities'] => ({
   digestFunctions: digestFunctions.map(({ value }) => value),
-  actionCacheUpdateCapabilities: { updateEnabled: isUpdateEnabled },
+  actionCacheUpdateCapabilities: { updateEnabled: isUpdateEnabled && mayUpdate },
   // ResultsCachePolicy.priority is accepted and means nothing here; Bazel refuses its flag where no range is announced.
   cachePriorityCapabilities: priorities(MIN_INT32, MAX_INT32),
   maxBatchTotalSizeBytes: maxBatchBytes,
@@ -83,13 +90,14 @@ const cacheCapabilities = (
 const executionCapabilities = (
   { minPriority, maxPriority, nodeProperties }: ExecutionCapabilities,
   digestFunctions: readonly DigestFunction[],
+  mayExecute: boolean,
 ): ServerCapabilitiesInput['executionCapabilities'] => {
   const values = digestFunctions.map(({ value }) => value)
   return {
     // The Go SDK and Bazel up to 6 look at this field alone, and know SHA256 only.
     digestFunction: values.includes(DigestFunctionValue.SHA256) ? DigestFunctionValue.SHA256 : values[0],
     digestFunctions: values,
-    execEnabled: true,
+    execEnabled: mayExecute,
     executionPriorityCapabilities: priorities(minPriority, maxPriority),
     supportedNodeProperties: nodeProperties,
   }

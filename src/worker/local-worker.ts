@@ -29,6 +29,8 @@ export interface LocalWorkerParts {
   readonly actionCache?: Store | undefined
   /** `host:port` where the worker API really is, when that is not what the configured uri says. */
   readonly address?: string | undefined
+  /** Says who the worker is, where the configuration does not. */
+  readonly token?: string | undefined
   readonly clock: Clock
   readonly log: Log
   readonly tracer?: Tracer | undefined
@@ -162,15 +164,17 @@ const fixedVariables = ({ additional_environment }: LocalWorkerOptions): Record<
 }
 
 /** Where the scheduler is and how it is spoken to. */
-const endpointOf = async ({ options, address }: LocalWorkerParts): Promise<Endpoint> => {
-  const { uri, tls_config, headers } = options.worker_api_endpoint
+const endpointOf = async ({ options, address, token }: LocalWorkerParts): Promise<Endpoint> => {
+  const { uri, tls_config, headers: written } = options.worker_api_endpoint
+  const own: [string, string][] = token === undefined ? [] : [['authorization', `Bearer ${token}`]]
+  const headers = new Map([...own, ...written])
   const { host, port, isSecure } = targetOf(uri)
-  const written = { address: `${isSecure ? 'grpcs' : 'grpc'}://${host}${port}`, ...(tls_config && { tls_config }) }
-  const { target, tls } = await readAddress(written)
+  const endpoint = { address: `${isSecure ? 'grpcs' : 'grpc'}://${host}${port}`, ...(tls_config && { tls_config }) }
+  const { target, tls } = await readAddress(endpoint)
   if (tls === undefined) return { address: address ?? target, headers }
   // A certificate is for the host that is configured, even if only the port is known to be this process's own listener.
   const ownPort = address === undefined ? port : address.slice(address.lastIndexOf(':'))
-  return { address: `${host}${ownPort}`, headers, tls: async () => (await readAddress(written)).tls ?? tls }
+  return { address: `${host}${ownPort}`, headers, tls: async () => (await readAddress(endpoint)).tls ?? tls }
 }
 
 type Endpoint = Pick<ConnectionOptions, 'address' | 'headers' | 'tls'>

@@ -1168,3 +1168,160 @@ export interface ListenerTls {
    */
   readonly min_version: '1.2' | '1.3'
 }
+
+/**
+ * Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.
+ */
+export interface SecurityOptions {
+  /**
+   * By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.
+   */
+  readonly identity: IdentitySources
+  /**
+   * Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.
+   */
+  readonly access?: readonly AccessRule[]
+}
+
+/**
+ * By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.
+ */
+export interface IdentitySources {
+  /**
+   * Believe a proxy that has found out who calls.
+   */
+  readonly identity_header?: IdentityHeader
+  /**
+   * Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.
+   */
+  readonly tokens: readonly AccessToken[]
+  /**
+   * More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.
+   */
+  readonly tokens_file?: string
+  /**
+   * Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.
+   */
+  readonly jwt: readonly JwtIssuer[]
+  /**
+   * Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.
+   */
+  readonly htpasswd_file?: string
+  /**
+   * Take the name of a caller from the certificate that `listener.http.tls` has asked it for.
+   */
+  readonly client_certificates?: CertificateIdentity
+}
+
+/**
+ * Believe a proxy that has found out who calls.
+ */
+export interface IdentityHeader {
+  /**
+   * The header with the name of the caller, in lower case.
+   */
+  readonly name: string
+  /**
+   * The header with its groups, separated by commas.
+   */
+  readonly groups_name?: string
+  /**
+   * Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.
+   */
+  readonly trusted: readonly string[]
+}
+
+export interface AccessToken {
+  /**
+   * Who the caller is.
+   */
+  readonly name: string
+  /**
+   * SHA-256 of the token, 64 hex digits.
+   */
+  readonly sha256: string
+  /**
+   * What the caller belongs to.
+   */
+  readonly groups: readonly string[]
+}
+
+export interface JwtIssuer {
+  /**
+   * What `iss` must be.
+   */
+  readonly issuer: string
+  /**
+   * What `aud` must have one of.
+   */
+  readonly audiences: readonly string[]
+  /**
+   * Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.
+   */
+  readonly jwks_uri?: string
+  /**
+   * A file with the keys. Read again within 5 seconds when it changes.
+   */
+  readonly jwks_file?: string
+  /**
+   * The claim that says who the caller is.
+   */
+  readonly name_claim: string
+  /**
+   * The claim with its groups: a list, or words in one text.
+   */
+  readonly groups_claim: string
+  /**
+   * Seconds by which the clocks may differ.
+   */
+  readonly clock_skew_s: number
+}
+
+/**
+ * Take the name of a caller from the certificate that `listener.http.tls` has asked it for.
+ */
+export interface CertificateIdentity {
+  /**
+   * What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.
+   */
+  readonly name: 'common_name' | 'dns' | 'uri' | 'email'
+  /**
+   * What of its subject is the groups.
+   */
+  readonly groups: 'none' | 'organization' | 'organizational_unit'
+}
+
+export interface AccessRule {
+  /**
+   * What: read and write blobs and results, have actions run, be a worker, see and list what others do.
+   */
+  readonly may: readonly ('read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'work' | 'administer')[]
+  /**
+   * In which instances, by patterns: `*` stands for any text.
+   */
+  readonly instances: readonly string[]
+  /**
+   * For which schedulers it may `work`, by patterns.
+   */
+  readonly schedulers: readonly string[]
+  /**
+   * Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.
+   */
+  readonly anonymous: boolean
+  /**
+   * Whose name fits one of these patterns.
+   */
+  readonly names?: readonly string[]
+  /**
+   * Who has a group that fits one of these patterns.
+   */
+  readonly groups?: readonly string[]
+  /**
+   * Whose JWT has these claims, each a pattern of its value, or of one of its values.
+   */
+  readonly claims?: ReadonlyMap<string, string>
+  /**
+   * Who is known by one of these: a name may be given out by several.
+   */
+  readonly by?: readonly ('header' | 'token' | 'jwt' | 'basic' | 'certificate')[]
+}

@@ -10,7 +10,7 @@ interface Validator {
 
 /** Whether a whole document meets schema/config.json. What is wrong with the last one is in `errors`. */
 export const validator: Validator = validate52
-const schema19 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/config.json","title":"Configuration","description":"What a configuration file holds.","type":"object","properties":{"stores":{"description":"Where blobs and results are kept: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/store.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/store.json"}},"schedulers":{"description":"Who hands actions to workers: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"default":[]},"workers":{"description":"Workers in this process: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/worker.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/worker.json"},"default":[]},"servers":{"description":"Listeners and the services on them: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/server.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/server.json"}},"global":{"description":"Settings of the whole process.","$ref":"https://remexec.invalid/schema/global.json","default":{}},"experimental_origin_events":{"title":"OriginEvents","x-lenient":"always","description":"Publish what clients ask for to a store.","type":"object","properties":{"publisher":{"title":"OriginEventPublisher","description":"Where events go.","type":"object","properties":{"store":{"description":"The store that receives them.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"]},"max_event_queue_size":{"description":"Most events waiting.","type":["integer","string"],"x-value":"count","minimum":0,"default":65536,"x-zero-is-default":true}},"additionalProperties":false,"required":["publisher"],"x-available":false}},"additionalProperties":false,"required":["stores","servers"]};
+const schema19 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/config.json","title":"Configuration","description":"What a configuration file holds.","type":"object","properties":{"stores":{"description":"Where blobs and results are kept: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/store.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/store.json"}},"schedulers":{"description":"Who hands actions to workers: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"default":[]},"workers":{"description":"Workers in this process: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/worker.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/worker.json"},"default":[]},"servers":{"description":"Listeners and the services on them: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/server.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/server.json"}},"global":{"description":"Settings of the whole process.","$ref":"https://remexec.invalid/schema/global.json","default":{}},"security":{"description":"Who may call, and what each may do. Left out: everybody may do everything.","$ref":"https://remexec.invalid/schema/security.json"},"experimental_origin_events":{"title":"OriginEvents","x-lenient":"always","description":"Publish what clients ask for to a store.","type":"object","properties":{"publisher":{"title":"OriginEventPublisher","description":"Where events go.","type":"object","properties":{"store":{"description":"The store that receives them.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"]},"max_event_queue_size":{"description":"Most events waiting.","type":["integer","string"],"x-value":"count","minimum":0,"default":65536,"x-zero-is-default":true}},"additionalProperties":false,"required":["publisher"],"x-available":false}},"additionalProperties":false,"required":["stores","servers"]};
 const schema20 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store.json","title":"Store","description":"A store: exactly one kind and its settings; in the array form of `stores` also its `name`.","x-kinds":"store","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services, workers and other stores refer to it.","type":"string"},"memory":{"$ref":"https://remexec.invalid/schema/store/memory.json"},"filesystem":{"$ref":"https://remexec.invalid/schema/store/filesystem.json"},"fast_slow":{"$ref":"https://remexec.invalid/schema/store/fast_slow.json"},"compression":{"$ref":"https://remexec.invalid/schema/store/compression.json"},"dedup":{"$ref":"https://remexec.invalid/schema/store/dedup.json"},"verify":{"$ref":"https://remexec.invalid/schema/store/verify.json"},"existence_cache":{"$ref":"https://remexec.invalid/schema/store/existence_cache.json"},"completeness_checking":{"$ref":"https://remexec.invalid/schema/store/completeness_checking.json"},"size_partitioning":{"$ref":"https://remexec.invalid/schema/store/size_partitioning.json"},"shard":{"$ref":"https://remexec.invalid/schema/store/shard.json"},"ref_store":{"$ref":"https://remexec.invalid/schema/store/ref_store.json"},"noop":{"$ref":"https://remexec.invalid/schema/store/noop.json"},"grpc":{"$ref":"https://remexec.invalid/schema/store/grpc.json"},"redis_store":{"$ref":"https://remexec.invalid/schema/store/redis_store.json"},"experimental_mongo":{"$ref":"https://remexec.invalid/schema/store/experimental_mongo.json"},"experimental_cloud_object_store":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json"},"ontap_s3_existence_cache":{"$ref":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json"},"cache_metrics":{"$ref":"https://remexec.invalid/schema/store/cache_metrics.json"},"experimental_s3_store":{"description":"Older form of `experimental_cloud_object_store` with provider `aws`.","deprecated":true,"type":"object","x-available":false}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema21 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/memory.json","title":"memory","description":"Keeps blobs in the memory of the process; gone after a restart. For small caches and tests: always give it `max_bytes`.","type":"object","properties":{"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}}},"additionalProperties":false};
@@ -8730,7 +8730,7 @@ return errors === 0;
 }
 validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"IdentityHeader","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
 const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
 const schema84 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
@@ -11804,6 +11804,935 @@ return errors === 0;
 }
 validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}}},"additionalProperties":false};
+
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/security.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate238.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "identity") || (key0 === "access"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.identity !== undefined){
+let data0 = data.identity;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key1 in data0){
+if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data0.identity_header !== undefined){
+let data1 = data0.identity_header;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.name === undefined){
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema102.properties.identity.properties.identity_header.required,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data1.trusted === undefined){
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema102.properties.identity.properties.identity_header.required,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key2 in data1){
+if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data1.name !== undefined){
+let data2 = data1.name;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.name,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.groups_name !== undefined){
+let data3 = data1.groups_name;
+if(typeof data3 !== "string"){
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data1.trusted !== undefined){
+let data4 = data1.trusted;
+if(Array.isArray(data4)){
+if(data4.length < 1){
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.identity.properties.identity_header.properties.trusted,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+if(typeof data5 !== "string"){
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.trusted,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.identity_header.type,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data0.tokens !== undefined){
+let data6 = data0.tokens;
+if(Array.isArray(data6)){
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+if(data7.name === undefined){
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema102.properties.identity.properties.tokens.items.required,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(data7.sha256 === undefined){
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema102.properties.identity.properties.tokens.items.required,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+for(const key3 in data7){
+if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data7.name !== undefined){
+let data8 = data7.name;
+if(typeof data8 !== "string"){
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.name,data:data8};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+if(data7.sha256 !== undefined){
+let data9 = data7.sha256;
+if(typeof data9 !== "string"){
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data7.groups !== undefined){
+let data10 = data7.groups;
+if(Array.isArray(data10)){
+const len2 = data10.length;
+for(let i2=0; i2<len2; i2++){
+let data11 = data10[i2];
+if(typeof data11 !== "string"){
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.groups,data:data10};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.tokens.items.type,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.tokens.type,parentSchema:schema102.properties.identity.properties.tokens,data:data6};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data0.tokens_file !== undefined){
+let data12 = data0.tokens_file;
+if(typeof data12 !== "string"){
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens_file.type,parentSchema:schema102.properties.identity.properties.tokens_file,data:data12};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data0.jwt !== undefined){
+let data13 = data0.jwt;
+if(Array.isArray(data13)){
+const len3 = data13.length;
+for(let i3=0; i3<len3; i3++){
+let data14 = data13[i3];
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.issuer === undefined){
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema102.properties.identity.properties.jwt.items.required,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data14.audiences === undefined){
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema102.properties.identity.properties.jwt.items.required,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+for(const key4 in data14){
+if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data14.issuer !== undefined){
+let data15 = data14.issuer;
+if(typeof data15 !== "string"){
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+if(data14.audiences !== undefined){
+let data16 = data14.audiences;
+if(Array.isArray(data16)){
+if(data16.length < 1){
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const len4 = data16.length;
+for(let i4=0; i4<len4; i4++){
+let data17 = data16[i4];
+if(typeof data17 !== "string"){
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data14.jwks_uri !== undefined){
+let data18 = data14.jwks_uri;
+if(typeof data18 !== "string"){
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data14.jwks_file !== undefined){
+let data19 = data14.jwks_file;
+if(typeof data19 !== "string"){
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data14.name_claim !== undefined){
+let data20 = data14.name_claim;
+if(typeof data20 !== "string"){
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data14.groups_claim !== undefined){
+let data21 = data14.groups_claim;
+if(typeof data21 !== "string"){
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data14.clock_skew_s !== undefined){
+let data22 = data14.clock_skew_s;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema102.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema102.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data22, schema102.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+if(reason0 !== undefined){
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema102.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.jwt.items.type,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.jwt.type,parentSchema:schema102.properties.identity.properties.jwt,data:data13};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data0.htpasswd_file !== undefined){
+let data23 = data0.htpasswd_file;
+if(typeof data23 !== "string"){
+const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.htpasswd_file.type,parentSchema:schema102.properties.identity.properties.htpasswd_file,data:data23};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data0.client_certificates !== undefined){
+let data24 = data0.client_certificates;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+for(const key5 in data24){
+if(!((key5 === "name") || (key5 === "groups"))){
+const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.client_certificates,data:data24};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data24.name !== undefined){
+let data25 = data24.name;
+if(typeof data25 !== "string"){
+const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema102.properties.identity.properties.client_certificates.properties.name,data:data25};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
+const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema102.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema102.properties.identity.properties.client_certificates.properties.name,data:data25};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+if(data24.groups !== undefined){
+let data26 = data24.groups;
+if(typeof data26 !== "string"){
+const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema102.properties.identity.properties.client_certificates.properties.groups,data:data26};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
+const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema102.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema102.properties.identity.properties.client_certificates.properties.groups,data:data26};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.client_certificates.type,parentSchema:schema102.properties.identity.properties.client_certificates,data:data24};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.type,parentSchema:schema102.properties.identity,data:data0};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data.access !== undefined){
+let data27 = data.access;
+if(Array.isArray(data27)){
+const len5 = data27.length;
+for(let i5=0; i5<len5; i5++){
+let data28 = data27[i5];
+if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
+if(data28.may === undefined){
+const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema102.properties.access.items.required,parentSchema:schema102.properties.access.items,data:data28};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+for(const key6 in data28){
+if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
+const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.access.items,data:data28};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data28.may !== undefined){
+let data29 = data28.may;
+if(Array.isArray(data29)){
+if(data29.length < 1){
+const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.may,data:data29};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+const len6 = data29.length;
+for(let i6=0; i6<len6; i6++){
+let data30 = data29[i6];
+if(typeof data30 !== "string"){
+const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.may.items.type,parentSchema:schema102.properties.access.items.properties.may.items,data:data30};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+const reason1 = checkWord.call(this, schema102.properties.access.items.properties.may.items["x-words"], data30, schema102.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
+if(reason1 !== undefined){
+const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema102.properties.access.items.properties.may.items["x-words"],parentSchema:schema102.properties.access.items.properties.may.items,data:data30};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+}
+else {
+const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.may.type,parentSchema:schema102.properties.access.items.properties.may,data:data29};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data28.instances !== undefined){
+let data31 = data28.instances;
+if(Array.isArray(data31)){
+const len7 = data31.length;
+for(let i7=0; i7<len7; i7++){
+let data32 = data31[i7];
+if(typeof data32 !== "string"){
+const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.instances.items.type,parentSchema:schema102.properties.access.items.properties.instances.items,data:data32};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+}
+else {
+const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.instances.type,parentSchema:schema102.properties.access.items.properties.instances,data:data31};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data28.schedulers !== undefined){
+let data33 = data28.schedulers;
+if(Array.isArray(data33)){
+const len8 = data33.length;
+for(let i8=0; i8<len8; i8++){
+let data34 = data33[i8];
+if(typeof data34 !== "string"){
+const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.schedulers.items.type,parentSchema:schema102.properties.access.items.properties.schedulers.items,data:data34};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+}
+else {
+const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.schedulers.type,parentSchema:schema102.properties.access.items.properties.schedulers,data:data33};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+if(data28.anonymous !== undefined){
+let data35 = data28.anonymous;
+if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
+const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema102.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema102.properties.access.items.properties.anonymous.type,parentSchema:schema102.properties.access.items.properties.anonymous,data:data35};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "bool", data35, schema102.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
+if(reason2 !== undefined){
+const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema102.properties.access.items.properties.anonymous,data:data35};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+if(data28.names !== undefined){
+let data36 = data28.names;
+if(Array.isArray(data36)){
+if(data36.length < 1){
+const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.names,data:data36};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+const len9 = data36.length;
+for(let i9=0; i9<len9; i9++){
+let data37 = data36[i9];
+if(typeof data37 !== "string"){
+const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.names.items.type,parentSchema:schema102.properties.access.items.properties.names.items,data:data37};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+}
+else {
+const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.names.type,parentSchema:schema102.properties.access.items.properties.names,data:data36};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+if(data28.groups !== undefined){
+let data38 = data28.groups;
+if(Array.isArray(data38)){
+if(data38.length < 1){
+const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.groups,data:data38};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+const len10 = data38.length;
+for(let i10=0; i10<len10; i10++){
+let data39 = data38[i10];
+if(typeof data39 !== "string"){
+const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.groups.items.type,parentSchema:schema102.properties.access.items.properties.groups.items,data:data39};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+}
+else {
+const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.groups.type,parentSchema:schema102.properties.access.items.properties.groups,data:data38};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+}
+if(data28.claims !== undefined){
+let data40 = data28.claims;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+for(const key7 in data40){
+let data41 = data40[key7];
+if(typeof data41 !== "string"){
+const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema102.properties.access.items.properties.claims.additionalProperties,data:data41};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+}
+else {
+const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.access.items.properties.claims.type,parentSchema:schema102.properties.access.items.properties.claims,data:data40};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+}
+if(data28.by !== undefined){
+let data42 = data28.by;
+if(Array.isArray(data42)){
+if(data42.length < 1){
+const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.by,data:data42};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+const len11 = data42.length;
+for(let i11=0; i11<len11; i11++){
+let data43 = data42[i11];
+if(typeof data43 !== "string"){
+const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.by.items.type,parentSchema:schema102.properties.access.items.properties.by.items,data:data43};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
+const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema102.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.access.items.properties.by.items.enum,parentSchema:schema102.properties.access.items.properties.by.items,data:data43};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+}
+else {
+const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.by.type,parentSchema:schema102.properties.access.items.properties.by,data:data42};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+}
+else {
+const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.access.items.type,parentSchema:schema102.properties.access.items,data:data28};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+}
+}
+else {
+const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.type,parentSchema:schema102.properties.access,data:data27};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+else {
+const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+validate238.errors = vErrors;
+return errors === 0;
+}
+validate238.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/config.json" */;
@@ -11838,7 +12767,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!((((((key0 === "stores") || (key0 === "schedulers")) || (key0 === "workers")) || (key0 === "servers")) || (key0 === "global")) || (key0 === "experimental_origin_events"))){
+if(!(((((((key0 === "stores") || (key0 === "schedulers")) || (key0 === "workers")) || (key0 === "servers")) || (key0 === "global")) || (key0 === "security")) || (key0 === "experimental_origin_events"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema19,data};
 if(vErrors === null){
 vErrors = [err2];
@@ -11975,11 +12904,17 @@ vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.err
 errors = vErrors.length;
 }
 }
+if(data.security !== undefined){
+if(!(validate238.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
+errors = vErrors.length;
+}
+}
 if(data.experimental_origin_events !== undefined){
-let data13 = data.experimental_origin_events;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.publisher === undefined){
-const err7 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/required",keyword:"required",params:{missingProperty: "publisher"},message:"must have required property '"+"publisher"+"'",schema:schema19.properties.experimental_origin_events.required,parentSchema:schema19.properties.experimental_origin_events,data:data13};
+let data14 = data.experimental_origin_events;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.publisher === undefined){
+const err7 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/required",keyword:"required",params:{missingProperty: "publisher"},message:"must have required property '"+"publisher"+"'",schema:schema19.properties.experimental_origin_events.required,parentSchema:schema19.properties.experimental_origin_events,data:data14};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11988,9 +12923,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-for(const key5 in data13){
+for(const key5 in data14){
 if(!((key5 === "publisher") || (key5 === "max_event_queue_size"))){
-const err8 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events,data:data13};
+const err8 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events,data:data14};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12000,11 +12935,11 @@ vErrors.push(err8);
 errors++;
 }
 }
-if(data13.publisher !== undefined){
-let data14 = data13.publisher;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.store === undefined){
-const err9 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema19.properties.experimental_origin_events.properties.publisher.required,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data14};
+if(data14.publisher !== undefined){
+let data15 = data14.publisher;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+if(data15.store === undefined){
+const err9 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema19.properties.experimental_origin_events.properties.publisher.required,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data15};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12013,9 +12948,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-for(const key6 in data14){
+for(const key6 in data15){
 if(!(key6 === "store")){
-const err10 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data14};
+const err10 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data15};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12025,10 +12960,10 @@ vErrors.push(err10);
 errors++;
 }
 }
-if(data14.store !== undefined){
-let data15 = data14.store;
-if(typeof data15 !== "string"){
-const err11 = {instancePath:instancePath+"/experimental_origin_events/publisher/store",schemaPath:"#/properties/experimental_origin_events/properties/publisher/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema19.properties.experimental_origin_events.properties.publisher.properties.store.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher.properties.store,data:data15};
+if(data15.store !== undefined){
+let data16 = data15.store;
+if(typeof data16 !== "string"){
+const err11 = {instancePath:instancePath+"/experimental_origin_events/publisher/store",schemaPath:"#/properties/experimental_origin_events/properties/publisher/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema19.properties.experimental_origin_events.properties.publisher.properties.store.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher.properties.store,data:data16};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12040,7 +12975,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.properties.publisher.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data14};
+const err12 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.properties.publisher.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data15};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12050,10 +12985,10 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data13.max_event_queue_size !== undefined){
-let data16 = data13.max_event_queue_size;
-if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err13 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/type",keyword:"type",params:{type: schema19.properties.experimental_origin_events.properties.max_event_queue_size.type},message:"must be integer,string",schema:schema19.properties.experimental_origin_events.properties.max_event_queue_size.type,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data16};
+if(data14.max_event_queue_size !== undefined){
+let data17 = data14.max_event_queue_size;
+if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
+const err13 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/type",keyword:"type",params:{type: schema19.properties.experimental_origin_events.properties.max_event_queue_size.type},message:"must be integer,string",schema:schema19.properties.experimental_origin_events.properties.max_event_queue_size.type,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data17};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12062,9 +12997,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data16, schema19.properties.experimental_origin_events.properties.max_event_queue_size, instancePath+"/experimental_origin_events/max_event_queue_size");
+const reason0 = checkScalar.call(this, "count", data17, schema19.properties.experimental_origin_events.properties.max_event_queue_size, instancePath+"/experimental_origin_events/max_event_queue_size");
 if(reason0 !== undefined){
-const err14 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data16};
+const err14 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data17};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12073,9 +13008,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 0 || isNaN(data16)){
-const err15 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data16};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 0 || isNaN(data17)){
+const err15 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data17};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12088,7 +13023,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.type,parentSchema:schema19.properties.experimental_origin_events,data:data13};
+const err16 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.type,parentSchema:schema19.properties.experimental_origin_events,data:data14};
 if(vErrors === null){
 vErrors = [err16];
 }

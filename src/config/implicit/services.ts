@@ -12,6 +12,7 @@ import type {
   ListenerConfig,
   ListenerOptions,
   SchedulerConfig,
+  SecurityOptions,
   ServerConfig,
   ServicesConfig,
   StoreConfig,
@@ -33,6 +34,7 @@ export interface NormalisedDocument {
   readonly schedulers: ReadonlyMap<string, SchedulerConfig>
   readonly workers: ReadonlyMap<string, WorkerConfig>
   readonly servers: ReadonlyMap<string, NormalisedServer>
+  readonly security?: SecurityOptions
 }
 
 export interface NormalisedServer {

@@ -1,3 +1,4 @@
+import type { Gate, Visitor } from '../../base/gate.js'
 import type { Log, LogFields } from '../../base/log.js'
 import type { Metadata, ServedCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
@@ -29,6 +30,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   readonly log: Log
   /** Where the call is traced. */
   span: Span | undefined
+  /** Where calls are judged. */
+  visitor: Visitor | undefined
   readonly #method: MethodDefinition
   readonly #wire: Wire
   readonly #meter: CallMeter
@@ -40,6 +43,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   #responses: ResponseStream | undefined
   #givenUp: StatusError | undefined
   #isEnded = false
+  #isChecked = false
   #receivedBytes = 0
   #sentBytes = 0
   #subject: object | undefined
@@ -82,6 +86,13 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     return this.#compressed?.has(request) ?? false
   }
 
+  /** Goes on once it is known who calls. */
+  async pass(gate: Gate): Promise<void> {
+    const admitted = gate.admit(this.#method.path, this.#wire)
+    this.visitor = admitted instanceof Promise ? await admitted : admitted
+    if (this.#givenUp !== undefined) throw this.#givenUp
+  }
+
   note(fields: LogFields): void {
     this.#notes = { ...this.#notes, ...fields }
   }
@@ -97,13 +108,18 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
 
   /** The request of a call that has exactly one. */
   async request(): Promise<unknown> {
-    const bytes = await this.requestBytes()
+    const bytes = await this.#requestBytes()
     const request = this.#decode(bytes, this.cameCompressed(bytes))
     this.instanceName = instanceNameOf(request)
     return request
   }
 
-  requestBytes(): Promise<Buffer> {
+  /** The same as it came. */
+  async requestBytes(): Promise<Buffer> {
+    return this.#checked(await this.#requestBytes())
+  }
+
+  #requestBytes(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       let received: Buffer | undefined
       this.#failRequest = reject
@@ -241,6 +257,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
       sentBytes: this.#sentBytes,
       ...subjectFields(this.#subject),
       ...requestFields(this.metadata),
+      ...(this.visitor && { identity: this.visitor.identity }),
       ...this.#notes,
     })
     if (error === undefined) this.log.debug('call', fields)
@@ -263,7 +280,15 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   }
 
   #decode(bytes: Buffer, cameCompressed: boolean): object {
-    return this.#marked(this.#about(this.#method.request.decode(bytes) as object), cameCompressed)
+    const message = this.#checked(this.#method.request.decode(bytes) as object)
+    return this.#marked(this.#about(message), cameCompressed)
+  }
+
+  /** Shows the first message to the gate; what comes behind it is of the same call. */
+  #checked<T extends object>(message: T): T {
+    if (!this.#isChecked) this.visitor?.check(this.#method.path, message)
+    this.#isChecked = true
+    return message
   }
 
   #marked<T extends object>(message: T, cameCompressed: boolean): T {

@@ -1,3 +1,4 @@
+import type { Gate } from '../../base/gate.js'
 import type { Log } from '../../base/log.js'
 import type { Service } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
@@ -15,6 +16,8 @@ export interface CallsParts {
   readonly activity: Activity
   readonly meters?: CallMeters | undefined
   readonly tracer?: Tracer | undefined
+  /** Judges calls before their services get them; without it all may pass. */
+  readonly gate?: Gate | undefined
 }
 
 const unmetered: CallMeters = () => UNCOUNTED
@@ -25,15 +28,17 @@ export class Calls {
   readonly #log: Log
   readonly #activity: Activity
   readonly #tracer: Tracer | undefined
+  readonly #gate: Gate | undefined
   readonly #underWay = new CallsUnderWay<ServerCall>()
   readonly #meters = new Map<Handler, CallMeter>()
 
-  constructor(services: readonly Service[], { log, activity, meters = unmetered, tracer }: CallsParts) {
+  constructor(services: readonly Service[], { log, activity, meters = unmetered, tracer, gate }: CallsParts) {
     this.handlers = handlersByPath(services)
     for (const handler of this.handlers.values()) this.#meters.set(handler, meters(handler.method.path))
     this.#log = log
     this.#activity = activity
     this.#tracer = tracer
+    this.#gate = gate
   }
 
   /** Serves one call. `wire` is told when the handler has ended. */
@@ -53,6 +58,7 @@ export class Calls {
     this.#activity.begin()
     this.#underWay.add(call)
     try {
+      if (this.#gate !== undefined) await call.pass(this.#gate)
       await handler.run(call)
     } catch (error) {
       call.fail(error)

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import type { Metadata } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
@@ -12,6 +13,8 @@ export interface Wire {
   readonly metadata: Metadata
   /** `host:port` of the client. */
   readonly peer: string
+  /** Of the connection, checked by TLS. */
+  readonly clientCertificate: X509Certificate | undefined
   /** Whether messages are compressed, where that can be. */
   compresses: boolean
   /** To be sent in front of the first message. Throws when one has been sent. */

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { Metadata as GrpcMetadata, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import type { Metadata } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
@@ -46,6 +47,11 @@ export class GrpcJsWire implements Wire {
       onReceiveHalfClose: () => wire?.halfClosed(),
       onCancel: () => wire?.cancelled(),
     })
+  }
+
+  get clientCertificate(): X509Certificate | undefined {
+    const { sslPeerCertificate } = this.#call.getAuthContext()
+    return sslPeerCertificate && new X509Certificate(sslPeerCertificate.raw)
   }
 
   get metadata(): Metadata {

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import type { Metadata } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
@@ -20,6 +21,7 @@ export interface GrpcStreamOptions extends MessageLimits {
   readonly backlog: Backlog
   readonly blocks: ResponseBlocks
   readonly peer: string
+  readonly clientCertificate: X509Certificate | undefined
   /** Compresses responses for clients that say they understand it. */
   readonly sendsGzip: boolean
 }
@@ -30,6 +32,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   /** Told when the handler has ended. */
   onHandled: (() => void) | undefined
   readonly peer: string
+  readonly clientCertificate: X509Certificate | undefined
   compresses = true
   readonly #stream: Http2Stream
   readonly #messages: Messages
@@ -48,6 +51,7 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     const { lines } = stream.head
     this.#stream = stream
     this.peer = options.peer
+    this.clientCertificate = options.clientCertificate
     this.#budget = options.budget
     this.#backlog = options.backlog
     this.#blocks = options.blocks

@@ -1,5 +1,7 @@
+import type { X509Certificate } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { Log } from '../../base/log.js'
 import { Http2Connection } from '../http2/connection.js'
 import { PREFACE } from '../http2/frame/frame.js'
@@ -10,11 +12,19 @@ import { Http1Stream } from './http1-stream.js'
 
 const NOTHING = Buffer.alloc(0)
 
+/** Who is at the other end of a connection. */
+export interface Client {
+  /** `host:port`. */
+  readonly peer: string
+  /** Checked by TLS. */
+  readonly clientCertificate: X509Certificate | undefined
+}
+
 export interface IncomingOptions {
   readonly limits: ConnectionLimits
   readonly now: () => number
   readonly http: HttpServer
-  readonly onRequest: (stream: Http2Stream, peer: string) => void
+  readonly onRequest: (stream: Http2Stream, client: Client) => void
   readonly onClose: () => void
   readonly log: Log
 }
@@ -32,7 +42,7 @@ export class Incoming implements ChannelReader {
   readonly #options: IncomingOptions
   readonly #channel: SocketChannel
   readonly #begunMs: number
-  readonly #peer: string
+  readonly #client: Client
   #head: Buffer = NOTHING
   #http2: Http2Connection | undefined
   #http1: Http1Stream | undefined
@@ -43,7 +53,8 @@ export class Incoming implements ChannelReader {
     this.#begunMs = options.now()
     // Peers that reset their connection are everyday; both protocols report what it means for their calls.
     this.#channel = new SocketChannel(socket, this, (error) => options.log.debug('a connection broke', { error }))
-    this.#peer = this.#channel.peer
+    const clientCertificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
+    this.#client = { peer: this.#channel.peer, clientCertificate }
   }
 
   read(chunk: Buffer): void {
@@ -91,8 +102,8 @@ export class Incoming implements ChannelReader {
     const connection = new Http2Connection(this.#channel, {
       limits,
       now,
-      onRequest: (stream) => onRequest(stream, this.#peer),
-      onError: (error) => log.debug('a connection was ended', { peer: this.#peer, error }),
+      onRequest: (stream) => onRequest(stream, this.#client),
+      onError: (error) => log.debug('a connection was ended', { peer: this.#client.peer, error }),
     })
     this.#http2 = connection
     this.#head = NOTHING

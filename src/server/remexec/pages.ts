@@ -1,6 +1,8 @@
-import { clientGone, type HttpAnswer, type HttpPages } from '../http.js'
+import { metadataOf } from '../grpc/metadata.js'
+import { CHALLENGE, clientGone, type HttpAnswer, type HttpPages } from '../http.js'
 import { encodeFields } from '../http2/hpack/encoder.js'
 import type { Http2Stream } from '../http2/stream.js'
+import type { Client } from './incoming.js'
 
 const NO_GRPC: HttpAnswer = {
   status: 415,
@@ -9,15 +11,16 @@ const NO_GRPC: HttpAnswer = {
 }
 
 /** A request that is no gRPC gets a page, or is told what is spoken here (gRPC over HTTP2, Requests). Its body is read off. */
-export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages): void => {
-  const { method, path: target } = stream.head
+export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages, client: Client): void => {
+  const { method, path: target, lines } = stream.head
   const gone = new AbortController()
   stream.consumer = {
     data: ({ length }) => stream.consumed(length),
     ended: () => {},
     gone: () => gone.abort(clientGone()),
   }
-  if (pages.has(target)) pages.answer({ method, target, signal: gone.signal }, (answer) => send(stream, answer))
+  const caller = { ...client, metadata: metadataOf(lines) }
+  if (pages.has(target)) pages.answer({ method, target, signal: gone.signal, caller }, (answer) => send(stream, answer))
   else send(stream, NO_GRPC)
 }
 
@@ -30,6 +33,7 @@ const send = (stream: Http2Stream, { status, contentType, body }: HttpAnswer): v
     ['content-length', String(bytes.length)],
   ]
   if (status === 405) head.push(['allow', 'GET, HEAD'])
+  if (status === 401) head.push(['www-authenticate', CHALLENGE])
   stream.respond(encodeFields(head), isHead)
   stream.write(bytes)
   stream.end()

@@ -11,7 +11,7 @@ import { ResponseBlocks } from '../grpc/response-blocks.js'
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
 import type { Http2Stream } from '../http2/stream.js'
 import type { Transport, TransportParts } from '../transport.js'
-import { Incoming } from './incoming.js'
+import { type Client, Incoming } from './incoming.js'
 import { answerNoGrpc } from './pages.js'
 
 /** Bounds on what the connections of a listener cost together. */
@@ -69,7 +69,7 @@ export class RemexecTransport implements Transport {
       limits: this.#limits,
       now: () => this.#nowMs,
       http,
-      onRequest: (stream, peer) => this.#request(stream, backlog, peer),
+      onRequest: (stream, client) => this.#request(stream, backlog, client),
       onClose: () => {
         this.#incoming.delete(incoming)
         closed()
@@ -94,16 +94,16 @@ export class RemexecTransport implements Transport {
     for (const incoming of this.#incoming) incoming.destroy()
   }
 
-  #request(stream: Http2Stream, backlog: Backlog, peer: string): void {
+  #request(stream: Http2Stream, backlog: Backlog, client: Client): void {
     const { method, lines, path } = stream.head
     if (!/^application\/grpc(\+proto)?($|;)/.test(fieldOf(lines, 'content-type') ?? '') || method !== 'POST') {
-      answerNoGrpc(stream, this.#parts.pages)
+      answerNoGrpc(stream, this.#parts.pages, client)
       return
     }
     const { maxMessageBytes, compression } = this.#parts
     const { sendsGzip } = compression
     const held = { budget: this.#budget, backlog }
-    const wire = new GrpcStream(stream, { maxMessageBytes, sendsGzip, ...held, blocks: this.#blocks, peer })
+    const wire = new GrpcStream(stream, { maxMessageBytes, sendsGzip, ...held, blocks: this.#blocks, ...client })
     stream.consumer = wire
     try {
       this.#begin(wire, this.#handlerFor(stream), backlog)
@@ -111,7 +111,7 @@ export class RemexecTransport implements Transport {
       const error = StatusError.from(thrown)
       wire.end(error)
       wire.handled()
-      this.#parts.log.debug('call refused', () => ({ method: path, peer, reason: error.message }))
+      this.#parts.log.debug('call refused', () => ({ method: path, peer: client.peer, reason: error.message }))
     }
   }
 

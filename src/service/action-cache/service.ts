@@ -5,6 +5,7 @@ import { updateActionResult } from './update-action-result.js'
 
 export const actionCacheService = (options: ActionCacheOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.ActionCache',
+  instances: options.instances,
   unary: {
     GetActionResult: getActionResult(options),
     UpdateActionResult: updateActionResult(options),

@@ -7,6 +7,7 @@ import { write } from './write.js'
 /** google.bytestream.ByteStream over the CAS of each instance. */
 export const byteStreamService = (options: ByteStreamOptions): Service => ({
   name: 'google.bytestream.ByteStream',
+  instances: options.instances,
   unary: { QueryWriteStatus: queryWriteStatus(options) },
   serverStreaming: { Read: read(options) },
   clientStreaming: { Write: write(options) },

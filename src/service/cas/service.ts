@@ -10,6 +10,7 @@ import { splitBlob } from './split-blob.js'
 /** ContentAddressableStorage. Instances that do not split blobs say so to who asks, and in their capabilities. */
 export const casService = (options: CasOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.ContentAddressableStorage',
+  instances: options.instances,
   unary: {
     BatchUpdateBlobs: batchUpdateBlobs(options),
     BatchReadBlobs: batchReadBlobs(options),

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import { instanceOfOperation, unknownOperation } from '../../reapi/operation-name.js'
 import type { Scheduler } from '../../scheduler/scheduler.js'
 import type { DirectoryTrees } from '../../store/content/directory-trees.js'
 import type { Store } from '../../store/store.js'
@@ -50,25 +51,4 @@ export const schedulerOf = ({ instances }: Pick<ExecutionOptions, 'instances'>, 
   const instance = servedInstance(instances, instanceOfOperation(operationName))
   if (instance === undefined) throw unknownOperation(operationName)
   return instance.scheduler
-}
-
-const PART = 'operations/'
-
-/** `{instance name}/operations/{id}`; without an instance name it starts at `operations/`, as resource names do. */
-export const operationName = (instanceName: string, id: string): string =>
-  instanceName === '' ? `${PART}${id}` : `${instanceName}/${PART}${id}`
-
-/**
- * The instance whose operation `name` is. No segment of an instance name can be `operations`, so the name alone tells
- * (WaitExecution has nothing else). NOT_FOUND when it cannot be one of ours, so that clients Execute again.
- */
-const instanceOfOperation = (name: string): string => {
-  const match = /^(?:(.*[^/])\/)?operations\/[^/]+$/s.exec(name)
-  if (match === null) throw unknownOperation(name)
-  return match[1] ?? ''
-}
-
-export const unknownOperation = (name: string): StatusError => {
-  const shown = JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}...` : name)
-  return new StatusError('NOT_FOUND', `operation ${shown} is not known here: it never was, has expired, or was deleted`)
 }

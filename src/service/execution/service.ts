@@ -11,17 +11,11 @@ import type {
   WaitExecutionRequest,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
+import { operationName, unknownOperation } from '../../reapi/operation-name.js'
 import { inInstance } from '../instance.js'
 import { requestDigest } from '../request-digests.js'
 import { send } from '../send.js'
-import {
-  type ExecutionInstance,
-  type ExecutionOptions,
-  executionInstance,
-  operationName,
-  schedulerOf,
-  unknownOperation,
-} from './instance.js'
+import { type ExecutionInstance, type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
 import { inlinedOperationMessage, operationMessage } from './operation-message.js'
 import { type PreparedAction, prepareAction } from './prepare.js'
 import { Refusals } from './refusals.js'
@@ -37,6 +31,7 @@ const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
 
 export const executionService = (options: ExecutionOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.Execution',
+  instances: options.instances,
   serverStreaming: { Execute: execute(options), WaitExecution: waitExecution(options) },
 })
 

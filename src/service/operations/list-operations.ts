@@ -1,5 +1,6 @@
 import { StatusError } from '../../base/status-error.js'
 import type { ListOperationsRequest, ListOperationsResponseInput } from '../../proto/generated/google.longrunning.js'
+import { instanceOfOperations } from '../../reapi/operation-name.js'
 import type { OperationState } from '../../scheduler/scheduler.js'
 import type { ExecutionOptions } from '../execution/instance.js'
 import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
@@ -17,7 +18,7 @@ const MAX_PAGE_BYTES = 3 * 1024 * 1024
 export const listOperations =
   ({ instances }: Pick<ExecutionOptions, 'instances'>) =>
   async ({ name, filter, pageSize, pageToken }: ListOperationsRequest): Promise<ListOperationsResponseInput> => {
-    const instanceName = name === 'operations' ? '' : name.replace(/\/operations$/, '')
+    const instanceName = instanceOfOperations(name)
     const { scheduler } = instanceOf(instances, instanceName)
     if (filter !== '') throw new StatusError('INVALID_ARGUMENT', 'filter is not supported here, expected none')
     const limit = limitOf(pageSize)

@@ -7,14 +7,16 @@ import type {
   WaitOperationRequest,
 } from '../../proto/generated/google.longrunning.js'
 import { toMs } from '../../proto/time.js'
+import { unknownOperation } from '../../reapi/operation-name.js'
 import type { OperationState } from '../../scheduler/scheduler.js'
-import { type ExecutionOptions, schedulerOf, unknownOperation } from '../execution/instance.js'
+import { type ExecutionOptions, schedulerOf } from '../execution/instance.js'
 import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
 import { listOperations } from './list-operations.js'
 
 /** The operations of Execute, for clients that do not hold a stream. Whoever knows a name may use it. */
 export const operationsService = (options: Pick<ExecutionOptions, 'instances'>): Service => ({
   name: 'google.longrunning.Operations',
+  instances: options.instances,
   unary: {
     GetOperation: async ({ name }: GetOperationRequest): Promise<OperationMessage> => {
       const state = schedulerOf(options, name).get(name)

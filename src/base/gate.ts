@@ -1,0 +1,37 @@
+import type { X509Certificate } from 'node:crypto'
+
+/** What one may do. All but `work` is done in an instance. */
+export type Permission = 'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'execute' | 'work' | 'administer'
+
+/** What a client shows of who it is. */
+export interface Caller {
+  /** Names in lower case. */
+  readonly metadata: ReadonlyMap<string, string | Buffer>
+  /** `host:port`. */
+  readonly peer: string
+  /** Checked by TLS. */
+  readonly clientCertificate: X509Certificate | undefined
+}
+
+/** Who calls, and what it may do. */
+export interface Visitor {
+  /** For logs: `token ci`, `anonymous`. */
+  readonly identity: string
+  mayIn(instanceName: string, permission: Permission): boolean
+  /**
+   * Judges the first message of a call, raw where its method takes it so. Throws UNAUTHENTICATED or PERMISSION_DENIED, and of
+   * an instance of which the caller may know nothing what is thrown of one that there is not.
+   */
+  check(path: string, request: object): void
+}
+
+/** Stands before the services of a listener: of each call it is told before its service is. */
+export interface Gate {
+  /**
+   * Who makes a call of the method at `path`. Throws UNAUTHENTICATED where what is shown is wrong, and where the method is
+   * not for this caller whatever the request. A promise only where something must be waited for.
+   */
+  admit(path: string, caller: Caller): Visitor | Promise<Visitor>
+  /** Lets those pass who may see what goes on in the process; rejects as `admit` throws. */
+  admitOperator(caller: Caller): Promise<void>
+}

@@ -1,0 +1,26 @@
+import { StatusError } from '../base/status-error.js'
+
+const PART = 'operations/'
+
+/** `{instance name}/operations/{id}`; without an instance name it starts at `operations/`, as resource names do. */
+export const operationName = (instanceName: string, id: string): string =>
+  instanceName === '' ? `${PART}${id}` : `${instanceName}/${PART}${id}`
+
+/**
+ * The instance whose operation `name` is. No segment of an instance name can be `operations`, so the name alone tells
+ * (WaitExecution has nothing else). NOT_FOUND when it cannot be one of ours, so that clients Execute again.
+ */
+export const instanceOfOperation = (name: string): string => {
+  const match = /^(?:(.*[^/])\/)?operations\/[^/]+$/s.exec(name)
+  if (match === null) throw unknownOperation(name)
+  return match[1] ?? ''
+}
+
+/** The instance whose operations ListOperations asks for: its name, with or without `/operations`. */
+export const instanceOfOperations = (name: string): string =>
+  name === 'operations' ? '' : name.replace(/\/operations$/, '')
+
+export const unknownOperation = (name: string): StatusError => {
+  const shown = JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}...` : name)
+  return new StatusError('NOT_FOUND', `operation ${shown} is not known here: it never was, has expired, or was deleted`)
+}

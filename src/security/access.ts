@@ -1,0 +1,94 @@
+import type { Permission } from '../base/gate.js'
+import type { AccessRule } from '../config/config.js'
+import type { Identity } from './identity/identity.js'
+import { anyOf, type Matches } from './pattern.js'
+
+/** What a rule allows, once it is known to be about somebody. */
+interface Grant {
+  readonly permissions: ReadonlySet<Permission>
+  readonly isFor: Matches
+}
+
+/** What somebody may do. */
+export interface Rights {
+  mayIn(instanceName: string, permission: Permission): boolean
+  mayWorkFor(scheduler: string): boolean
+  /** In any instance. */
+  readonly administers: boolean
+}
+
+interface Rule {
+  readonly fits: (identity: Identity) => boolean
+  readonly inInstances: Grant
+  readonly forSchedulers: Grant
+}
+
+/** Instance names are the clients' own: of more than these nothing is kept. */
+const MAX_KEPT_INSTANCES = 1000
+
+/** The rules of a configuration. Each adds to what one may do. */
+export class AccessRules {
+  readonly #rules: readonly Rule[]
+
+  constructor(rules: readonly AccessRule[] = [CACHES_AND_EXECUTION]) {
+    this.#rules = rules.map(compiled)
+  }
+
+  rightsOf(identity: Identity): Rights {
+    if (identity.kind === 'process') return OWN_WORKER
+    const rules = this.#rules.filter(({ fits }) => fits(identity))
+    const kept = new Map<string, ReadonlySet<Permission>>()
+    const permissionsIn = (instanceName: string): ReadonlySet<Permission> => {
+      const known = kept.get(instanceName)
+      if (known !== undefined) return known
+      const grants = rules.map(({ inInstances }) => inInstances).filter(({ isFor }) => isFor(instanceName))
+      const permissions = new Set(grants.flatMap((grant) => [...grant.permissions]))
+      if (kept.size < MAX_KEPT_INSTANCES) kept.set(instanceName, permissions)
+      return permissions
+    }
+    return {
+      mayIn: (instanceName, permission) => permissionsIn(instanceName).has(permission),
+      mayWorkFor: (scheduler) =>
+        rules.some(({ forSchedulers: { permissions, isFor } }) => permissions.has('work') && isFor(scheduler)),
+      administers: rules.some(({ inInstances: { permissions } }) => permissions.has('administer')),
+    }
+  }
+}
+
+/** What those may do who are known, where no rules are written. */
+const CACHES_AND_EXECUTION: AccessRule = {
+  may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute'],
+  instances: ['*'],
+  schedulers: ['*'],
+  anonymous: false,
+}
+
+const OWN_WORKER: Rights = { mayIn: () => false, mayWorkFor: () => true, administers: false }
+
+const compiled = (rule: AccessRule): Rule => {
+  const permissions = new Set<Permission>(rule.may)
+  return {
+    fits: whoFits(rule),
+    inInstances: { permissions, isFor: anyOf(rule.instances) },
+    forSchedulers: { permissions, isFor: anyOf(rule.schedulers) },
+  }
+}
+
+const whoFits = ({ anonymous, names, groups, claims, by }: AccessRule): Rule['fits'] => {
+  if (anonymous) return () => true
+  const nameFits = names && anyOf(names)
+  const groupFits = groups && anyOf(groups)
+  const claimFits = [...(claims ?? [])].map(([claim, pattern]) => ({ claim, fits: anyOf([pattern]) }))
+  return (identity) =>
+    identity.kind !== 'anonymous' &&
+    (by === undefined || by.some((kind) => kind === identity.kind)) &&
+    (nameFits === undefined || nameFits(identity.name)) &&
+    (groupFits === undefined || identity.groups.some(groupFits)) &&
+    claimFits.every(({ claim, fits }) => valuesOf(identity.claims?.[claim]).some(fits))
+}
+
+const valuesOf = (claim: unknown): readonly string[] =>
+  [claim]
+    .flat()
+    .filter((value) => ['string', 'number', 'boolean'].includes(typeof value))
+    .map(String)

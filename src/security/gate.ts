@@ -1,0 +1,165 @@
+import { CATCH_ALL } from '../base/catch-all.js'
+import type { Caller, Gate, Permission, Visitor } from '../base/gate.js'
+import type { Service } from '../base/rpc.js'
+import { StatusError } from '../base/status-error.js'
+import type { AccessRules, Rights } from './access.js'
+import { describe, type Identity } from './identity/identity.js'
+import type { IdentitySources } from './identity/sources.js'
+import { type InstanceRule, type MethodRule, methodRules } from './methods.js'
+
+export interface GateParts {
+  readonly sources: IdentitySources
+  readonly rules: AccessRules
+  /** What the server serves, with the names of its instances. */
+  readonly services: readonly Service[]
+  /** Whose workers connect here. */
+  readonly scheduler: string | undefined
+}
+
+const PERMISSIONS: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer']
+
+/** The gate of one server. What a caller may do is found out once and kept by its identity. */
+export class SecurityGate implements Gate {
+  readonly #sources: IdentitySources
+  readonly #rules: AccessRules
+  readonly #served: ServedInstances
+  readonly #scheduler: string | undefined
+  readonly #visitors = new WeakMap<Identity, KnownVisitor>()
+
+  constructor({ sources, rules, services, scheduler }: GateParts) {
+    this.#sources = sources
+    this.#rules = rules
+    for (const path of services.flatMap(pathsOf)) ruleOf(path)
+    this.#served = new ServedInstances(services)
+    this.#scheduler = scheduler
+  }
+
+  admit(path: string, caller: Caller): Visitor | Promise<Visitor> {
+    const rule = ruleOf(path)
+    if (rule.kind === 'open') return UNASKED
+    const identity = this.#sources.identify(caller)
+    if (identity instanceof Promise) return identity.then((known) => this.#begin(rule, known))
+    return this.#begin(rule, identity)
+  }
+
+  async admitOperator(caller: Caller): Promise<void> {
+    const visitor = this.#visitorOf(await this.#sources.identify(caller))
+    if (!visitor.rights.administers) throw visitor.denied('administer')
+  }
+
+  #begin(rule: MethodRule, identity: Identity): Visitor {
+    const visitor = this.#visitorOf(identity)
+    const scheduler = this.#scheduler ?? ''
+    if (rule.kind === 'work' && !visitor.rights.mayWorkFor(scheduler)) {
+      throw visitor.denied(`work for scheduler ${JSON.stringify(scheduler)}`)
+    }
+    return visitor
+  }
+
+  #visitorOf(identity: Identity): KnownVisitor {
+    const known = this.#visitors.get(identity)
+    if (known !== undefined) return known
+    const visitor = new KnownVisitor(identity, this.#rules.rightsOf(identity), this.#served)
+    this.#visitors.set(identity, visitor)
+    return visitor
+  }
+}
+
+/** A method without a rule is a mistake of ours, told when the server starts. */
+export const ruleOf = (path: string): MethodRule => {
+  const rule = methodRules.get(path)
+  if (rule === undefined) throw new Error(`src/security/methods.ts has no rule for ${path}`)
+  return rule
+}
+
+const pathsOf = ({ name, unary, unaryBytes, serverStreaming, clientStreaming, bidirectional }: Service): string[] =>
+  [unary, unaryBytes, serverStreaming, clientStreaming, bidirectional]
+    .flatMap((methods) => Object.keys(methods ?? {}))
+    .map((method) => `/${name}/${method}`)
+
+/** Whoever calls what is open to everybody: nobody asks who it is. */
+const UNASKED: Visitor = { identity: 'anonymous', mayIn: () => false, check: () => {} }
+
+class KnownVisitor implements Visitor {
+  readonly identity: string
+  readonly rights: Rights
+  readonly #isAnonymous: boolean
+  readonly #served: ServedInstances
+
+  constructor(identity: Identity, rights: Rights, served: ServedInstances) {
+    this.identity = describe(identity)
+    this.rights = rights
+    this.#isAnonymous = identity.kind === 'anonymous'
+    this.#served = served
+  }
+
+  mayIn(instanceName: string, permission: Permission): boolean {
+    return this.rights.mayIn(instanceName, permission)
+  }
+
+  check(path: string, request: object): void {
+    const rule = ruleOf(path)
+    if (rule.kind === 'instance') this.#checkInstance(path, rule, request as never)
+  }
+
+  denied(what: string): StatusError {
+    if (this.#isAnonymous) return new StatusError('UNAUTHENTICATED', `nobody may ${what} here without saying who calls`)
+    return new StatusError('PERMISSION_DENIED', `${this.identity} may not ${what}`)
+  }
+
+  #checkInstance(path: string, rule: InstanceRule, request: never): void {
+    const name = rule.instanceName(request)
+    const isKnownOf = PERMISSIONS.some((permission) => this.mayIn(name, permission))
+    const shown = JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
+    // Whether there is such an instance is told to nobody who may do nothing in it.
+    if (!isKnownOf && this.#isAnonymous) throw this.denied(`do anything in instance ${shown}`)
+    if (!isKnownOf || !this.#served.has(path, name)) throw this.#unknown(path, rule, request, name, shown)
+    if (rule.anyOf.some((permission) => this.mayIn(name, permission))) return
+    throw this.denied(`${rule.anyOf.join(' or ')} in instance ${shown}`)
+  }
+
+  #unknown(path: string, rule: InstanceRule, request: never, name: string, shown: string): StatusError {
+    if (rule.unknown !== undefined) return rule.unknown(request)
+    const isKnownOf = (instance: string): boolean => PERMISSIONS.some((permission) => this.mayIn(instance, permission))
+    if (isKnownOf(name) && this.#served.hasElsewhere(path, name)) {
+      return new StatusError('UNIMPLEMENTED', `instance ${shown} does not serve ${path.slice(1)}`)
+    }
+    const names = this.#served.namesOf(path).filter(isKnownOf).slice(0, 20)
+    const expected = names.length === 0 ? '' : `, expected one of ${names.map((one) => JSON.stringify(one)).join(', ')}`
+    const message = `instance name ${shown} is not configured, or not for ${this.identity}${expected}`
+    return new StatusError('INVALID_ARGUMENT', message)
+  }
+}
+
+/** Which instances the services of a server have. */
+class ServedInstances {
+  readonly #byService: ReadonlyMap<string, ReadonlyMap<string, unknown>>
+
+  constructor(services: readonly Service[]) {
+    this.#byService = new Map(
+      services.flatMap(({ name, instances }) => (instances ? [[name, instances] as const] : [])),
+    )
+  }
+
+  has(path: string, instanceName: string): boolean {
+    return hasName(this.#of(path), instanceName)
+  }
+
+  hasElsewhere(path: string, instanceName: string): boolean {
+    const own = this.#of(path)
+    return [...this.#byService.values()].some((instances) => instances !== own && hasName(instances, instanceName))
+  }
+
+  namesOf(path: string): readonly string[] {
+    return [...this.#of(path).keys()].filter((name) => name !== CATCH_ALL)
+  }
+
+  #of(path: string): ReadonlyMap<string, unknown> {
+    return this.#byService.get(path.slice(1, path.lastIndexOf('/'))) ?? NONE
+  }
+}
+
+const NONE: ReadonlyMap<string, unknown> = new Map()
+
+const hasName = (instances: ReadonlyMap<string, unknown>, name: string): boolean =>
+  instances.has(name) || instances.has(CATCH_ALL)

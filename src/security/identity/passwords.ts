@@ -1,0 +1,100 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { LruCache } from '../../base/lru-cache.js'
+import { StatusError } from '../../base/status-error.js'
+import type { Answer, Question } from './bcrypt-process.js'
+import type { Htpasswd } from './htpasswd.js'
+import type { Identity } from './identity.js'
+
+/** Whoever sends wrong passwords keeps one process busy, and others waiting no longer than this many take. */
+const MAX_WAITING = 50
+const MAX_KNOWN = 1000
+
+/** Of no password: who asks for a name that there is not waits as long as for one that there is. */
+const NOBODY = '$2b$10$mQ8XGg2wHWvYKWg6pH/BRuNrUUIPHarxHpzZGj37eGFgB.yJHO3c6'
+
+/** Checks names and passwords; those that were right are known until the file changes. */
+export class Passwords {
+  readonly #waiting = new Map<number, { resolve(isRight: boolean): void; reject(error: Error): void }>()
+  readonly #known = new LruCache<Identity>(MAX_KNOWN)
+  #checker: ChildProcess | undefined
+  #lastId = 0
+  #hashes: Htpasswd
+
+  constructor(hashes: Htpasswd) {
+    this.#hashes = hashes
+  }
+
+  renew(hashes: Htpasswd): void {
+    this.#hashes = hashes
+    this.#known.clear()
+  }
+
+  close(): void {
+    this.#checker?.kill()
+  }
+
+  /** Takes what stands behind `Basic` in the header. UNAUTHENTICATED when it is not right. */
+  identify(credentials: string): Identity | Promise<Identity> {
+    return this.#known.get(keyOf(credentials)) ?? this.#check(credentials)
+  }
+
+  async #check(credentials: string): Promise<Identity> {
+    const text = Buffer.from(credentials, 'base64').toString('utf8')
+    const at = text.indexOf(':')
+    const name = text.slice(0, Math.max(0, at))
+    const hashes = this.#hashes
+    const hash = hashes.get(name)
+    const isRight = await this.#ask(text.slice(at + 1), hash ?? NOBODY)
+    if (hash === undefined || !isRight) throw new StatusError('UNAUTHENTICATED', 'the name or the password is wrong')
+    const identity: Identity = { kind: 'basic', name, groups: [] }
+    if (hashes === this.#hashes) this.#known.set(keyOf(credentials), identity, 1)
+    return identity
+  }
+
+  #ask(password: string, hash: string): Promise<boolean> {
+    if (this.#waiting.size >= MAX_WAITING) {
+      throw new StatusError('RESOURCE_EXHAUSTED', 'too many passwords wait to be checked: try again later')
+    }
+    this.#checker ??= this.#start()
+    const question: Question = { id: ++this.#lastId, password, hash }
+    const checker = this.#checker
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(question.id, { resolve, reject })
+      checker.send(question)
+    })
+  }
+
+  #start(): ChildProcess {
+    const checker = forkChecker()
+    checker.on('message', ({ id, isRight }: Answer) => {
+      this.#waiting.get(id)?.resolve(isRight)
+      this.#waiting.delete(id)
+    })
+    const lost = (): void => {
+      if (this.#checker === checker) this.#checker = undefined
+      const error = new StatusError('UNAVAILABLE', 'the password could not be checked: try again')
+      for (const { reject } of this.#waiting.values()) reject(error)
+      this.#waiting.clear()
+    }
+    checker.once('error', lost).once('exit', lost)
+    return checker
+  }
+}
+
+const forkChecker = (): ChildProcess => {
+  const extension = extname(import.meta.url)
+  const path = fileURLToPath(new URL(`./bcrypt-process${extension}`, import.meta.url))
+  const checker = fork(path, {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // From sources it needs what this process loads TypeScript with.
+    execArgv: extension === '.ts' ? process.execArgv : [],
+  })
+  checker.unref()
+  checker.channel?.unref()
+  return checker
+}
+
+const keyOf = (credentials: string): string => createHash('sha256').update(credentials).digest('base64')

@@ -1,0 +1,47 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { startFailure } from '../../base/errno.js'
+import { StatusError } from '../../base/status-error.js'
+import type { AccessToken } from '../../config/config.js'
+import type { Identity } from './identity.js'
+
+/** 256 bits that nobody guesses, behind letters by which scanners for lost secrets know them. */
+export const newToken = (): string => `rmx_${randomBytes(32).toString('base64url')}`
+
+/** Hex. Tokens are random: they need no slow hash. */
+export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+const HASH = /^[0-9a-f]{64}$/i
+
+/** Who has which token, by its hash. */
+export type Tokens = ReadonlyMap<string, Identity>
+
+/** INVALID_ARGUMENT for what is no hash; what it is instead is not told, because it may be the token. */
+export const tokensOf = (entries: readonly AccessToken[], of: string): Tokens => {
+  const tokens = new Map<string, Identity>()
+  for (const { name, sha256, groups } of entries) {
+    const hash = sha256.toLowerCase()
+    if (!HASH.test(hash)) throw wrong(`${of} has no SHA-256 in 64 hex digits for ${JSON.stringify(name)}`)
+    if (tokens.has(hash)) throw wrong(`${of} has the token of ${JSON.stringify(name)} twice`)
+    tokens.set(hash, { kind: 'token', name, groups })
+  }
+  return tokens
+}
+
+/** A line `NAME SHA256 [GROUP,GROUP...]` each; empty ones and those that begin with `#` are nothing. */
+export const readTokens = async (path: string): Promise<Tokens> => {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw startFailure('tokens_file', error)
+  })
+  const entries = text.split(/\r?\n/).flatMap((line, index): AccessToken[] => {
+    if (/^\s*(#|$)/.test(line)) return []
+    const [name = '', sha256 = '', groups = '', ...more] = line.trim().split(/\s+/)
+    if (!HASH.test(sha256) || more.length > 0) {
+      throw wrong(`tokens_file, line ${index + 1}: expected NAME SHA256 [GROUP,GROUP...]`)
+    }
+    return [{ name, sha256, groups: groups.split(',').filter((group) => group !== '') }]
+  })
+  return tokensOf(entries, 'tokens_file')
+}
+
+const wrong = (message: string): StatusError => new StatusError('INVALID_ARGUMENT', message)

@@ -1,0 +1,93 @@
+import type { Permission } from '../base/gate.js'
+import type { StatusError } from '../base/status-error.js'
+import { instanceNameIn } from '../proto/instance-name-codec.js'
+import { instanceOfOperation, instanceOfOperations, unknownOperation } from '../reapi/operation-name.js'
+import { parseReadName, parseWriteName } from '../reapi/resource-name.js'
+
+/** What a method asks of its callers. */
+export type MethodRule =
+  /** Nothing: probes and tools come as they are. */
+  | { readonly kind: 'open' }
+  /** To be a worker of the scheduler of the server. */
+  | { readonly kind: 'work' }
+  | InstanceRule
+
+/** One of these permissions, in the instance that the first message names. */
+export interface InstanceRule {
+  readonly kind: 'instance'
+  readonly anyOf: readonly Permission[]
+  /** INVALID_ARGUMENT or NOT_FOUND where the message names none, as the service says it. */
+  readonly instanceName: (request: never) => string
+  /** What is said of an instance that there is not, where that is not the usual. */
+  readonly unknown?: (request: never) => StatusError
+}
+
+const OPEN: MethodRule = { kind: 'open' }
+const ALL: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer']
+
+const named = ({ instanceName }: { readonly instanceName: string }): string => instanceName
+const inInstance = (...anyOf: Permission[]): MethodRule => ({ kind: 'instance', anyOf, instanceName: named })
+
+interface WithName {
+  readonly name: string
+}
+const ofOperation = (...anyOf: Permission[]): MethodRule => ({
+  kind: 'instance',
+  anyOf,
+  instanceName: ({ name }: WithName) => instanceOfOperation(name),
+  unknown: ({ name }: WithName) => unknownOperation(name),
+})
+
+interface WithResource {
+  readonly resourceName: string
+}
+const ofResource = (
+  permission: Permission,
+  parse: (name: string) => { readonly instanceName: string },
+): MethodRule => ({
+  kind: 'instance',
+  anyOf: [permission],
+  instanceName: ({ resourceName }: WithResource) => parse(resourceName).instanceName,
+})
+
+const CAS = '/build.bazel.remote.execution.v2.ContentAddressableStorage'
+const ACTION_CACHE = '/build.bazel.remote.execution.v2.ActionCache'
+const EXECUTION = '/build.bazel.remote.execution.v2.Execution'
+const OPERATIONS = '/google.longrunning.Operations'
+const BYTE_STREAM = '/google.bytestream.ByteStream'
+
+/** Every method that is served, by its path. A server with one that is not here does not start. */
+export const methodRules: ReadonlyMap<string, MethodRule> = new Map<string, MethodRule>([
+  ['/build.bazel.remote.execution.v2.Capabilities/GetCapabilities', inInstance(...ALL)],
+  [
+    `${CAS}/FindMissingBlobs`,
+    { kind: 'instance', anyOf: ['read_cas', 'write_cas'], instanceName: (bytes: Buffer) => instanceNameIn(bytes) },
+  ],
+  [`${CAS}/BatchUpdateBlobs`, inInstance('write_cas')],
+  [`${CAS}/BatchReadBlobs`, inInstance('read_cas')],
+  [`${CAS}/GetTree`, inInstance('read_cas')],
+  [`${CAS}/SplitBlob`, inInstance('read_cas')],
+  [`${CAS}/SpliceBlob`, inInstance('write_cas')],
+  [`${BYTE_STREAM}/Read`, ofResource('read_cas', parseReadName)],
+  [`${BYTE_STREAM}/Write`, ofResource('write_cas', parseWriteName)],
+  [`${BYTE_STREAM}/QueryWriteStatus`, ofResource('write_cas', parseWriteName)],
+  [`${ACTION_CACHE}/GetActionResult`, inInstance('read_ac')],
+  [`${ACTION_CACHE}/UpdateActionResult`, inInstance('write_ac')],
+  [`${EXECUTION}/Execute`, inInstance('execute')],
+  // Who knows the name of an operation was told it: names cannot be guessed.
+  [`${EXECUTION}/WaitExecution`, ofOperation('execute', 'administer')],
+  [`${OPERATIONS}/GetOperation`, ofOperation('execute', 'administer')],
+  [`${OPERATIONS}/WaitOperation`, ofOperation('execute', 'administer')],
+  [`${OPERATIONS}/CancelOperation`, ofOperation('execute', 'administer')],
+  [`${OPERATIONS}/DeleteOperation`, ofOperation('execute', 'administer')],
+  [
+    `${OPERATIONS}/ListOperations`,
+    { kind: 'instance', anyOf: ['administer'], instanceName: ({ name }: WithName) => instanceOfOperations(name) },
+  ],
+  ['/remexec.worker.v1.WorkerApi/Connect', { kind: 'work' }],
+  ['/grpc.health.v1.Health/Check', OPEN],
+  ['/grpc.health.v1.Health/List', OPEN],
+  ['/grpc.health.v1.Health/Watch', OPEN],
+  ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', OPEN],
+  ['/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo', OPEN],
+])

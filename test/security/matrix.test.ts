@@ -1,0 +1,159 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { Metadata, status } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { serviceDefinition } from '../../src/proto/service-definition.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { collect, type TestClient } from '../server/client.js'
+import { bearer, startGuarded } from './server.js'
+
+const PERMISSIONS = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'work', 'administer'] as const
+type Permission = (typeof PERMISSIONS)[number]
+
+const hash = '0'.repeat(digestFunctions.SHA256.hexLength)
+const digest = { hash, sizeBytes: 1 }
+const REAPI = 'build.bazel.remote.execution.v2'
+
+interface Row {
+  /** One of them is enough; `open` is for everybody. */
+  readonly needs: readonly Permission[] | 'open'
+  /** A request about the instance. */
+  readonly request: (instanceName: string) => object
+}
+
+const inInstance = (...needs: Permission[]): Row => ({ needs, request: (instanceName) => ({ instanceName }) })
+const ofAction = (needs: Permission): Row => ({
+  needs: [needs],
+  request: (instanceName) => ({ instanceName, actionDigest: digest }),
+})
+const ofOperation: Row = {
+  needs: ['execute', 'administer'],
+  request: (instanceName) => ({ name: `${instanceName}/operations/${randomUUID()}` }),
+}
+const ofUpload: Row = {
+  needs: ['write_cas'],
+  request: (instanceName) => ({ resourceName: `${instanceName}/uploads/u/blobs/${hash}/1` }),
+}
+const open: Row = { needs: 'open', request: () => ({}) }
+
+/** What each method is for, told once more and by hand. */
+const expected: Readonly<Record<string, Row>> = {
+  [`${REAPI}.Capabilities/GetCapabilities`]: inInstance(
+    'read_cas',
+    'write_cas',
+    'read_ac',
+    'write_ac',
+    'execute',
+    'administer',
+  ),
+  [`${REAPI}.ContentAddressableStorage/FindMissingBlobs`]: inInstance('read_cas', 'write_cas'),
+  [`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`]: inInstance('write_cas'),
+  [`${REAPI}.ContentAddressableStorage/BatchReadBlobs`]: inInstance('read_cas'),
+  [`${REAPI}.ContentAddressableStorage/GetTree`]: inInstance('read_cas'),
+  [`${REAPI}.ContentAddressableStorage/SplitBlob`]: inInstance('read_cas'),
+  [`${REAPI}.ContentAddressableStorage/SpliceBlob`]: inInstance('write_cas'),
+  [`${REAPI}.ActionCache/GetActionResult`]: ofAction('read_ac'),
+  [`${REAPI}.ActionCache/UpdateActionResult`]: ofAction('write_ac'),
+  [`${REAPI}.Execution/Execute`]: ofAction('execute'),
+  [`${REAPI}.Execution/WaitExecution`]: ofOperation,
+  'google.bytestream.ByteStream/Read': {
+    needs: ['read_cas'],
+    request: (instanceName) => ({ resourceName: `${instanceName}/blobs/${hash}/1` }),
+  },
+  'google.bytestream.ByteStream/Write': ofUpload,
+  'google.bytestream.ByteStream/QueryWriteStatus': ofUpload,
+  'google.longrunning.Operations/GetOperation': ofOperation,
+  'google.longrunning.Operations/WaitOperation': ofOperation,
+  'google.longrunning.Operations/CancelOperation': ofOperation,
+  'google.longrunning.Operations/DeleteOperation': ofOperation,
+  'google.longrunning.Operations/ListOperations': {
+    needs: ['administer'],
+    request: (instanceName) => ({ name: `${instanceName}/operations` }),
+  },
+  'remexec.worker.v1.WorkerApi/Connect': { needs: ['work'], request: () => ({}) },
+  'grpc.health.v1.Health/Check': open,
+  'grpc.health.v1.Health/List': open,
+  'grpc.health.v1.Health/Watch': open,
+  'grpc.reflection.v1.ServerReflection/ServerReflectionInfo': open,
+  'grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo': open,
+}
+
+const token = (name: string): string => `token-of-${name}`
+const known = (name: string) => ({ name, sha256: createHash('sha256').update(token(name)).digest('hex') })
+
+const SECURITY = {
+  identity: { tokens: [...PERMISSIONS, 'nobody', 'elsewhere'].map(known) },
+  access: [
+    ...PERMISSIONS.map((permission) => ({ names: [permission], may: [permission], instances: ['main'] })),
+    { names: ['elsewhere'], may: PERMISSIONS.filter((one) => one !== 'work'), instances: ['other'] },
+  ],
+}
+
+interface End {
+  readonly code: string
+  readonly message: string
+}
+
+/** How a call ends, whatever form the method has; a stream that answers is taken for OK. */
+const end = (client: TestClient, path: string, request: object, metadata: Metadata): Promise<End> => {
+  const [service = '', name] = path.split('/')
+  const method = serviceDefinition(service).methods.find((one) => one.name === name)
+  if (method === undefined) throw new Error(`protos/ has no ${path}`)
+  return new Promise((resolve) => {
+    const asItIs = (bytes: Buffer): Buffer => bytes
+    const options = { deadline: Date.now() + 30_000 }
+    const call = client.client.makeBidiStreamRequest(method.path, asItIs, asItIs, metadata, options)
+    call.on('error', () => {})
+    call.on('data', () => {
+      resolve({ code: 'OK', message: '' })
+      call.cancel()
+    })
+    call.on('status', ({ code, details }) => resolve({ code: status[code] ?? String(code), message: details }))
+    call.end(method.request.encode(request))
+  })
+}
+
+const isRefusal = ({ code }: End): boolean => code === 'PERMISSION_DENIED' || code === 'UNAUTHENTICATED'
+
+/** Every method of every service that the server says it has. */
+const servedMethods = async (client: TestClient): Promise<string[]> => {
+  const info = client.bidi('grpc.reflection.v1.ServerReflection/ServerReflectionInfo')
+  info.end({ listServices: '' })
+  const [answer] = (await collect(info)).messages
+  const services: { name: string }[] = answer.listServicesResponse.service
+  return services.flatMap(({ name }) => serviceDefinition(name).methods.map((method) => `${name}/${method.name}`))
+}
+
+for (const transport of ['remexec', 'grpc-js']) {
+  t.test(`${transport}: every method that is served, with every permission alone`, async (t) => {
+    const { client } = await startGuarded(t, SECURITY, { transport })
+    const served = await servedMethods(client)
+    t.same([...served].sort(), Object.keys(expected).sort(), 'each has a row here')
+    for (const path of served) await t.test(path, (t) => checkMethod(t, client, path, expected[path] ?? open))
+  })
+}
+
+const checkMethod = async (t: Test, client: TestClient, path: string, { needs, request }: Row): Promise<void> => {
+  const ask = (who: Metadata, instanceName = 'main') => end(client, path, request(instanceName), who)
+  for (const permission of PERMISSIONS) {
+    const found = await ask(bearer(token(permission)))
+    const isAllowed = needs === 'open' || needs.includes(permission)
+    if (isAllowed) t.notOk(isRefusal(found), `${permission} may: ${found.code} ${found.message}`)
+    // Whoever may only work may do nothing in an instance: it is as if there were none.
+    else if (permission === 'work') t.match(found.code, /INVALID_ARGUMENT|NOT_FOUND/, permission)
+    else t.equal(found.code, 'PERMISSION_DENIED', permission)
+  }
+  const [nobody, stranger] = [await ask(new Metadata()), await ask(bearer('unknown'))]
+  for (const found of [nobody, stranger]) t.equal(isRefusal(found), needs !== 'open', found.message)
+  if (needs === 'open') return
+  t.equal(nobody.code, 'UNAUTHENTICATED')
+  t.equal(stranger.code, 'UNAUTHENTICATED')
+  if (path.includes('WorkerApi')) return
+  const sameAs = (text: string) => text.replaceAll(/"[^"]*"/g, '""')
+  for (const who of ['nobody', 'elsewhere']) {
+    const [forbidden, absent] = [await ask(bearer(token(who))), await ask(bearer(token(who)), 'absent')]
+    t.equal(forbidden.code, absent.code, `${who} cannot tell a forbidden instance from none`)
+    t.equal(sameAs(forbidden.message), sameAs(absent.message))
+    t.notMatch(forbidden.message, who === 'nobody' ? /other/ : /expected one of .*main/, 'nor hear of one by others')
+  }
+  t.equal((await ask(new Metadata(), 'absent')).code, 'UNAUTHENTICATED')
+}
