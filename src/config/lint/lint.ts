@@ -4,6 +4,7 @@ import type { Normaliser } from '../schema/normalise.js'
 import type { UncheckedConfig } from './context.js'
 import { lintCycles, lintUnused } from './names.js'
 import { lintReach } from './reach.js'
+import { lintSecurity } from './security.js'
 import { lintServers } from './servers.js'
 import { lintStores } from './stores.js'
 import { lintWorkers } from './workers.js'
@@ -20,6 +21,7 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
   lintCycles(context)
   lintStores(context)
   lintServers(context)
+  lintSecurity(context)
   lintWorkers(context)
   lintReach(context)
   if (!findings.hasErrors) lintUnused(normaliser, findings)
