@@ -5,12 +5,13 @@ import type { Digest } from '../reapi/digest.js'
 import { Branch } from './branch.js'
 import { compressionOf } from './compression/compression.js'
 import { Drain } from './drain.js'
-import { STAGE_BYTES } from './path.js'
+import { STAGE_BYTES, type WritePath } from './path.js'
 import { repaired, Verify, type VerifyOptions } from './verify.js'
 
 /**
  * Passes compressed bytes on and fails as Verify does when what they decompress to is not the blob. The last chunk waits
- * until everything is known to be right, so that whatever comes after never holds a whole wrong blob.
+ * until everything is known to be right, so that whatever comes after never holds a whole wrong blob. What they decompress
+ * to goes into `content`.
  */
 export class VerifyDecoded extends Transform {
   readonly #digest: Digest
@@ -19,13 +20,18 @@ export class VerifyDecoded extends Transform {
   readonly #repair: VerifyOptions['repair']
   #held: Buffer | undefined
 
-  constructor(digest: Digest, compressor: CompressorName, { repair, ...checks }: VerifyOptions) {
+  constructor(
+    digest: Digest,
+    compressor: CompressorName,
+    { repair, ...checks }: VerifyOptions,
+    content: WritePath = [new Drain()],
+  ) {
     super({ highWaterMark: STAGE_BYTES })
     this.#digest = digest
     this.#fault = checks.fault
     this.#repair = repair
     const { decompress } = compressionOf({ name: compressor })
-    this.#decoding = new Branch([decompress(), new Verify(digest, checks), new Drain()])
+    this.#decoding = new Branch([decompress(), new Verify(digest, checks), ...content])
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {

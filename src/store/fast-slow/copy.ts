@@ -1,10 +1,13 @@
 import { type Call, callWith, internalCall } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { type BlobForm, streamsOf } from '../../stream/blob/form.js'
+import { streamsOf } from '../../stream/blob/form.js'
+import { Drain } from '../../stream/drain.js'
 import { Loop } from '../../stream/loop.js'
 import { WHOLE } from '../../stream/path.js'
+import { VerifyDecoded } from '../../stream/verify-decoded.js'
 import { outcomeOf, type Store } from '../store.js'
 import { copyReader } from './copy-reader.js'
 import { WINDOW_BYTES, Window } from './window.js'
@@ -71,49 +74,61 @@ export class Copy {
     return blob.checkedAs(this.#digest, { fault: 'backend' })
   }
 
-  async #open(): Promise<BlobForm> {
+  /** What goes to fast. */
+  async #open(): Promise<Blob> {
     const blob = await this.#tiers.slow.get(this.#digest, WHOLE, this.#call)
-    const form = await (this.#digest.describesContent ? this.#openContent(blob) : this.#openKeyed(blob))
-    if (form.kind === 'bytes') this.#bytes = form.bytes
-    return form
+    if (!this.#digest.describesContent) return this.#openKeyed(blob)
+    const isSmall = this.#digest.sizeBytes <= SMALL_BYTES
+    const encoding = isSmall ? undefined : this.#tiers.fast.properties.encodings.find((common) => blob.isIn(common))
+    const opened = encoding === undefined ? await this.#openPlain(blob) : this.#openEncoded(blob, encoding)
+    return opened.knownAs(this.#digest)
   }
 
   /** Fast believes nothing that slow says without looking. */
-  async #openContent(blob: Blob): Promise<BlobForm> {
+  async #openPlain(blob: Blob): Promise<Blob> {
     const checked = blob.checkedAs(this.#digest, { fault: 'backend' })
-    if (this.#digest.sizeBytes > SMALL_BYTES) return checked.take()
-    return { kind: 'bytes', bytes: await checked.bytes({ maxBytes: SMALL_BYTES, signal: this.#call.signal }) }
+    if (this.#digest.sizeBytes <= SMALL_BYTES) {
+      return this.#atHand(await checked.bytes({ maxBytes: SMALL_BYTES, signal: this.#call.signal }))
+    }
+    const form = await checked.take()
+    return form.kind === 'bytes' ? this.#atHand(form.bytes) : Blob.ofPath([...streamsOf(form), observed(this.#window)])
+  }
+
+  /** As both tiers keep it, so that nobody encodes it again. It is decoded for the readers, and to look. */
+  #openEncoded(blob: Blob, encoding: CompressorName): Blob {
+    const content = [observed(this.#window), new Drain()] as const
+    const check = new VerifyDecoded(this.#digest, encoding, { fault: 'backend' }, content)
+    return Blob.ofPath([...blob.as(encoding).path(), check], { encoding }).as('IDENTITY', this.#digest.sizeBytes)
   }
 
   /**
    * What is kept under a mere key may be replaced meanwhile: who has read a part of it could not go on elsewhere. So it is
    * shared whole or not at all.
    */
-  async #openKeyed(blob: Blob): Promise<BlobForm> {
+  async #openKeyed(blob: Blob): Promise<Blob> {
     const { sizeBytes } = blob
     if (sizeBytes !== undefined && sizeBytes <= WINDOW_BYTES) {
-      return { kind: 'bytes', bytes: await blob.bytes({ maxBytes: WINDOW_BYTES, signal: this.#call.signal }) }
+      return this.#atHand(await blob.bytes({ maxBytes: WINDOW_BYTES, signal: this.#call.signal }))
     }
     this.#isShared = false
-    return blob.take()
+    return blob
   }
 
-  async #run(opening: Promise<BlobForm>): Promise<StatusError | undefined> {
+  #atHand(bytes: Buffer): Blob {
+    this.#bytes = bytes
+    return Blob.ofBytes(bytes)
+  }
+
+  async #run(opening: Promise<Blob>): Promise<StatusError | undefined> {
     try {
-      const form = await opening
-      const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, this.#known(this.#observed(form)), this.#call))
+      const blob = await opening
+      const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, blob, this.#call))
       if (failure !== undefined) this.#window.end(failure)
       if (this.#isOutdated) await this.#tiers.fast.remove(this.#digest, internalCall({ log: this.#call.log }))
       return failure
     } catch (error) {
       return StatusError.from(error)
     }
-  }
-
-  #observed(form: BlobForm): Blob {
-    if (form.kind === 'bytes') return Blob.ofBytes(form.bytes)
-    const path = streamsOf(form)
-    return Blob.ofPath(this.#isShared ? [...path, observed(this.#window)] : path)
   }
 
   #known(blob: Blob): Blob {

@@ -4,8 +4,10 @@ import { asCas } from '../../../src/store/cas.js'
 import { fastSlow } from '../../../src/store/kind/fast-slow.js'
 import { noop } from '../../../src/store/kind/noop.js'
 import type { Store } from '../../../src/store/store.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
 import { zstdCompress } from '../../../src/stream/compression/zstd.js'
-import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
+import { WHOLE } from '../../../src/stream/path.js'
+import { bytesOf, call, cut, digestOf, get, isPresent, put, until } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
 import { unpack, upload, wire, zstdStore } from '../compression/zstd-store.js'
 import { rejects } from '../suite.js'
@@ -77,6 +79,33 @@ t.test('a compressed read fills a fast store that keeps blobs compressed too', a
   const kept = await wire(fast, digest)
   await slow.remove(digest, call)
   t.ok((await wire(store, digest)).equals(kept), 'from fast, as it is kept there')
+})
+
+t.test('what both tiers keep compressed is copied as it is, and read plain meanwhile', async (t) => {
+  const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+  const store = await tiers(fast, slow)
+  const large = bytesOf(12_000_000, 'large')
+  const largeDigest = digestOf(large)
+  const largeMade = Buffer.concat(cut(large, [6_000_000]).map((part) => zstdCompress(part)))
+  await upload(slow, largeDigest, largeMade)
+  const lagging = await store.get(largeDigest, WHOLE, call)
+  t.ok((await get(store, largeDigest)).equals(large), 'one that keeps up')
+  await until(() => isPresent(fast, largeDigest))
+  const limits = { maxBytes: large.length, signal: call.signal }
+  t.ok((await lagging.bytes(limits)).equals(large), 'one that begins when the copy is over')
+  t.ok((await wire(fast, largeDigest)).equals(largeMade), 'two frames, where an encoder makes more')
+})
+
+t.test('what slow keeps compressed and is another blob is not copied to fast', async (t) => {
+  const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+  const store = await tiers(fast, slow)
+  for (const other of [wrong, zstdCompress(bytes.subarray(1)), zstdCompress(Buffer.concat([bytes, bytes]))]) {
+    await slow.put(digest, Blob.ofBytes(other, { encoding: 'ZSTD' }).as('IDENTITY'), call)
+    await rejects(t, get(store, digest), 'DATA_LOSS')
+    t.notOk(await isPresent(fast, digest))
+  }
+  await upload(slow, digest, made)
+  t.ok((await get(store, digest)).equals(bytes), 'the blob itself')
 })
 
 t.test('what only fast has can be read compressed', async (t) => {
