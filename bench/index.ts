@@ -17,9 +17,10 @@ const digestAt = (number: number): Digest =>
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 
-const limits = { maxBytes: 0, evictBytes: 0, maxCount: 0, maxSeconds: 0 }
-const index = new BlobIndex({ limits, clock: systemClock, blockSizeBytes: 4096 })
+const limits = { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 }
+const index = new BlobIndex({ policy: limits, clock: systemClock, blockSizeBytes: 4096 })
 
+const beforeBytes = process.memoryUsage().arrayBuffers
 let worstMs = 0
 let insertMs = 0
 for (let number = 0; number < BLOBS; number += 1000) {
@@ -33,7 +34,7 @@ for (let number = 0; number < BLOBS; number += 1000) {
   }
 }
 console.log(`insert of ${BLOBS}: ${((insertMs * 1e6) / BLOBS).toFixed(0)} ns each, worst ${worstMs.toFixed(2)} ms`)
-console.log(`memory: ${(index.allocatedBytes / index.count).toFixed(1)} bytes a blob`)
+console.log(`memory: ${((process.memoryUsage().arrayBuffers - beforeBytes) / index.count).toFixed(1)} bytes a blob`)
 
 const measure = (name: string, first: number, step: number): void => {
   const rounds: number[] = []

@@ -5,8 +5,7 @@ import { codec, EncodedMessage } from '../../proto/codec.js'
 import type { ActionResult, GetActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import { getBytes, type Store } from '../../store/store.js'
-import { inInstance, instanceOf } from '../instance.js'
-import { requestDigest } from '../request-digests.js'
+import { openRequest, requestDigest } from '../request.js'
 import { asksForOutputs, type InlineContext, type InlineHints, withOutputs } from './inline-outputs.js'
 import type { ActionCacheOptions } from './options.js'
 
@@ -26,10 +25,9 @@ interface KnownAnswer {
 export const getActionResult = ({ instances, maxResponseBytes: maxBytes }: ActionCacheOptions) => {
   const known = new LruCache<KnownAnswer>(KNOWN_BYTES)
   return async (request: GetActionResultRequest, rpc: RpcCall): Promise<ActionResult | EncodedMessage> => {
-    const { ac, cas, digestFunctions } = instanceOf(instances, request.instanceName)
-    const functions = { value: request.digestFunction, served: digestFunctions }
+    const { instance, call, functions } = openRequest(instances, request, rpc)
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
-    const lookup = { ac, cas, call: inInstance(rpc, request.instanceName), maxBytes }
+    const lookup = { ac: instance.ac, cas: instance.cas, call, maxBytes }
     const bytes = await entryOf(action, lookup)
     if (asksForOutputs(request)) return resultOf(bytes, action, request, lookup)
     const before = known.get(action.key)

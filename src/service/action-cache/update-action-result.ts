@@ -11,8 +11,7 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 import { readAction, readCommand } from '../../store/content/action.js'
 import { BLOB_LANES } from '../../store/content/read-blob.js'
 import { putBytes, type Store } from '../../store/store.js'
-import { inInstance, instanceOf } from '../instance.js'
-import { requestDigest } from '../request-digests.js'
+import { openRequest, requestDigest } from '../request.js'
 import type { ActionCacheOptions } from './options.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
@@ -24,17 +23,16 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 export const updateActionResult =
   ({ instances, maxResponseBytes }: ActionCacheOptions) =>
   async (request: UpdateActionResultRequest, rpc: RpcCall): Promise<ActionResult> => {
-    const { ac, cas, digestFunctions, isReadOnly } = instanceOf(instances, request.instanceName)
+    const { instance, call, functions } = openRequest(instances, request, rpc)
+    const { ac, cas, isReadOnly } = instance
     if (isReadOnly) {
       const shown = JSON.stringify(request.instanceName)
       throw new StatusError('PERMISSION_DENIED', `the action cache of instance ${shown} is read-only for clients`)
     }
-    const functions = { value: request.digestFunction, served: digestFunctions }
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const result = request.actionResult
     if (result === null) throw new StatusError('INVALID_ARGUMENT', 'action_result is missing')
     referencedBlobs(result, action.function)
-    const call = inInstance(rpc, request.instanceName)
     checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
 
     if (cas !== undefined) await moveInlined(result, cas, action.function, call)

@@ -15,8 +15,7 @@ import type { Blob } from '../../stream/blob/blob.js'
 import { compressionOf } from '../../stream/compression/compression.js'
 import { parseZstdFrame } from '../../stream/compression/zstd-frame.js'
 import { WHOLE } from '../../stream/path.js'
-import { inInstance, instanceOf } from '../instance.js'
-import { requestDigests } from '../request-digests.js'
+import { openRequest, requestDigests } from '../request.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
 
@@ -26,14 +25,12 @@ type Entry = BatchReadBlobsResponseResponseInput
 export const batchReadBlobs =
   ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
   async (request: BatchReadBlobsRequest, rpc: RpcCall): Promise<BatchReadBlobsResponseInput> => {
-    const { cas, digestFunctions, compressors } = instanceOf(instances, request.instanceName)
-    const call = inInstance(rpc, request.instanceName)
-    const functions = { value: request.digestFunction, served: digestFunctions }
+    const { instance, call, functions } = openRequest(instances, request, rpc)
     const asked = requestDigests(request.digests, functions, 'digests')
     const digests = [...new Map(asked.map((digest) => [digest.key, digest])).values()]
     checkTotal(digests, maxBatchBytes)
-    const compressor = compressors.find(({ value }) => request.acceptableCompressors.includes(value))
-    const entries = await boundedMap(digests, BLOB_LANES, (digest) => read(cas, digest, compressor, call))
+    const compressor = instance.compressors.find(({ value }) => request.acceptableCompressors.includes(value))
+    const entries = await boundedMap(digests, BLOB_LANES, (digest) => read(instance.cas, digest, compressor, call))
     return { responses: fitting(digests, entries, maxResponseBytes) }
   }
 

@@ -9,8 +9,8 @@ import type {
 import { compressorOfValue, IDENTITY } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { BlobEntry } from '../../store/store.js'
-import { type CasInstance, inInstance, instanceOf, servedCompressor } from '../instance.js'
-import { requestDigests } from '../request-digests.js'
+import { type CasInstance, servedCompressor } from '../instance.js'
+import { openRequest, requestDigests } from '../request.js'
 import { uploaded } from '../uploaded.js'
 import type { CasOptions } from './options.js'
 import { entryBytes, ResponseBudget } from './response-budget.js'
@@ -19,11 +19,10 @@ import { entryBytes, ResponseBudget } from './response-budget.js'
 export const batchUpdateBlobs =
   ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
   async (request: BatchUpdateBlobsRequest, rpc: RpcCall): Promise<BatchUpdateBlobsResponseInput> => {
-    const instance = instanceOf(instances, request.instanceName)
-    const call = inInstance(rpc, request.instanceName)
+    const { instance, call, functions } = openRequest(instances, request, rpc)
     const digests = requestDigests(
       request.requests.map(({ digest }) => digest),
-      { value: request.digestFunction, served: instance.digestFunctions },
+      functions,
       'requests.digest',
     )
     checkTotal(digests, request.requests, { maxBatchBytes, maxResponseBytes })

@@ -5,8 +5,7 @@ import { codec, EncodedMessage } from '../../proto/codec.js'
 import type { GetTreeRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { withSubmessages } from '../../proto/submessages.js'
 import type { Digest } from '../../reapi/digest.js'
-import { inInstance, instanceOf } from '../instance.js'
-import { requestDigest } from '../request-digests.js'
+import { openRequest, requestDigest } from '../request.js'
 import { sendSoon } from '../send.js'
 import type { CasOptions } from './options.js'
 import { formatPageToken, parsePageToken, unknownPageToken } from './page-token.js'
@@ -28,9 +27,8 @@ const PATIENCE_MS = 60_000
  */
 export const getTree =
   ({ instances, maxResponseBytes, trees, clock }: CasOptions) =>
-  async (request: GetTreeRequest, call: RpcCall, responses: Writable): Promise<void> => {
-    const { cas, digestFunctions } = instanceOf(instances, request.instanceName)
-    const functions = { value: request.digestFunction, served: digestFunctions }
+  async (request: GetTreeRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+    const { instance, call, functions } = openRequest(instances, request, rpc)
     const root = requestDigest(request.rootDigest, functions, 'root_digest')
     const { pageSize, pageToken } = request
     if (pageSize < 0)
@@ -42,7 +40,7 @@ export const getTree =
       maxBytes: Math.min(PAGE_BYTES, maxResponseBytes) - PAGE_OVERHEAD_BYTES,
     })
     const reader = { clock, patienceMs: PATIENCE_MS }
-    const walk = trees.walk(cas, root, inInstance(call, request.instanceName), {
+    const walk = trees.walk(instance.cas, root, call, {
       maxDirectoryBytes: maxResponseBytes - PAGE_OVERHEAD_BYTES,
       onMissing: () => {},
     })

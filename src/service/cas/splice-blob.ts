@@ -6,14 +6,13 @@ import type {
   SpliceBlobRequest,
   SpliceBlobResponseInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../../reapi/digest.js'
+import { Digest } from '../../reapi/digest.js'
 import { sizeOfChunks } from '../../store/content/chunk-list.js'
 import { missingOf, type Store } from '../../store/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type BlobPart, Concatenation } from '../../stream/chunking/concatenate.js'
 import { WHOLE } from '../../stream/path.js'
-import { inInstance, instanceOf } from '../instance.js'
-import { requestDigest, requestDigests } from '../request-digests.js'
+import { openRequest, requestDigest } from '../request.js'
 import type { CasOptions } from './options.js'
 import { chunkedBlobsOf } from './split-blob.js'
 
@@ -24,14 +23,11 @@ const AHEAD_COUNT = 8
 export const spliceBlob =
   ({ instances }: CasOptions) =>
   async (request: SpliceBlobRequest, rpc: RpcCall): Promise<SpliceBlobResponseInput> => {
-    const instance = instanceOf(instances, request.instanceName)
+    const { instance, call, functions } = openRequest(instances, request, rpc)
     const { cas } = instance
     const chunked = chunkedBlobsOf(instance, request.instanceName)
-    const call = inInstance(rpc, request.instanceName)
-    const functions = { value: request.digestFunction, served: instance.digestFunctions }
     const digest = requestDigest(request.blobDigest, functions, 'blob_digest')
-    const sameFunction = { value: digest.function.value, served: instance.digestFunctions }
-    const chunks = requestDigests(request.chunkDigests, sameFunction, 'chunk_digests')
+    const chunks = Digest.parseAll(request.chunkDigests, digest.function, 'chunk_digests')
     checkChunks(digest, chunks, chunked.maxChunkCount)
     const missing = await missingOf(cas, [...unique([digest, ...chunks])], call)
     const isThere = !missing.some(({ key }) => key === digest.key)

@@ -2,8 +2,8 @@ import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { SplitBlobRequest, SplitBlobResponseInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { missingOf } from '../../store/store.js'
-import { type CasInstance, inInstance, instanceOf } from '../instance.js'
-import { requestDigest } from '../request-digests.js'
+import type { CasInstance } from '../instance.js'
+import { openRequest, requestDigest } from '../request.js'
 import type { ChunkedBlobs } from './chunked-blobs.js'
 import type { CasOptions } from './options.js'
 import { entryBytes } from './response-budget.js'
@@ -12,10 +12,8 @@ import { entryBytes } from './response-budget.js'
 export const splitBlob =
   ({ instances, maxResponseBytes }: CasOptions) =>
   async (request: SplitBlobRequest, rpc: RpcCall): Promise<SplitBlobResponseInput> => {
-    const instance = instanceOf(instances, request.instanceName)
+    const { instance, call, functions } = openRequest(instances, request, rpc)
     const chunked = chunkedBlobsOf(instance, request.instanceName)
-    const call = inInstance(rpc, request.instanceName)
-    const functions = { value: request.digestFunction, served: instance.digestFunctions }
     const digest = requestDigest(request.blobDigest, functions, 'blob_digest')
     const [missing] = await missingOf(instance.cas, [digest], call)
     if (missing !== undefined) throw new StatusError('NOT_FOUND', `blob ${digest.key} is not in the CAS`)

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import type { Call } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
@@ -11,26 +10,19 @@ import type { ExecutionInstance, ExecutionOptions } from './instance.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
-/** No operation waits for the action cache longer than this, and at most a second more. */
+/** No operation waits for the action cache longer than this. */
 const PATIENCE_MS = 60_000
-const SHARED_MS = 1_000
-
-let patience: { readonly signal: AbortSignal; readonly untilMs: number } | undefined
-
-/** One signal for all that begin in the same second: a timer for each would live on for a minute, two for an action. */
-const patienceSignal = (): AbortSignal => {
-  const nowMs = performance.now()
-  if (patience === undefined || nowMs >= patience.untilMs) {
-    patience = { signal: AbortSignal.timeout(PATIENCE_MS + SHARED_MS), untilMs: nowMs + SHARED_MS }
-    setMaxListeners(0, patience.signal)
-  }
-  return patience.signal
-}
 
 /** The work of an operation that nobody may interrupt by hanging up. */
-const backgroundCall = ({ instanceName, log, span }: Call): Call => ({
-  ...{ signal: patienceSignal(), instanceName, log, span },
-})
+const inBackground = async <T>({ instanceName, log, span }: Call, work: (call: Call) => Promise<T>): Promise<T> => {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), PATIENCE_MS).unref()
+  try {
+    return await work({ signal: late.signal, instanceName, log, span })
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /**
  * What the action cache has for an action, complete as for GetActionResult; undefined for nothing. An action cache that
@@ -43,7 +35,7 @@ export const cachedResult = async (
   { maxResponseBytes: maxBytes }: Pick<ExecutionOptions, 'maxResponseBytes'>,
 ): Promise<ActionResult | undefined> => {
   try {
-    return await lookUp(action, NOTHING_INLINED, { ac, cas, call: backgroundCall(call), maxBytes })
+    return await inBackground(call, (call) => lookUp(action, NOTHING_INLINED, { ac, cas, call, maxBytes }))
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) {
       call.log.warn('the action cache does not answer, running the action', { action: action.key, error })
@@ -62,7 +54,7 @@ export const keepResult =
     const { result } = response
     if (result === null || !isSuccess(response) || doNotCache || !writesResults) return response
     try {
-      await putBytes(ac, action, resultCodec.encode(result), backgroundCall(call))
+      await inBackground(call, (call) => putBytes(ac, action, resultCodec.encode(result), call))
     } catch (error) {
       call.log.warn('a result could not be kept in the action cache', {
         action: action.key,

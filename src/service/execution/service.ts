@@ -13,7 +13,7 @@ import type {
 import type { Digest } from '../../reapi/digest.js'
 import { operationName, unknownOperation } from '../../reapi/operation-name.js'
 import { inInstance } from '../instance.js'
-import { requestDigest } from '../request-digests.js'
+import { requestDigest } from '../request.js'
 import { send } from '../send.js'
 import { type ExecutionInstance, type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
 import { inlinedOperationMessage, operationMessage } from './operation-message.js'

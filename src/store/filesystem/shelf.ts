@@ -182,19 +182,10 @@ export class Shelf {
     digest: Digest,
     content: { storedBytes: number; checksum: number; bytes?: Buffer; signal?: AbortSignal },
   ): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.records.append({
-        kind,
-        digest,
-        ...content,
-        writtenMs: this.#clock.now(),
-        placed: (location) => {
-          if (kind !== 'removal') this.#arrive(digest, kind, content.storedBytes, location)
-          resolve()
-        },
-        failed: reject,
-      })
-    })
+    const placed = (location: number): void => {
+      if (kind !== 'removal') this.#arrive(digest, kind, content.storedBytes, location)
+    }
+    return this.records.append({ kind, digest, ...content, writtenMs: this.#clock.now(), placed })
   }
 
   /** Makes a blob visible whose record is written. */

@@ -12,25 +12,9 @@ import { EXTRA, NONE, Records } from './records.js'
 import { type IndexImage, restore } from './restore.js'
 import { SlotTable } from './slot-table.js'
 
-/** When blobs must go, least recently used first. 0 is no limit. */
-export interface EvictionLimits {
-  readonly maxBytes: number
-  /** Once over `maxBytes`, how far below it eviction goes. */
-  readonly evictBytes: number
-  readonly maxCount: number
-  /** Since the last use. */
-  readonly maxSeconds: number
-}
-
-export const limitsOf = (policy: EvictionPolicy): EvictionLimits => ({
-  maxBytes: policy.max_bytes,
-  evictBytes: policy.evict_bytes,
-  maxCount: policy.max_count,
-  maxSeconds: policy.max_seconds,
-})
-
 export interface BlobIndexOptions {
-  readonly limits: EvictionLimits
+  /** When blobs must go, least recently used first. */
+  readonly policy: EvictionPolicy
   readonly clock: Clock
   /** What a blob occupies is rounded up to a multiple of this. */
   readonly blockSizeBytes?: number
@@ -49,7 +33,7 @@ export const ABSENT = -1
  * hangs what it keeps on `array[slot]`. The index only says what must go (`victim`); the owner frees it and calls `remove`.
  */
 export class BlobIndex {
-  readonly #limits: EvictionLimits
+  readonly #policy: EvictionPolicy
   readonly #clock: Clock
   readonly #records = new Records()
   readonly #entries: Entries
@@ -66,7 +50,7 @@ export class BlobIndex {
   #lastEvictedIdleMs: number | undefined
 
   constructor(options: BlobIndexOptions) {
-    this.#limits = options.limits
+    this.#policy = options.policy
     this.#clock = options.clock
     const { blockSizeBytes = 1, inlineCharge = (storedBytes) => storedBytes } = options
     this.#entries = new Entries(this.#records, blockSizeBytes, inlineCharge)
@@ -85,7 +69,7 @@ export class BlobIndex {
     return {
       entryCount: this.#count,
       sizeBytes: this.#bytes,
-      maxBytes: this.#limits.maxBytes > 0 ? this.#limits.maxBytes : undefined,
+      maxBytes: this.#policy.max_bytes > 0 ? this.#policy.max_bytes : undefined,
       evictedCount: this.#evictedCount,
       lastEvictedIdleMs: this.#lastEvictedIdleMs,
     }
@@ -96,11 +80,6 @@ export class BlobIndex {
     return this.#changeCount
   }
 
-  /** The memory the index itself takes. */
-  get allocatedBytes(): number {
-    return this.#records.allocatedBytes + this.#table.allocatedBytes
-  }
-
   /** The slot of a blob, or ABSENT. Changes nothing. */
   find(digest: Digest): number {
     this.#probe.load(digest)
@@ -108,7 +87,7 @@ export class BlobIndex {
     return slot === NONE ? ABSENT : slot
   }
 
-  /** `find` that counts as a use. Nothing expires here: an owner with `maxSeconds` asks for victims by the clock. */
+  /** `find` that counts as a use. Nothing expires here: an owner with `max_seconds` asks for victims by the clock. */
   use(digest: Digest): number {
     const slot = this.find(digest)
     if (slot !== ABSENT) this.touch(slot, this.#accessedNow())
@@ -183,9 +162,9 @@ export class BlobIndex {
     this.#records.release(slot)
   }
 
-  /** The blob that must go next under the limits, or ABSENT when all is well or everything left is pinned. O(1). */
+  /** The blob that must go next by the policy, or ABSENT when all is well or everything left is pinned. O(1). */
   victim(): number {
-    const { maxBytes, evictBytes, maxCount, maxSeconds } = this.#limits
+    const { max_bytes: maxBytes, evict_bytes: evictBytes, max_count: maxCount, max_seconds: maxSeconds } = this.#policy
     if (maxBytes > 0) {
       if (this.#bytes > maxBytes) this.#isDraining = true
       else if (this.#bytes <= maxBytes - evictBytes) this.#isDraining = false
@@ -205,7 +184,8 @@ export class BlobIndex {
 
   /** Whether a blob of this length may stay when it is alone. */
   fits(storedBytes: number): boolean {
-    return this.#limits.maxBytes === 0 || this.#entries.rounded(storedBytes) <= this.#limits.maxBytes
+    const { max_bytes: maxBytes } = this.#policy
+    return maxBytes === 0 || this.#entries.rounded(storedBytes) <= maxBytes
   }
 
   isInline(slot: number): boolean {

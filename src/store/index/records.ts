@@ -122,12 +122,6 @@ export class Records {
     this.#slotCount = slotCount
   }
 
-  get allocatedBytes(): number {
-    const sum = (arrays: readonly (Int32Array | undefined)[]): number =>
-      arrays.reduce((total, array) => total + (array?.byteLength ?? 0), 0)
-    return sum(this.#chunks) + sum(this.#tails)
-  }
-
   #chunk(slot: number): Int32Array {
     return this.#chunks[slot >>> CHUNK_SHIFT] as Int32Array
   }

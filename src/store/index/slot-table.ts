@@ -80,10 +80,6 @@ export class SlotTable {
     this.#partitions = Array.from({ length: PARTITIONS }, () => new Int32Array(entries * 2))
   }
 
-  get allocatedBytes(): number {
-    return this.#partitions.reduce((total, entries) => total + entries.byteLength, 0)
-  }
-
   /** A slot that may have this code, or NONE: where `findCode` looks first. */
   guess(code: number): number {
     const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array

@@ -7,7 +7,7 @@ import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../forwarding.js'
-import { ABSENT, BlobIndex, limitsOf } from '../index/blob-index.js'
+import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import type { StoreKind } from '../kind.js'
 import type { BlobEntry, Outcomes, Store } from '../store.js'
 
@@ -96,7 +96,7 @@ class ExistenceCacheStore extends ForwardingStore {
 
 export const existenceCache: StoreKind<ExistenceCacheOptions> = {
   build: async ({ backend, eviction_policy: policy }, context) => {
-    const index = new BlobIndex({ limits: limitsOf(policy), clock: context.clock })
+    const index = new BlobIndex({ policy, clock: context.clock })
     return new ExistenceCacheStore(await context.child(backend, 'backend'), index)
   },
 }

@@ -15,7 +15,7 @@ import { recover } from '../filesystem/recover/recover.js'
 import { Shelf } from '../filesystem/shelf.js'
 import { Shortages } from '../filesystem/upkeep/shortages.js'
 import { Upkeep } from '../filesystem/upkeep/upkeep.js'
-import { BlobIndex, limitsOf } from '../index/blob-index.js'
+import { BlobIndex } from '../index/blob-index.js'
 import type { BuildContext, StoreKind } from '../kind.js'
 
 const EXPIRY_PERIOD_MS = 1000
@@ -57,7 +57,7 @@ const start = async (
   const policy = options.eviction_policy
   const isSynced = options.durability === 'power_loss'
   const concurrent = options.max_concurrent_writes
-  const index = new BlobIndex({ limits: limitsOf(policy), clock, blockSizeBytes: options.block_size, inlineCharge })
+  const index = new BlobIndex({ policy, clock, blockSizeBytes: options.block_size, inlineCharge })
   const segmentBytes = segmentBytesFor(policy.max_bytes)
   const records = await RecordLog.open({ folder: layout.recordsPath, segmentBytes, isSynced, log })
   await sweep(layout)

@@ -8,7 +8,7 @@ import { Blob } from '../../stream/blob/blob.js'
 import { streamsOf } from '../../stream/blob/form.js'
 import { join } from '../../stream/join.js'
 import { extentOf, type Range } from '../../stream/path.js'
-import { ABSENT, BlobIndex, limitsOf } from '../index/blob-index.js'
+import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import type { StoreKind } from '../kind.js'
 import { own, PiecesSink, readPieces, tooLargeToKeep } from '../memory/pieces.js'
 import type { StoreUsage } from '../meter.js'
@@ -109,7 +109,7 @@ const EXPIRY_PERIOD_MS = 10_000
 
 export const memory: StoreKind<MemoryOptions> = {
   build: ({ eviction_policy: policy }, { clock, resources, path }) => {
-    const store = new MemoryStore(new BlobIndex({ limits: limitsOf(policy), clock }))
+    const store = new MemoryStore(new BlobIndex({ policy, clock }))
     // An idle store gives its memory back as well.
     if (policy.max_seconds > 0)
       resources.add(

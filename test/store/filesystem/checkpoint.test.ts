@@ -14,7 +14,7 @@ const logEnd = { number: 2 ** 33 + 5, offset: 128 }
 
 const newIndex = (): BlobIndex =>
   new BlobIndex({
-    limits: { maxBytes: 0, evictBytes: 0, maxCount: 0, maxSeconds: 0 },
+    policy: { max_bytes: 0, evict_bytes: 0, max_count: 0, max_seconds: 0 },
     clock: new ManualClock(1_000_000),
   })
 

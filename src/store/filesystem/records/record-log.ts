@@ -1,4 +1,5 @@
 import { mkdir, readdir } from 'node:fs/promises'
+import { setImmediate } from 'node:timers/promises'
 import { cancellation } from '../../../base/call.js'
 import type { Log } from '../../../base/log.js'
 import { StatusError } from '../../../base/status-error.js'
@@ -24,14 +25,18 @@ export interface RecordLogOptions {
 
 /** A record to be written. */
 export interface LogEntry extends RecordHead {
-  /** Of a record of that kind; they stay as they are until one of the callbacks. */
+  /** Of a record of that kind; they stay as they are until `append` has settled. */
   readonly bytes?: Buffer
   /** Heeded until the writing begins. */
   readonly signal?: AbortSignal
   /** It is written. Called in the step in which `end` moves behind it: what this changes is never behind `end`. */
   placed(location: number): void
-  /** It is not, and never was. */
-  failed(error: unknown): void
+}
+
+interface Waiting {
+  readonly entry: LogEntry
+  resolve(): void
+  reject(error: unknown): void
 }
 
 /** A place in the log: everything in front of it is older. */
@@ -53,7 +58,7 @@ export class RecordLog {
   readonly #buffer = Buffer.allocUnsafeSlow(BATCH_BYTES)
   #active: Segment | undefined
   #nextNumber = 1
-  #waiting: LogEntry[] = []
+  #waiting: Waiting[] = []
   #writing: Promise<void> | undefined
   #isClosed = false
   #appendedBytes = 0
@@ -111,14 +116,14 @@ export class RecordLog {
     return this.#appendedBytes
   }
 
-  append(entry: LogEntry): void {
-    if (this.#isClosed) {
-      entry.failed(new StatusError('UNAVAILABLE', 'the store is closed'))
-      return
-    }
-    this.#waiting.push(entry)
-    // After the current turn, in which whoever writes many blobs hands over all of them.
-    this.#writing ??= new Promise((resolve) => setImmediate(resolve)).then(() => this.#write())
+  /** Resolves once the record is written; rejects when it is not, and never was. */
+  append(entry: LogEntry): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new StatusError('UNAVAILABLE', 'the store is closed'))
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ entry, resolve, reject })
+      // After the current turn, in which whoever writes many blobs hands over all of them.
+      this.#writing ??= setImmediate().then(() => this.#write())
+    })
   }
 
   /** The bytes of a record; undefined when they are not there or damaged. */
@@ -176,29 +181,30 @@ export class RecordLog {
     while (this.#waiting.length > 0) {
       const [first] = this.#waiting
       try {
-        const segment = await this.#segmentFor(first as LogEntry)
+        const segment = await this.#segmentFor((first as Waiting).entry)
         await this.#writeBatch(segment, this.#take(segment))
       } catch (error) {
         // No segment can be had, for this one or for those behind it.
-        for (const entry of this.#waiting.splice(0)) entry.failed(error)
+        for (const { reject } of this.#waiting.splice(0)) reject(error)
       }
     }
     this.#writing = undefined
   }
 
   /** As much of what waits as one batch and the segment take; nothing of what is given up. */
-  #take(segment: Segment): LogEntry[] {
-    const batch: LogEntry[] = []
+  #take(segment: Segment): Waiting[] {
+    const batch: Waiting[] = []
     const roomBytes = Math.min(BATCH_BYTES, this.segmentBytes - segment.endBytes)
     let count = 0
     let bytes = 0
-    for (const entry of this.#waiting) {
+    for (const waiting of this.#waiting) {
+      const { entry, reject } = waiting
       if (entry.signal?.aborted) {
-        entry.failed(cancellation(entry.signal))
+        reject(cancellation(entry.signal))
       } else {
         bytes += lengthOf(entry)
         if (bytes > roomBytes && batch.length > 0) break
-        batch.push(entry)
+        batch.push(waiting)
       }
       count++
     }
@@ -206,23 +212,24 @@ export class RecordLog {
     return batch
   }
 
-  async #writeBatch(segment: Segment, batch: readonly LogEntry[]): Promise<void> {
+  async #writeBatch(segment: Segment, batch: readonly Waiting[]): Promise<void> {
     let length = 0
-    for (const entry of batch) length += encodeRecord(this.#buffer, length, segment.stamp, entry, entry.bytes)
+    for (const { entry } of batch) length += encodeRecord(this.#buffer, length, segment.stamp, entry, entry.bytes)
     try {
       await segment.write(this.#buffer.subarray(0, length), segment.endBytes)
       if (this.#options.isSynced) await segment.sync()
     } catch (error) {
       // What stays there is overwritten by the next batch.
       await segment.cut().catch(() => {})
-      for (const entry of batch) entry.failed(error)
+      for (const { reject } of batch) reject(error)
       return
     }
-    for (const entry of batch) {
+    for (const { entry, resolve } of batch) {
       const offset = segment.endBytes
       segment.endBytes += lengthOf(entry)
       this.#appendedBytes += lengthOf(entry)
       entry.placed(locationOf(segment.number, offset))
+      resolve()
     }
   }
 

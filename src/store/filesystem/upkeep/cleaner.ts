@@ -87,17 +87,13 @@ export class Cleaner {
   #copy({ head, bytes, location, length }: WalkedRecord): Promise<void> {
     const { index, records } = this.#parts.shelf
     const { kind, digest } = head
-    return new Promise((resolve, failed) => {
-      const placed = (copyLocation: number): void => {
-        const slot = index.find(digest)
-        if (kind !== 'removal' && slot !== ABSENT && index.extraOf(slot) === location) {
-          records.account(location, -length)
-          records.account(copyLocation, length)
-          index.setExtra(slot, copyLocation)
-        }
-        resolve()
-      }
-      records.append({ ...head, bytes, placed, failed })
-    })
+    const placed = (copyLocation: number): void => {
+      const slot = index.find(digest)
+      if (kind === 'removal' || slot === ABSENT || index.extraOf(slot) !== location) return
+      records.account(location, -length)
+      records.account(copyLocation, length)
+      index.setExtra(slot, copyLocation)
+    }
+    return records.append({ ...head, bytes, placed })
   }
 }

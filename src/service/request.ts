@@ -1,10 +1,24 @@
+import type { Call } from '../base/call.js'
 import { Digest, type DigestMessage, resolveDigestFunction } from '../reapi/digest.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
+import { type Instances, inInstance, instanceOf } from './instance.js'
 
-interface Functions {
+/** What the digests of a request may be made with. */
+export interface Functions {
   /** The request's digest_function; 0 when unset. */
   readonly value: number
   readonly served: readonly DigestFunction[]
+}
+
+/** How a handler begins: the instance that a request names, the call as its stores see it, what its digests are made with. */
+export const openRequest = <Instance extends { readonly digestFunctions: readonly DigestFunction[] }>(
+  instances: Instances<Instance>,
+  { instanceName, digestFunction }: { readonly instanceName: string; readonly digestFunction: number },
+  rpc: Call,
+): { readonly instance: Instance; readonly call: Call; readonly functions: Functions } => {
+  const instance = instanceOf(instances, instanceName)
+  const functions = { value: digestFunction, served: instance.digestFunctions }
+  return { instance, call: inInstance(rpc, instanceName), functions }
 }
 
 /** One digest of a request; `what` names its field. */
