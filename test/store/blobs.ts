@@ -2,6 +2,7 @@ import { createCipheriv, createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { type Call, internalCall } from '../../src/base/call.js'
+import { LATE, within } from '../../src/base/work/deadline.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { missingOf, type Outcomes, type Store } from '../../src/store/store.js'
@@ -103,11 +104,16 @@ export const putAll = (
     by,
   )
 
-/** Waits for what goes on behind the back of every call. */
-export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 10_000; i++) {
-    if (await isSo()) return
-    await setImmediate()
+/** What comes of work, or a failure with `what` when it has not come about in ten seconds. */
+export const inTime = async <T>(work: Promise<T>, what: string): Promise<T> => {
+  const found = await within(10_000, work)
+  if (found === LATE) throw new Error(`${what} did not come about`)
+  return found
+}
+
+/** Waits for what goes on behind the back of every call, and fails with `what` when it does not come about in ten seconds. */
+export const until = async (isSo: () => Promise<boolean>, what = 'what the test waits for'): Promise<void> => {
+  for (const giveUpMs = performance.now() + 10_000; !(await isSo()); await setImmediate()) {
+    if (performance.now() > giveUpMs) throw new Error(`${what} did not come about`)
   }
-  throw new Error('it never came to be')
 }

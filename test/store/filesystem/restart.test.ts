@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, open, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
@@ -11,7 +10,7 @@ import { textLog } from '../../../src/base/log.js'
 import { Code, StatusError } from '../../../src/base/status-error.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { missingOf } from '../../../src/store/store.js'
-import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putAll, until } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { blobFilesIn, type OpenFilesystem, openFilesystem } from './open.js'
 import { loader, programOf } from './program.js'
@@ -19,10 +18,6 @@ import { loader, programOf } from './program.js'
 const blob = (number: number): { bytes: Buffer; digest: Digest } => {
   const bytes = bytesOf(1000 + number, `blob ${number}`)
   return { bytes, digest: digestOf(bytes) }
-}
-
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  while (!(await isSo())) await setImmediate()
 }
 
 /** Fills a store in another process and kills that with nothing closed or flushed. */
@@ -169,8 +164,8 @@ t.test('files that no record speaks for are deleted, those of others left alone'
   await unlink(gone)
   await writeFile(join(whole, '..', 'not-ours'), '')
   const files = await openFilesystem(folder, { small_blob_size: 0 })
-  await until(async () => (await files.blobFiles()).length === 39)
-  await until(async () => !(await isPresent(files.store, blob(2).digest)))
+  await until(async () => (await files.blobFiles()).length === 39, 'that files nobody knows are deleted')
+  await until(async () => !(await isPresent(files.store, blob(2).digest)), 'that a blob without its file is missing')
   t.ok((await get(files.store, blob(1).digest)).equals(blob(1).bytes))
   t.ok((await readdir(join(whole, '..'))).includes('not-ours'))
   await files.close()
@@ -197,7 +192,7 @@ t.test('an idle store does not write its checkpoint again', async (t) => {
   const path = join(folder, 'content', 'index')
   await put(files.store, blob(0).digest, blob(0).bytes)
   clock.advance(5 * 60_000)
-  await until(async () => existsSync(path))
+  await until(async () => existsSync(path), 'a checkpoint')
   const settled = async (): Promise<void> => {
     for (let turn = 0; turn < 100; turn++) await stat(path)
   }
@@ -211,7 +206,7 @@ t.test('an idle store does not write its checkpoint again', async (t) => {
   await until(async () => {
     clock.advance(5 * 60_000)
     return failures.length > 0
-  })
+  }, 'another checkpoint after a change')
   await rm(`${path}.next`, { recursive: true })
   await files.close()
 })

@@ -6,17 +6,13 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { textLog } from '../../../src/base/log.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import type { StoreUsage } from '../../../src/store/meter.js'
-import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putStream, source, until } from '../blobs.js'
 import { rejects } from '../suite.js'
 import { type OpenFilesystem, openFilesystem } from './open.js'
 
 const blob = (number: number, sizeBytes = 1000): { bytes: Buffer; digest: Digest } => {
   const bytes = bytesOf(sizeBytes, `blob ${number}`)
   return { bytes, digest: digestOf(bytes) }
-}
-
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  while (!(await isSo())) await setImmediate()
 }
 
 const usageOf = ({ store }: OpenFilesystem): StoreUsage => {
@@ -64,14 +60,14 @@ t.test('a folder that cannot be read is told of, keeps nothing from being evicte
   await writeFile(inFolder(0), 'not a folder')
 
   const files = await openFilesystem(folder, parts)
-  await until(async () => (await files.store.health(call)).state === 'Failed')
+  await until(async () => (await files.store.health(call)).state === 'Failed', 'a health that is Failed')
   t.match(await files.store.health(call), { message: 'cannot read a folder of its files' })
   t.notOk(await isPresent(files.store, blob(0).digest), 'what cannot be read is missing')
   const others = Array.from({ length: 40 }, (_, number) => number + 1).filter(
     (number) => inFolder(number) !== inFolder(0),
   )
   for (const number of others) await put(files.store, blob(number).digest, blob(number).bytes)
-  await until(async () => (await files.blobFiles()).length <= 20)
+  await until(async () => (await files.blobFiles()).length <= 20, 'the eviction of what exceeds the limit')
   t.ok(usageOf(files).sizeBytes <= 20_000, 'the limit holds')
 
   await rm(inFolder(0))
@@ -79,7 +75,7 @@ t.test('a folder that cannot be read is told of, keeps nothing from being evicte
   await until(async () => {
     clock.advance(5000)
     return (await files.store.health(call)).state === 'Ok'
-  })
+  }, 'a health that is Ok again')
   await put(files.store, blob(0).digest, blob(0).bytes)
   t.ok((await get(files.store, blob(0).digest)).equals(blob(0).bytes))
   await files.close()
@@ -94,7 +90,7 @@ t.test('a file that somebody deleted is missing within minutes though nobody rea
   await until(async () => {
     clock.advance(30_000)
     return usageOf(files).entryCount === 2
-  })
+  }, 'that the deleted file is missing')
   t.notOk(await isPresent(files.store, blob(1).digest))
   t.ok(await isPresent(files.store, blob(2).digest))
   await files.close()
@@ -163,7 +159,7 @@ t.test('a scrub finds what rots while nobody reads it, and says so', async (t) =
   await until(async () => {
     clock.advance(1000)
     return roundsIn(lines).length > 0
-  })
+  }, 'the end of a round')
   const [round] = roundsIn(lines)
   t.match(round, 'damaged=2')
   t.ok(Number(/ bytes=(\d+)/.exec(round ?? '')?.[1]) >= 10_000)
@@ -235,7 +231,7 @@ t.test('evicted small blobs delete no file one by one, and their room is given b
   await until(async () => {
     clock.advance(1000)
     return (await logBytes()) <= maxBytes + 2 * 1024 * 1024
-  })
+  }, 'that the room of evicted blobs is given back')
   t.ok(usageOf(files).sizeBytes <= maxBytes)
   t.equal((await files.blobFiles()).length, 0)
   t.ok((usageOf(files).lastEvictedIdleMs ?? -1) >= 0)

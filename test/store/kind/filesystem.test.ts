@@ -7,7 +7,7 @@ import { ManualClock } from '../../../src/base/clock.js'
 import type { Digest } from '../../../src/reapi/digest.js'
 import { putBytes } from '../../../src/store/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
-import { bytesOf, call, digestOf, get, isPresent, put, putStream } from '../blobs.js'
+import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream, until } from '../blobs.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from '../filesystem/open.js'
 import { rejects, storeSuite } from '../suite.js'
 
@@ -57,10 +57,6 @@ const onDisk = async (files: OpenFilesystem, count: number): Promise<number[]> =
   const names = await files.blobFiles()
   const all = Array.from({ length: count }, (_, number) => number)
   return all.filter((number) => names.some((name) => name.startsWith(blob(number).digest.hash)))
-}
-
-const until = async (isSo: () => Promise<boolean>): Promise<void> => {
-  while (!(await isSo())) await setImmediate()
 }
 
 const fileOf = async (t: Test, { hash }: Digest, folder: string): Promise<string> => {
@@ -238,9 +234,12 @@ t.test('an upload that is parked holds up no other write', async (t) => {
     source.write(blob(number).bytes)
     return { source, written, number }
   })
-  await until(async () => (await files.tempFiles()).length === 2)
-  await putBytes(files.store, blob(2).digest, blob(2).bytes, call)
-  t.ok(await isPresent(files.store, blob(2).digest), 'while two are parked')
+  await until(
+    async () => (await files.tempFiles()).length === 2,
+    'the beginning of an upload beside one that is parked',
+  )
+  await inTime(putBytes(files.store, blob(2).digest, blob(2).bytes, call), 'a write while two are parked')
+  t.ok(await isPresent(files.store, blob(2).digest))
   for (const { source } of parked) source.end()
   await Promise.all(parked.map(({ written }) => written))
   for (const { number } of parked) t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
