@@ -75,14 +75,13 @@ const start = async (
   const { clock, otlp } = surroundings
   const isStopping = (): boolean => drainTime.hasBegun
   const observation = await Observation.start({ config, resources, clock, log: surroundings.log, otlp, isStopping })
-  const { health, metrics, log, tracer } = observation
+  const { health, metrics, log } = observation
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log },
     watch: (probe) => health.register(probe),
     meter: (store) => metrics.stores.of(store),
-    isTraced: tracer !== undefined,
   })
   const schedulers = startSchedulers(config, observation, { resources, clock, log })
   const uploads = new Uploads(clock)

@@ -21,8 +21,6 @@ export interface BuilderParts {
   watch(probe: HealthProbe): void
   /** Takes every store that is counted by itself, nested ones included, and answers what counts it. */
   meter?(store: MeteredStore): StoreMeter
-  /** Shows every store in the traces of calls, nested ones included. */
-  readonly isTraced?: boolean
 }
 
 /** Builds every named store of a configuration once, whatever the order they refer to each other in. */
@@ -88,9 +86,8 @@ class Builder {
       log,
     })
     if (store instanceof StoreNode) return store
-    const { isTraced = false } = this.#parts
     const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => store.usage })
-    return new StoreNode(store, { place: path, isTraced, ...(meter && { meter }) })
+    return new StoreNode(store, { place: path, ...(meter && { meter }) })
   }
 
   #watch(store: StoreNode, path: string): void {

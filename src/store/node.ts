@@ -1,4 +1,5 @@
 import type { Call } from '../base/call.js'
+import { inSpan } from '../base/in-span.js'
 import { Code, isStatus, StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
@@ -7,27 +8,26 @@ import { type Range, WHOLE } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import { type StoreMeter, type StoreOperation, type StoreResult, unmetered } from './meter.js'
 import type { BlobEntry, Outcomes, Store } from './store.js'
-import { TracedStore } from './traced.js'
 
 /**
  * A store at its place in the configuration. The builder wraps every store of every kind in one, so that what goes for all
- * of them is here and in no kind: that it is counted, and that a failure which is the store's own says which of them failed.
+ * of them is here and in no kind: that it is counted and seen in traces, and that a failure which is the store's own says which
+ * of them failed.
  */
 export class StoreNode extends ForwardingStore {
   readonly structName: string
   readonly #place: string
-
   readonly #meter: StoreMeter
 
-  constructor(store: Store, { place, meter = unmetered, isTraced = false }: NodeOptions) {
-    super(isTraced ? new TracedStore(store, place) : store)
+  constructor(store: Store, { place, meter = unmetered }: NodeOptions) {
+    super(store)
     this.structName = store.constructor.name
     this.#place = place
     this.#meter = meter
   }
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
-    const ask = (): Promise<DigestBatch> => this.backend.findMissing(digests, call)
+    const ask = (inner: Call): Promise<DigestBatch> => this.backend.findMissing(digests, inner)
     return this.#watch({ operation: 'find_missing', blobs: digests.count, call }, ask, (missing) => {
       this.#count('find_missing', 'hit', digests.count - missing.count)
       this.#count('find_missing', 'miss', missing.count)
@@ -36,8 +36,8 @@ export class StoreNode extends ForwardingStore {
   }
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const ask = (): Promise<Blob> => this.backend.get(digest, range, call)
-    return this.#watch({ operation: 'read', blobs: 1, call }, ask, (blob) => {
+    const ask = (inner: Call): Promise<Blob> => this.backend.get(digest, range, inner)
+    return this.#watch({ operation: 'read', digest, call }, ask, (blob) => {
       this.#count('read', 'hit', 1)
       this.#meter.moved('out', blob.sizeBytes ?? expectedBytes(digest, range))
       return blob.onFailure(this.#brokeOff)
@@ -46,14 +46,14 @@ export class StoreNode extends ForwardingStore {
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
-    const ask = (): Promise<void> => this.backend.put(digest, blob, call)
-    return this.#watch({ operation: 'write', blobs: 1, call }, ask, () => this.#wrote(sizeBytes))
+    const ask = (inner: Call): Promise<void> => this.backend.put(digest, blob, inner)
+    return this.#watch({ operation: 'write', digest, call }, ask, () => this.#wrote(sizeBytes))
   }
 
   /** What became of each is told in the answer. */
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
-    const ask = (): Promise<Outcomes> => this.backend.putAll(entries, call)
+    const ask = (inner: Call): Promise<Outcomes> => this.backend.putAll(entries, inner)
     return this.#watch({ operation: 'write', blobs: entries.length, call }, ask, (outcomes) => {
       for (const [at, sizeBytes] of sizes.entries()) {
         const failure = outcomes[at]
@@ -65,18 +65,21 @@ export class StoreNode extends ForwardingStore {
   }
 
   override remove(digest: Digest, call: Call): Promise<void> {
-    const ask = (): Promise<void> => this.backend.remove(digest, call)
-    return this.#watch({ operation: 'delete', blobs: 1, call }, ask, () => this.#count('delete', 'success', 1))
+    const ask = (inner: Call): Promise<void> => this.backend.remove(digest, inner)
+    return this.#watch({ operation: 'delete', digest, call }, ask, () => this.#count('delete', 'success', 1))
   }
 
-  /** Without `await`, which would cost each small call as much again as it is counted for. */
+  /**
+   * Of a read, time and span end with the blob in hand: how fast it is read is the reader's. Without `await`, which would cost
+   * each small call as much again as it is counted for.
+   */
   #watch<Answer>(
-    { operation, blobs, call }: { readonly operation: StoreOperation; readonly blobs: number; readonly call: Call },
-    ask: () => Promise<Answer>,
+    { operation, digest, blobs = 1, call }: Watched,
+    ask: (call: Call) => Promise<Answer>,
     done: (answer: Answer) => Answer,
   ): Promise<Answer> {
     const sinceMs = performance.now()
-    return ask().then(
+    return this.#inSpan({ operation, digest, blobs, call }, ask).then(
       (answer) => {
         this.#meter.took(operation, performance.now() - sinceMs)
         return done(answer)
@@ -88,6 +91,16 @@ export class StoreNode extends ForwardingStore {
         throw this.#placed(error, call)
       },
     )
+  }
+
+  /** Nothing is to be made for a call that is not traced. */
+  #inSpan<Answer>(
+    { operation, digest, blobs = 1, call }: Watched,
+    ask: (call: Call) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (call.span === undefined) return ask(call)
+    const about = digest === undefined ? { 'remexec.blobs': blobs } : { 'remexec.digest': digest.key }
+    return inSpan(call, `${operation} ${this.#place}`, ask, { 'remexec.store': this.#place, ...about })
   }
 
   readonly #brokeOff = (error: unknown): void => {
@@ -118,8 +131,14 @@ export interface NodeOptions {
   /** Where in the configuration it stands, `CAS/fast`. */
   readonly place: string
   readonly meter?: StoreMeter
-  /** Shown in the traces of calls. */
-  readonly isTraced?: boolean
+}
+
+interface Watched {
+  readonly operation: StoreOperation
+  readonly call: Call
+  /** Of the one blob it is about, or how many there are. */
+  readonly digest?: Digest | undefined
+  readonly blobs?: number
 }
 
 /** What a caller brings about itself: it left, sent what is no such blob, or asked for what is beyond its end. */
