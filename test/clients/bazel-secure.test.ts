@@ -7,6 +7,7 @@ import { serve } from '../cli/program.js'
 import { Authority, type Issued } from '../tls/authority.js'
 import { Bazel, bazelRelease } from './bazel.js'
 import { copyFixture, root, scratchFolder } from './scratch.js'
+import { tlsTunnel } from './tls-tunnel.js'
 
 t.setTimeout(420_000)
 
@@ -65,26 +66,28 @@ await placeTokens('first', 'second')
 const server = serve(t, await secured(), join(folder, 'data'))
 const [, port] = await server.hears(/serving grpcs:\/\/127\.0\.0\.1:(\d+)"? .*public/)
 
-const address = `grpcs://localhost:${port}`
-const ca = `--tls_certificate=${authority.caFile}`
-const mutual = [ca, `--tls_client_certificate=${me.certFile}`, `--tls_client_key=${me.keyFile}`]
-const bearer = (token: string) => `--remote_header=authorization=Bearer ${token}`
-const build = (flags: readonly string[], ...targets: readonly string[]) =>
-  bazel.run('build', `--remote_executor=${address}`, '--remote_retries=0', ...flags, '--', ...targets)
+const to = { host: 'localhost', port: Number(port), ca: authority.ca }
+const stranger = await tlsTunnel(t, to)
+const friend = await tlsTunnel(t, { ...to, cert: me.cert, key: me.key })
+const bearer = (token: string) => [`--remote_header=authorization=Bearer ${token}`]
+const build = (address: string, flags: readonly string[], ...targets: readonly string[]) =>
+  bazel.run('build', `--remote_executor=grpc://${address}`, '--remote_retries=0', ...flags, '--', ...targets)
 
 t.test('Bazel is refused without a certificate, without a token that may execute, and with a wrong one', async (t) => {
-  const stranger = await build([ca, bearer('first')], '//plain:upper')
-  t.not(stranger.code, 0)
-  const guest = await build(mutual, '//plain:upper')
+  const uncertified = await build(stranger, bearer('first'), '//plain:upper')
+  t.not(uncertified.code, 0)
+  t.match(uncertified.output, /UNAVAILABLE/)
+  const guest = await build(friend, [], '//plain:upper')
   t.not(guest.code, 0)
-  const wrong = await build([...mutual, bearer('wrong')], '//plain:upper')
+  t.match(guest.output, /not authorized|Remote execution is not supported|not enabled/)
+  const wrong = await build(friend, bearer('wrong'), '//plain:upper')
   t.not(wrong.code, 0)
   t.match(wrong.output, /UNAUTHENTICATED: the bearer token is not known here/)
 })
 
 t.test('Bazel builds over mutual TLS with a token, while certificate and tokens are rotated', async (t) => {
   let hasEnded = false
-  const building = build([...mutual, bearer('first')], '//...').finally(() => {
+  const building = build(friend, bearer('first'), '//...').finally(() => {
     hasEnded = true
   })
   await server.hears(/connected to the scheduler/)
@@ -97,17 +100,17 @@ t.test('Bazel builds over mutual TLS with a token, while certificate and tokens 
   t.equal(invocation.code, 0, 'the build goes on') || t.comment(invocation.output, server.said())
   t.same(Object.keys(invocation.ran), ['remote'])
 
-  const gone = await build([...mutual, bearer('second')], '//plain:upper')
+  const gone = await build(friend, bearer('second'), '//plain:upper')
   t.match(gone.output, /UNAUTHENTICATED/, 'a token that was taken away')
   await bazel.clean()
-  const fresh = await build([...mutual, bearer('third')], '//...')
+  const fresh = await build(friend, bearer('third'), '//...')
   t.equal(fresh.code, 0) || t.comment(fresh.output, server.said())
   t.same(Object.keys(fresh.ran), ['remote cache hit'])
 })
 
 t.test('who may only read takes results from the cache and writes none', async (t) => {
   await bazel.clean()
-  const flags = [`--remote_cache=${address}`, '--spawn_strategy=local', ...mutual]
+  const flags = [`--remote_cache=grpc://${friend}`, '--spawn_strategy=local']
   const reading = await bazel.run('build', ...flags, '--noremote_upload_local_results', '--', '//plain:upper')
   t.equal(reading.code, 0) || t.comment(reading.output, server.said())
   t.same(reading.ran, { 'remote cache hit': 1 })
