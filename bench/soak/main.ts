@@ -32,50 +32,29 @@ const { values } = parseArgs({
   },
 })
 
-const HEADING = [
-  'minute',
-  'acts',
-  'under way',
-  'resident',
-  'live',
-  'descriptors',
-  'calls',
-  'streams',
-  'connections',
-  'CPU s',
-]
+const HEADING = ['minute', 'acts', 'under way', 'resident', 'live', 'descriptors', 'calls', 'CPU s']
 
 const row = (cells: readonly (string | number)[]): string =>
   cells.map((cell, index) => String(cell).padStart(HEADING[index]?.length ?? 0)).join('  ')
 
 const rowOf = (sample: Sample, minute: number, clients: Clients): string => {
   const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1)
-  const { residentBytes, liveBytes, descriptors, calls, streams, connections, cpuMicros } = sample
+  const { residentBytes, liveBytes, descriptors, calls, cpuMicros } = sample
   const memory = [mib(residentBytes), mib(liveBytes)]
   const cpu = (cpuMicros / 1e6).toFixed(0)
-  return row([
-    minute.toFixed(1),
-    clients.performed,
-    clients.underWay,
-    ...memory,
-    descriptors,
-    calls,
-    streams,
-    connections,
-    cpu,
-  ])
+  return row([minute.toFixed(1), clients.performed, clients.underWay, ...memory, descriptors, calls, cpu])
 }
 
 const soak = async (minutes: number, pauseMs: number): Promise<void> => {
   const server = await SoakedServer.start()
   const clients = new Clients(server.port, pauseMs)
   const startMs = performance.now()
-  const tell = (sample: Sample): Sample => {
+  const tell = <S extends Sample>(sample: S): S => {
     say(rowOf(sample, (performance.now() - startMs) / 60_000, clients))
     return sample
   }
   say(`${machine()}\n${minutes} minutes, ${pauseMs} ms between two acts of a client; memory in MiB\n${row(HEADING)}`)
-  const before = tell(await server.sample())
+  const before = tell(await server.wholeSample())
   clients.begin(acts)
   const during: Sample[] = []
   while (during.length < SAMPLES) {
@@ -84,7 +63,7 @@ const soak = async (minutes: number, pauseMs: number): Promise<void> => {
   }
   await clients.end()
   await setTimeout(SETTLE_MS)
-  const after = tell(await server.sample())
+  const after = tell(await server.wholeSample())
   for (const [name, count] of clients.counts) say(`${String(count).padStart(9)}  ${name}`)
   const stopMs = await server.stop()
   const faults = faultsOf({ before, during, after, failures: clients.failures, errors: server.errors, stopMs })

@@ -14,12 +14,16 @@ export interface Sample {
   /** The heap and what hangs on it outside, after a full collection. */
   readonly liveBytes: number
   readonly descriptors: number
-  /** Objects that are alive after a full collection. */
+  /** How many are alive after a full collection. */
   readonly calls: number
-  readonly streams: number
-  readonly connections: number
   /** User and system time since the process began. */
   readonly cpuMicros: number
+}
+
+/** A sample at a moment when nobody minds how long it takes. */
+export interface WholeSample extends Sample {
+  readonly streams: number
+  readonly connections: number
 }
 
 /** Stores so small that they are full within minutes: until then memory grows with what they know of their entries. */
@@ -93,12 +97,20 @@ export class SoakedServer {
     })
   }
 
-  async sample(): Promise<Sample> {
+  sample(): Promise<Sample> {
+    return this.#sample(false)
+  }
+
+  wholeSample(): Promise<WholeSample> {
+    return this.#sample(true)
+  }
+
+  async #sample(isWhole: boolean): Promise<WholeSample> {
     const id = this.#asked++
-    this.#child.send(id)
+    this.#child.send({ id, isWhole })
     const signal = AbortSignal.timeout(60_000)
     for (;;) {
-      const [report] = (await once(this.#child, 'message', { signal })) as [Sample & { readonly id: number }]
+      const [report] = (await once(this.#child, 'message', { signal })) as [WholeSample & { readonly id: number }]
       if (report.id === id) return report
     }
   }

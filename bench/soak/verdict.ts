@@ -1,4 +1,4 @@
-import type { Sample } from './server.js'
+import type { Sample, WholeSample } from './server.js'
 
 const MIB = 1 << 20
 /** What may be more at the end than in the middle and still be no leak: about what two runs without one differ by. */
@@ -9,11 +9,11 @@ const MAX_MORE_DESCRIPTORS = 16
 
 export interface Soaked {
   /** Before the first client came. */
-  readonly before: Sample
+  readonly before: WholeSample
   /** At even distances while clients were there. */
   readonly during: readonly Sample[]
   /** After the last client has gone. */
-  readonly after: Sample
+  readonly after: WholeSample
   /** What clients found wrong. */
   readonly failures: readonly string[]
   /** What the server said of failures of its own. */

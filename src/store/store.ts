@@ -104,7 +104,7 @@ export const outcomeOf = (work: Promise<void>): Promise<StatusError | undefined>
 /** The whole of a blob that the caller knows to be small: more than `maxBytes` is RESOURCE_EXHAUSTED. */
 export const getBytes = async (store: Store, digest: Digest, maxBytes: number, call: Call): Promise<Buffer> => {
   const blob = await store.get(digest, WHOLE, call)
-  return blob.bytes({ maxBytes, signal: call.signal })
+  return blob.bytes(maxBytes, call)
 }
 
 export const putBytes = (store: Store, digest: Digest, bytes: Buffer, call: Call): Promise<void> =>

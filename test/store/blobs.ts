@@ -89,7 +89,7 @@ export const putStream = (store: Store, digest: Digest, stream: Readable, signal
   store.put(digest, Blob.ofPath([stream]), { ...call, signal })
 
 export const get = async (store: Store, digest: Digest, range: Range = WHOLE): Promise<Buffer> =>
-  (await store.get(digest, range, call)).bytes({ maxBytes: Number.POSITIVE_INFINITY, signal: call.signal })
+  (await store.get(digest, range, call)).bytes(Number.POSITIVE_INFINITY, call)
 
 export const isPresent = async (store: Store, digest: Digest): Promise<boolean> =>
   (await missingOf(store, [digest], call)).length === 0

@@ -78,7 +78,7 @@ export class FileStore extends BaseStore {
   }
 
   async put(digest: Digest, blob: Blob, { signal }: Call): Promise<void> {
-    const bytes = await blob.bytes({ maxBytes: 1e9, signal })
+    const bytes = await blob.bytes(1e9, { signal })
     this.written.push(digest.key)
     this.#write(digest, bytes)
   }

@@ -2,8 +2,9 @@
 const UNANSWERED_BYTES = 64 * 1024
 
 /**
- * The answers of one connection that wait for its client. While they are many, requests that come wait too: a client that
- * asks and does not read makes no more answers than that. Answers in streams are not meant, which wait for themselves.
+ * The answers of one connection that wait for its client, whom flow control lets ask without reading (RFC 9113, 5.2 and
+ * 10.5). While they are many, requests that come wait too: a client that asks and does not read makes no more answers than
+ * that. Answers in streams are not meant, which wait for themselves.
  */
 export class Backlog {
   readonly #maxBytes: number

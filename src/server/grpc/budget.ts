@@ -1,4 +1,7 @@
-/** How many bytes all calls of a process hold at a time: large messages that come in, and answers that wait for their clients. */
+/**
+ * How many bytes all calls of a process hold at a time (RFC 9113, 10.5): large messages that come in, and answers that wait
+ * for their clients.
+ */
 export class Budget {
   readonly #maxBytes: number
   #takenBytes = 0

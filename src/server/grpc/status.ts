@@ -8,7 +8,7 @@ const statusCodec = codec('google.rpc.Status')
 const MAX_MESSAGE_CHARACTERS = 700
 const MAX_DETAILS_BYTES = 3 * 1024
 
-/** A failure as it may be told in trailers. */
+/** A failure as it may be told in trailers (gRPC over HTTP2, Responses: Status, Status-Message and Status-Details). */
 export interface WireStatus {
   readonly code: number
   /** Of bounded length. */

@@ -1,6 +1,6 @@
 import type { Rate } from './limits.js'
 
-/** So many at once, and so many a second after that: a bucket of tokens. */
+/** So many at once, and so many a second after that (RFC 9113, 10.5): a bucket of tokens. */
 export class Allowance {
   readonly #rate: Rate
   readonly #now: () => number

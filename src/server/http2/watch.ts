@@ -10,7 +10,11 @@ export interface Seen {
   readonly isHeldUp: boolean
 }
 
-/** Knows how long a connection has been waiting for its client, and when that is too long. Looks only now and then. */
+/**
+ * Knows how long a connection has been waiting for its client, and when that is too long: for settings and their
+ * acknowledgement (RFC 9113, 3.4 and 6.5.3), a whole header block (4.3), the answer to a PING (6.7), and for room (5.2). Looks
+ * only now and then.
+ */
 export class Watch {
   hasRead = false
   hasSettings = false

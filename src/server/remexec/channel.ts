@@ -15,7 +15,7 @@ export interface ChannelReader {
 const READ_BYTES = 64 * 1024
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES)
 
-/** A socket as bytes in and out, without Node's readable stream where that can be had. */
+/** A socket (the TCP connection of RFC 9113, 3) as bytes in and out, without Node's readable stream where that can be had. */
 export class SocketChannel implements Channel {
   readonly #socket: Socket
   readonly #reader: ChannelReader

@@ -3,7 +3,7 @@ import type { Channel } from '../http2/output.js'
 
 type Done = (error?: Error | null) => void
 
-/** A channel as the stream that Node's HTTP/1 server takes for a connection. */
+/** A channel as the stream that Node's HTTP/1 server takes for a connection (RFC 9112, 9). */
 export class Http1Stream extends Duplex {
   readonly #channel: Channel
 

@@ -36,7 +36,7 @@ const SWEEP_MS = 1000
 /** One for all listeners of the process. */
 const processBudget = new Budget(DEFAULT_TRANSPORT_LIMITS.maxHeldBytes)
 
-/** gRPC on our own HTTP/2. */
+/** gRPC on our own HTTP/2: which handler serves a request (gRPC over HTTP2, Requests), and the end of all (RFC 9113, 6.8 and 9.1). */
 export class RemexecTransport implements Transport {
   readonly #parts: TransportParts
   readonly #limits: TransportLimits

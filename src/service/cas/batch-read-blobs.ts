@@ -76,7 +76,7 @@ const readKept = async (
   { name }: Compressor,
   { signal }: Call,
 ): Promise<Buffer | undefined> => {
-  const data = await blob.as(name).bytes({ maxBytes: 2 * sizeBytes + KEPT_SLACK_BYTES, signal })
+  const data = await blob.as(name).bytes(2 * sizeBytes + KEPT_SLACK_BYTES, { signal })
   const frame = parseZstdFrame(data)
   const isWhole = frame?.kind === 'content' && frame.contentBytes === sizeBytes
   return isWhole && data.length < sizeBytes ? data : undefined

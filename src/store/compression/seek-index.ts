@@ -79,7 +79,7 @@ export const findStart = async (
   const blob = await backend.get(digest, { offset: -TAIL_BYTES, limit: TAIL_BYTES }, call)
   const tailAt = blob.offset
   try {
-    return search(await blob.bytes({ maxBytes: TAIL_BYTES, signal: call.signal }), tailAt, range)
+    return search(await blob.bytes(TAIL_BYTES, call), tailAt, range)
   } catch (error) {
     // Damaged.
     if (isStatus(error, 'DATA_LOSS')) return undefined
@@ -90,7 +90,7 @@ export const findStart = async (
 /** How long a blob is, by what stands at the end of its stored form. What has no such end is reported as for any reader. */
 export const decodedLength = async (backend: Store, digest: Digest, call: Call): Promise<number> => {
   const blob = await backend.get(digest, { offset: -END_BYTES, limit: END_BYTES }, call)
-  const end = await blob.bytes({ maxBytes: END_BYTES, signal: call.signal })
+  const end = await blob.bytes(END_BYTES, call)
   if (end.length < END_BYTES) throw corrupt('it ends without its end record')
   return decodeEnd(checked(end, 0, 'end')).sizeBytes
 }

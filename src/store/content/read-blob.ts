@@ -12,7 +12,7 @@ export const readBlob = async (cas: Store, digest: Digest, call: Call): Promise<
 /** The bytes of a part whose size the caller has bounded. */
 export const allBytes = async (blob: Blob, digest: Digest, { offset, limit }: Range, call: Call): Promise<Buffer> => {
   const maxBytes = Math.min(digest.sizeBytes - offset, limit)
-  const bytes = await blob.bytes({ maxBytes, signal: call.signal })
+  const bytes = await blob.bytes(maxBytes, call)
   if (bytes.length === maxBytes) return bytes
   throw shortened(digest, offset + bytes.length)
 }

@@ -88,7 +88,7 @@ export class Copy {
   async #openPlain(blob: Blob): Promise<Blob> {
     const checked = blob.checkedAs(this.#digest, { fault: 'backend' })
     if (this.#digest.sizeBytes <= SMALL_BYTES) {
-      return this.#atHand(await checked.bytes({ maxBytes: SMALL_BYTES, signal: this.#call.signal }))
+      return this.#atHand(await checked.bytes(SMALL_BYTES, this.#call))
     }
     const form = await checked.take()
     return form.kind === 'bytes' ? this.#atHand(form.bytes) : Blob.ofPath([...streamsOf(form), observed(this.#window)])
@@ -108,7 +108,7 @@ export class Copy {
   async #openKeyed(blob: Blob): Promise<Blob> {
     const { sizeBytes } = blob
     if (sizeBytes !== undefined && sizeBytes <= WINDOW_BYTES) {
-      return this.#atHand(await blob.bytes({ maxBytes: WINDOW_BYTES, signal: this.#call.signal }))
+      return this.#atHand(await blob.bytes(WINDOW_BYTES, this.#call))
     }
     this.#isShared = false
     return blob

@@ -48,7 +48,7 @@ export class GrpcActionCacheStore extends BaseStore {
   }
 
   override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    const bytes = await blob.bytes({ maxBytes: MAX_RESULT_BYTES, signal: call.signal })
+    const bytes = await blob.bytes(MAX_RESULT_BYTES, call)
     const request = { ...this.#named(digest), actionResult: resultCodec.decode(bytes) }
     await this.#server.unary(METHODS.updateActionResult, request, call, true)
   }

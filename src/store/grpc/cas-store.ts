@@ -224,7 +224,7 @@ export class GrpcCasStore extends BaseStore {
 }
 
 const putBatched = async (batcher: WriteBatcher, digest: Digest, blob: Blob, { signal }: Call): Promise<void> => {
-  const bytes = await blob.as('IDENTITY', digest.sizeBytes).bytes({ maxBytes: MOST_BATCHED_BYTES, signal })
+  const bytes = await blob.as('IDENTITY', digest.sizeBytes).bytes(MOST_BATCHED_BYTES, { signal })
   const failure = await batcher.add({ digest, bytes }, bytes.length, signal)
   if (failure !== undefined) throw failure
 }

@@ -61,7 +61,7 @@ class CompletenessCheckingStore extends ForwardingStore {
 
   override async get(action: Digest, range: Range, call: Call): Promise<Blob> {
     const blob = await this.backend.get(action, WHOLE, call)
-    const bytes = await blob.bytes({ maxBytes: MAX_RESULT_BYTES, signal: call.signal })
+    const bytes = await blob.bytes(MAX_RESULT_BYTES, call)
     const referenced = await this.#referencedBy(bytes, action, call)
     await this.#checkOutputs(referenced, call)
     return Blob.ofPart(bytes, range, action.key)

@@ -73,7 +73,7 @@ export class RedisStore extends BaseStore {
       await blob.into([new Upload(digest.describesContent, upload)], call.signal)
       return
     }
-    const bytes = await blob.bytes({ maxBytes: chunkBytes, signal: call.signal })
+    const bytes = await blob.bytes(chunkBytes, call)
     await putString(bytes, digest.describesContent, upload)
   }
 

@@ -21,9 +21,8 @@ export interface BlobFacts {
   readonly encoding?: Encoding
 }
 
-/** More than a caller is ready to hold is RESOURCE_EXHAUSTED; a call that ended is CANCELLED. */
-export interface BytesOptions {
-  readonly maxBytes: number
+/** Who wants something only for as long as its signal says: a call makes one when it is asked for it, which is dear. */
+interface Wanting {
   readonly signal: AbortSignal
 }
 
@@ -206,13 +205,17 @@ export class Blob {
     return this.#way.failures.ofPath(behind(this.#way.source, stages), stages.length)
   }
 
-  /** The whole of it in memory. Nobody may write to the answer: it can be what another reader gets too. */
-  async bytes({ maxBytes, signal }: BytesOptions): Promise<Buffer> {
-    if (signal.aborted) this.#refuse(cancellation(signal))
+  /**
+   * The whole of it in memory. Nobody may write to the answer: it can be what another reader gets too. More than a caller is
+   * ready to hold is RESOURCE_EXHAUSTED; what a call that ended would have to read is CANCELLED.
+   */
+  async bytes(maxBytes: number, wanting: Wanting): Promise<Buffer> {
+    if (this.#way.source.kind !== 'bytes' && wanting.signal.aborted) this.#refuse(cancellation(wanting.signal))
     const known = this.sizeBytes
     if (known !== undefined && known > maxBytes) this.#refuse(tooLarge(known, maxBytes))
     const form = await this.take()
-    if (form.kind === 'path' || form.kind === 'feed') return collect(streamsOf(form), { maxBytes, signal })
+    if (form.kind === 'path' || form.kind === 'feed')
+      return collect(streamsOf(form), { maxBytes, signal: wanting.signal })
     if (form.kind === 'file') return readFile(form.file)
     if (form.bytes.length > maxBytes) throw tooLarge(form.bytes.length, maxBytes)
     return form.bytes

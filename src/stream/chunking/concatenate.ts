@@ -74,7 +74,7 @@ const fetched = (part: BlobPart, signal: AbortSignal): Promise<Buffer | undefine
 /** The whole of a part. */
 export const fetchPart = async (part: BlobPart, signal: AbortSignal): Promise<Buffer> => {
   const { sizeBytes } = part
-  const bytes = await (await part.open(signal)).bytes({ maxBytes: sizeBytes, signal })
+  const bytes = await (await part.open(signal)).bytes(sizeBytes, { signal })
   if (bytes.length !== sizeBytes) throw wrongLength(bytes.length, sizeBytes)
   return bytes
 }

@@ -17,14 +17,12 @@ export const zstdStore = (backend: Store, settings: Partial<Zstd> = {}): Promise
 
 /** What a client that reads zstd gets. */
 export const wire = async (store: Store, digest: Digest): Promise<Buffer> =>
-  (await store.get(digest, { ...WHOLE, wantedAs: 'ZSTD' }, call))
-    .as('ZSTD')
-    .bytes({ maxBytes: 1e9, signal: call.signal })
+  (await store.get(digest, { ...WHOLE, wantedAs: 'ZSTD' }, call)).as('ZSTD').bytes(1e9, call)
 
 export const unpack = (bytes: Buffer): Promise<Buffer> =>
   Blob.ofPath([source(cut(bytes))], { encoding: 'ZSTD' })
     .as('IDENTITY')
-    .bytes({ maxBytes: 1e9, signal: call.signal })
+    .bytes(1e9, call)
 
 /** Uploads zstd, `bytes` as they are, as a CAS does. */
 export const upload = async (

@@ -8,7 +8,7 @@ import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
 import { rejects } from '../../store/suite.js'
 
 const { signal } = call
-const all = { maxBytes: Number.POSITIVE_INFINITY, signal }
+const all = [Number.POSITIVE_INFINITY, { signal }] as const
 const bytes = bytesOf(100_000)
 const digest = digestOf(bytes)
 const wrong = digestOf(Buffer.from('another blob'))
@@ -59,7 +59,7 @@ t.test('it is taken in the form it has, whole and once', async (t) => {
     () => Blob.ofPath([source(cut(bytes))]),
     () => Blob.ofPath([source(cut(bytes)), new PassThrough()]),
   ]) {
-    t.ok((await make().bytes(all)).equals(bytes))
+    t.ok((await make().bytes(...all)).equals(bytes))
     const chunks: Buffer[] = []
     const sink = new Writable({ write: (chunk, _encoding, done) => done(void chunks.push(chunk)) })
     await make().into([sink], signal)
@@ -78,13 +78,13 @@ t.test('it is taken in the form it has, whole and once', async (t) => {
 t.test('more than a caller is ready to hold is refused, and let go', async (t) => {
   const part = new Part()
   const stream = source(cut(bytes))
-  await rejects(t, Blob.ofFile(part).bytes({ maxBytes: 99_999, signal }), 'RESOURCE_EXHAUSTED')
+  await rejects(t, Blob.ofFile(part).bytes(99_999, { signal }), 'RESOURCE_EXHAUSTED')
   t.ok(part.isClosed && part.reads === 0)
-  await rejects(t, Blob.ofPath([stream]).bytes({ maxBytes: 99_999, signal }), 'RESOURCE_EXHAUSTED')
+  await rejects(t, Blob.ofPath([stream]).bytes(99_999, { signal }), 'RESOURCE_EXHAUSTED')
   t.ok(stream.closed)
-  await rejects(t, Blob.ofBytes(bytes).bytes({ maxBytes: 99_999, signal }), 'RESOURCE_EXHAUSTED')
+  await rejects(t, Blob.ofBytes(bytes).bytes(99_999, { signal }), 'RESOURCE_EXHAUSTED')
   const [other, aborted] = [new Part(), AbortSignal.abort()]
-  await rejects(t, Blob.ofFile(other).bytes({ maxBytes: 1e9, signal: aborted }), 'CANCELLED')
+  await rejects(t, Blob.ofFile(other).bytes(1e9, { signal: aborted }), 'CANCELLED')
   t.ok(other.isClosed)
 })
 
@@ -105,7 +105,7 @@ t.test('bytes stay bytes through stages that can do that', async (t) => {
   const form = await mixed.take()
   t.equal(form.kind, 'path')
   if (form.kind === 'path') t.equal(form.path.length, 3, 'from the first stage that cannot')
-  t.ok((await twice(Blob.ofPath([source(cut(bytes))])).bytes(all)).equals(swapped))
+  t.ok((await twice(Blob.ofPath([source(cut(bytes))])).bytes(...all)).equals(swapped))
 })
 
 t.test('wrong bytes are the fault of who sent or kept them, and never passed on whole', async (t) => {
@@ -116,9 +116,21 @@ t.test('wrong bytes are the fault of who sent or kept them, and never passed on 
     for (const make of [() => Blob.ofBytes(bytes), () => Blob.ofPath([source(cut(bytes))])]) {
       let repaired = 0
       const repair = async (): Promise<void> => void repaired++
-      await rejects(t, make().checkedAs(wrong, { fault, repair }).bytes(all), code)
+      await rejects(
+        t,
+        make()
+          .checkedAs(wrong, { fault, repair })
+          .bytes(...all),
+        code,
+      )
       t.equal(repaired, 1)
-      t.ok((await make().checkedAs(digest, { fault, repair }).bytes(all)).equals(bytes))
+      t.ok(
+        (
+          await make()
+            .checkedAs(digest, { fault, repair })
+            .bytes(...all)
+        ).equals(bytes),
+      )
     }
   }
 })
@@ -150,7 +162,7 @@ t.test('a blob is hashed once however many stores want it checked', async (t) =>
       .checkedAs(counting, { fault: 'client' })
       .checkedAs(counting, { fault: 'backend' })
     t.ok(checked.isCheckedAs(digest))
-    t.ok((await checked.bytes(all)).equals(bytes))
+    t.ok((await checked.bytes(...all)).equals(bytes))
     t.equal(hashed, 1)
     await make().knownAs(digest).checkedAs(counting, { fault: 'client' }).drain(signal)
     t.equal(hashed, 1, 'not at all when it is known')
@@ -173,21 +185,47 @@ t.test('asked for in the encoding it has, it passes untouched', async (t) => {
   t.equal(plain.encoding, 'IDENTITY')
   t.equal(plain.sizeBytes, bytes.length)
   t.ok(plain.isIn('ZSTD') && !plain.isIn('BROTLI'))
-  t.equal(await plain.as('ZSTD').bytes(all), made, 'undone: the very same buffer')
-  t.ok((await upload().as('IDENTITY', bytes.length).bytes(all)).equals(bytes))
-  t.equal(await Blob.ofBytes(bytes).as('DEFLATE').as('IDENTITY').bytes(all), bytes)
-  const recoded = await upload().as('BROTLI').bytes(all)
-  t.ok((await Blob.ofBytes(recoded, { encoding: 'BROTLI' }).as('IDENTITY').bytes(all)).equals(bytes))
+  t.equal(await plain.as('ZSTD').bytes(...all), made, 'undone: the very same buffer')
+  t.ok(
+    (
+      await upload()
+        .as('IDENTITY', bytes.length)
+        .bytes(...all)
+    ).equals(bytes),
+  )
+  t.equal(
+    await Blob.ofBytes(bytes)
+      .as('DEFLATE')
+      .as('IDENTITY')
+      .bytes(...all),
+    bytes,
+  )
+  const recoded = await upload()
+    .as('BROTLI')
+    .bytes(...all)
+  t.ok(
+    (
+      await Blob.ofBytes(recoded, { encoding: 'BROTLI' })
+        .as('IDENTITY')
+        .bytes(...all)
+    ).equals(bytes),
+  )
 })
 
 t.test('a check goes with the blob into the encoding in which it passes', async (t) => {
   const made = (): Blob => Blob.ofPath([source(cut(bytes)), new ZstdCompress()], { encoding: 'ZSTD' })
   const checked = (as: typeof digest): Blob => made().as('IDENTITY').checkedAs(as, { fault: 'client' }).as('ZSTD')
-  const right = await checked(digest).bytes(all)
-  t.ok((await Blob.ofBytes(right, { encoding: 'ZSTD' }).as('IDENTITY').bytes(all)).equals(bytes))
-  await rejects(t, checked(wrong).bytes(all), 'INVALID_ARGUMENT')
+  const right = await checked(digest).bytes(...all)
+  t.ok(
+    (
+      await Blob.ofBytes(right, { encoding: 'ZSTD' })
+        .as('IDENTITY')
+        .bytes(...all)
+    ).equals(bytes),
+  )
+  await rejects(t, checked(wrong).bytes(...all), 'INVALID_ARGUMENT')
   const encoded = Blob.ofBytes(bytes).checkedAs(wrong, { fault: 'backend' }).as('ZSTD')
-  await rejects(t, encoded.bytes(all), 'DATA_LOSS')
+  await rejects(t, encoded.bytes(...all), 'DATA_LOSS')
 })
 
 t.test('a stage that does the check by the way is given it', async (t) => {
@@ -207,4 +245,14 @@ t.test('a stage that does the check by the way is given it', async (t) => {
     .through(stage)
     .drain(signal)
   t.same(given, [wrong.key, undefined])
+})
+
+t.test('bytes at hand are given without a signal being made for them', async (t) => {
+  const call = {
+    get signal(): AbortSignal {
+      throw new Error('a signal was made')
+    },
+  }
+  t.equal(await Blob.ofBytes(bytes).bytes(1e9, call), bytes)
+  await t.rejects(Blob.ofPath([source(cut(bytes))]).bytes(1e9, call), /a signal was made/)
 })

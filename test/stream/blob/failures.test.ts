@@ -7,7 +7,7 @@ import type { BlobFile } from '../../../src/stream/blob/form.js'
 import { call, digestOf } from '../../store/blobs.js'
 
 const { signal } = call
-const all = { maxBytes: Number.POSITIVE_INFINITY, signal }
+const all = [Number.POSITIVE_INFINITY, { signal }] as const
 const torn = new StatusError('DATA_LOSS', 'the disk is torn')
 
 const breaking = (): Readable =>
@@ -29,14 +29,14 @@ const listened = (blob: Blob) => {
 
 t.test('a source that breaks is heard by everybody above it, once', async (t) => {
   const { heard, checked } = listened(Blob.ofPath([breaking()]))
-  await t.rejects(checked.bytes(all), { message: 'the disk is torn' })
+  await t.rejects(checked.bytes(...all), { message: 'the disk is torn' })
   t.same(heard, ['source', 'check'])
 })
 
 t.test('a check that fails is heard above it and not below', async (t) => {
   for (const blob of [Blob.ofBytes(Buffer.from('x')), Blob.ofPath([Readable.from([Buffer.from('x')])])]) {
     const { heard, checked } = listened(blob)
-    await t.rejects(checked.bytes(all), { code: 15 })
+    await t.rejects(checked.bytes(...all), { code: 15 })
     t.same(heard, ['check'])
   }
 })
@@ -50,7 +50,7 @@ t.test('a file that cannot be read is heard, whoever reads it how', async (t) =>
   })
   const heard: unknown[] = []
   const blob = () => Blob.ofFile(file()).onFailure((error) => heard.push(error))
-  await t.rejects(blob().bytes(all), { message: 'the disk is torn' })
+  await t.rejects(blob().bytes(...all), { message: 'the disk is torn' })
   const sink = new PiecesSink({ fits: () => true, commit: () => {} })
   await t.rejects(blob().into([sink], signal), { message: 'the disk is torn' })
   t.same(heard, [torn, torn])
@@ -58,6 +58,6 @@ t.test('a file that cannot be read is heard, whoever reads it how', async (t) =>
 
 t.test('a blob that arrives is not heard of', async (t) => {
   const { heard, checked } = listened(Blob.ofPath([Readable.from([Buffer.from('another')])]))
-  t.equal(String(await checked.bytes(all)), 'another')
+  t.equal(String(await checked.bytes(...all)), 'another')
   t.same(heard, [])
 })
