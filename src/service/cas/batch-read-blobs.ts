@@ -1,4 +1,4 @@
-import type { Call } from '../../base/call.js'
+import { type Call, cancellation } from '../../base/call.js'
 import type { RpcCall } from '../../base/rpc.js'
 import { codeName, isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
@@ -42,6 +42,8 @@ const checkTotal = (digests: readonly Digest[], maxBatchBytes: number): void => 
 }
 
 const read = async (cas: Store, digest: Digest, compressor: Compressor | undefined, call: Call): Promise<Entry> => {
+  // Many may be at hand, of which each is given whether or not anybody still wants it.
+  if (call.signal.aborted) throw cancellation(call.signal)
   try {
     const isSmall = digest.sizeBytes < LEAST_WORTH_COMPRESSING_BYTES
     const blob = await cas.get(digest, { ...WHOLE, wantedAs: isSmall ? undefined : compressor?.name }, call)
@@ -74,9 +76,9 @@ const readKept = async (
   blob: Blob,
   { sizeBytes }: Digest,
   { name }: Compressor,
-  { signal }: Call,
+  call: Call,
 ): Promise<Buffer | undefined> => {
-  const data = await blob.as(name).bytes(2 * sizeBytes + KEPT_SLACK_BYTES, { signal })
+  const data = await blob.as(name).bytes(2 * sizeBytes + KEPT_SLACK_BYTES, call)
   const frame = parseZstdFrame(data)
   const isWhole = frame?.kind === 'content' && frame.contentBytes === sizeBytes
   return isWhole && data.length < sizeBytes ? data : undefined
