@@ -37,7 +37,7 @@ export class UploadFeed implements BlobFeed {
   }
 
   discard(): void {
-    this.#end(discarded())
+    if (!this.#isOver) this.#end(discarded())
   }
 
   #beginning(): Promise<void> {

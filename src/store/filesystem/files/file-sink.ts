@@ -65,8 +65,9 @@ export class FileSink extends Writable {
   }
 
   override _destroy(error: Error | null, callback: Done): void {
-    this.#abort.abort()
     const isLeft = this.#isFinished && error === null
+    // Nothing waits at the end of one that went well; and to abort without a reason makes an error each time.
+    if (!isLeft) this.#abort.abort(error)
     void this.#work.then(() => (isLeft ? undefined : this.#cleanUp())).then(() => callback(error), callback)
   }
 
