@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { knowsApi } from '../exam/candidate.js'
 import { type Digest, digestOf, type Exam } from '../exam/exam.js'
 import { codec, type Input, type Output } from '../proto/codec.js'
@@ -226,6 +227,18 @@ export const readBlob = async (exam: Exam, digest: Digest): Promise<Buffer> => {
     'the digest of the bytes',
   )
   return outcome.data
+}
+
+/** The digest of the bytes that a Read of a blob gives, for more of them than a check should hold. */
+export const readDigest = async (exam: Exam, digest: Digest): Promise<Digest> => {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  const onResponse = ({ data }: Output<'google.bytestream.ReadResponse'>): void => {
+    hash.update(data)
+    sizeBytes += data.length
+  }
+  exam.expectCode(await exam.call(methods.read, { resourceName: exam.readName(digest) }, { onResponse }), 'OK')
+  return { hash: hash.digest('hex'), sizeBytes }
 }
 
 /** The bytes of an output file. */

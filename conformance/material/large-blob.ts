@@ -49,6 +49,14 @@ export class LargeBlob {
   }
 }
 
+/** The digest of a line again and again, cut at a size; nobody holds it. */
+export const repeatedDigest = (line: string, sizeBytes: number): Digest => {
+  const hash = createHash('sha256')
+  const lines = Buffer.from(line.repeat(Math.ceil(PIECE_BYTES / line.length)))
+  for (let at = 0; at < sizeBytes; at += lines.length) hash.update(lines.subarray(0, sizeBytes - at))
+  return { hash: hash.digest('hex'), sizeBytes }
+}
+
 /** Compares a stream with what a blob holds from an offset on, without keeping either. */
 export class Comparer {
   /** Where the first byte is that differs; undefined while none does. */

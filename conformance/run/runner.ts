@@ -6,6 +6,7 @@ import { readingsOf } from '../requirements/profiles.js'
 import { requirements } from '../requirements/requirements.js'
 import { type OutageSettings, Outages } from './outages.js'
 import type { Result, Verdict } from './result.js'
+import { sweeper } from './sweeper.js'
 
 export type { Result, Verdict }
 
@@ -32,9 +33,11 @@ export const runChecks = async (
 ): Promise<Result[]> => {
   const results = new Array<Result>(checks.length)
   const outages = new Outages(candidate, settings)
+  const sweep = sweeper()
   const take = async (check: Check, index: number): Promise<void> => {
     const result = await outages.take(() => new Sitting(check, candidate, settings))
     results[index] = result
+    sweep()
     settings.onResult(result)
   }
   const order = checks.map((check, index) => ({ check, index }))
@@ -46,16 +49,9 @@ export const runChecks = async (
   const lane = async (queue: typeof order): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) await take(next.check, next.index)
   }
-  // What such a check leaves behind would else stay until the next one has added as much; `npm run` exposes `gc`.
-  const bulkyLane = async (): Promise<void> => {
-    for (const { check, index } of bulky) {
-      await take(check, index)
-      globalThis.gc?.()
-    }
-  }
   await Promise.all([
     ...waiting.map(({ check, index }) => take(check, index)),
-    bulkyLane(),
+    lane(bulky),
     ...Array.from({ length: settings.concurrency }, () => lane(others)),
   ])
   await lane(alone)

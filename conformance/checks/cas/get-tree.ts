@@ -212,13 +212,15 @@ export const getTreeChecks: readonly Check[] = [
     needs,
     run: async (exam) => {
       const { digest, directories } = await stored(exam, wideTree(60))
-      const outcome = await ask(exam, digest)
-      exam.expectCode(outcome, 'OK')
-      const sizes = outcome.responses.map((response) =>
-        response.directories.reduce((sum, message) => sum + rawDirectory(message).length, 0),
-      )
+      const sizes: number[] = []
+      let count = 0
+      const onResponse = (response: { readonly directories: readonly Directory[] }): void => {
+        sizes.push(response.directories.reduce((sum, message) => sum + rawDirectory(message).length, 0))
+        count += response.directories.length
+      }
+      const request = { instanceName: exam.instanceName, rootDigest: digest }
+      exam.expectCode(await exam.call(methods.getTree, request, { onResponse }), 'OK')
       exam.expect(Math.max(...sizes) <= 4 << 20, 'responses of at most 4 MiB', `one of ${Math.max(...sizes)} bytes`)
-      const count = outcome.responses.reduce((sum, response) => sum + response.directories.length, 0)
       exam.expectEqual(count, directories.length, 'the number of Directories')
       exam.chose(`sends ${sizes.length} responses of up to ${Math.max(...sizes)} bytes`)
     },
