@@ -17,22 +17,30 @@ export interface Server {
 
 const startLimitMs = 30_000
 
+const SERVING = /serving (grpc:\/\/[\w.:[\]-]+)/
+
 export interface ServerOptions {
   /** The node that runs it; by default the one that runs the tests. */
   readonly node?: string
   /** The folder of the package; by default this checkout. */
   readonly from?: string
+  /** The path of its configuration; by default that of `npm start`. */
+  readonly config?: string
+  /** What it says once it can be used, with the address if there is one. */
+  readonly ready?: RegExp
+  /** Environment beyond that of the default configuration. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Starts a server that keeps its data in `dataFolder`, on a port of the system's choice. */
 export const startServer = async (
   t: Test,
   dataFolder: string,
-  { node = process.execPath, from = root }: ServerOptions = {},
+  { node = process.execPath, from = root, config, ready = SERVING, env = {} }: ServerOptions = {},
 ): Promise<Server> => {
   const program = join(from, 'dist', 'cli.js')
   if (!existsSync(program)) throw new Error(`${program} is missing: npm run build makes it`)
-  const child = spawn(node, [program, join(from, 'fixtures', 'configs', 'default.json5')], {
+  const child = spawn(node, [program, config ?? join(from, 'fixtures', 'configs', 'default.json5')], {
     cwd: from,
     env: {
       PATH: process.env['PATH'],
@@ -40,6 +48,7 @@ export const startServer = async (
       REMEXEC_PORT: '0',
       REMEXEC_WORKER_PORT: '0',
       REMEXEC_LOG_FORMAT: 'text',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -61,10 +70,10 @@ export const startServer = async (
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         log += `${line}\n`
-        const [, address] = /serving (grpc:\/\/[\w.:[\]-]+)/.exec(line) ?? []
-        if (address === undefined) return
+        const found = ready.exec(line)
+        if (found === null) return
         clearTimeout(limit)
-        resolve(address)
+        resolve(found[1] ?? '')
       })
     }
   })

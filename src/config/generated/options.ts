@@ -594,7 +594,7 @@ export interface RedisStoreOptions {
  */
 export interface ExperimentalCloudObjectStoreOptions {
   /**
-   * Whose object store it is; decides which of the other fields apply. `gcs` is not available yet.
+   * Whose object store it is; decides which of the other fields apply.
    */
   readonly provider: 'aws' | 'gcs' | 'azure' | 'ontap' | 'r2' | 'oci'
   /**

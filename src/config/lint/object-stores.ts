@@ -24,7 +24,6 @@ const ALL = new Set(Object.values(KEYS).flatMap(({ needs, takes }) => [...needs,
 export const lintObjectStore = (options: Options, { findings, originOf, isWritten }: LintContext): void => {
   const path = originOf(options)
   const { needs, takes } = KEYS[options.provider]
-  if (options.provider === 'gcs') findings.error([...path, 'provider'], 'provider gcs is not available yet')
   for (const key of needs) {
     if (options[key] === undefined || options[key] === '') {
       findings.error(path, `provider ${options.provider} needs ${key}`, { expected: key })

@@ -126,7 +126,8 @@ export class ObjectStore extends BaseStore {
 
   async #open(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { offset, limit } = range
-    if (offset < 0 || limit === 0) return this.#openKnown(digest, range, call)
+    const isPastEnd = digest.describesContent && offset >= digest.sizeBytes
+    if (offset < 0 || limit === 0 || isPastEnd) return this.#openKnown(digest, range, call)
     try {
       return await this.#read(digest, offset, offset + limit, call)
     } catch (error) {

@@ -3,6 +3,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../config/config.js'
 import { openAzure } from './azure.js'
 import type { Bucket } from './bucket.js'
+import { openGcs } from './gcs.js'
 import { openS3, type S3Options } from './s3.js'
 
 type Provider = Options['provider']
@@ -17,8 +18,18 @@ const ONTAP_PART_BYTES = 20_000_000
 export const openBucket = (options: Options): Promise<Bucket> => openers[options.provider](options)
 
 const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>> = {
-  gcs: async () => {
-    throw new StatusError('UNIMPLEMENTED', 'provider gcs is not available yet')
+  gcs: async (options) => {
+    const bucket = needed(options, 'bucket')
+    const { endpoint } = options
+    return openGcs({
+      name: `gcs bucket ${bucket}`,
+      bucket,
+      endpoint: endpoint === undefined ? undefined : allowed(options, endpoint),
+      needsCredentials: options.authentication_required,
+      partBytes: options.resumable_chunk_size,
+      timeoutMs: (options.connection_timeout_s + options.read_timeout_s) * 1000,
+      maxConnections: MAX_CONNECTIONS,
+    })
   },
   azure: async (options) => {
     const container = needed(options, 'container')

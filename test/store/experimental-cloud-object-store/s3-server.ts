@@ -16,11 +16,18 @@ export interface S3Server extends Backend {
   readonly bucket: string
   /** Uploads in parts that are neither complete nor given up. */
   openUploads(): Promise<readonly string[]>
+  /** Paths of all objects, whatever prefix they are under. */
+  objects(): Promise<readonly string[]>
+  /** Another process at the same port, with the same objects. */
+  restart(): Promise<S3Server>
 }
 
 export const startS3 = async (t: Scope): Promise<S3Server> => {
-  const cwd = await folderOf(t)
   const [port = 0] = await freePorts(1)
+  return startIn(t, await folderOf(t), port)
+}
+
+const startIn = async (t: Scope, cwd: string, port: number): Promise<S3Server> => {
   const bucket = 'builds'
   await mkdir(join(cwd, 'root', bucket), { recursive: true })
   const args = ['--port', `127.0.0.1:${port}`, '--keep-alive', 'posix', '--sidecar', cwd, join(cwd, 'root')]
@@ -30,9 +37,14 @@ export const startS3 = async (t: Scope): Promise<S3Server> => {
     ROOT_SECRET_ACCESS_KEY: S3_KEYS.secretAccessKey,
   }
   const backend = await startBackend(t, program ?? '', args, /service listening on/, { cwd, env })
+  const folder = join(cwd, 'root', bucket)
   const openUploads = async (): Promise<readonly string[]> => {
-    const names = await readdir(join(cwd, 'root', bucket), { recursive: true })
+    const names = await readdir(folder, { recursive: true })
     return names.filter((name) => /sgwtmp\/multipart\/[^/]+\/[^/]+$/.test(name))
   }
-  return { ...backend, port, bucket, openUploads }
+  const objects = async (): Promise<readonly string[]> => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    return entries.flatMap((entry) => (entry.isFile() && !entry.parentPath.includes('sgwtmp') ? [entry.name] : []))
+  }
+  return { ...backend, port, bucket, openUploads, objects, restart: () => startIn(t, cwd, port) }
 }

@@ -1,11 +1,14 @@
 import t from 'tap'
 import { startAzure, withoutAzure } from '../experimental-cloud-object-store/azure-server.js'
+import { startGcs, withoutGcs } from '../experimental-cloud-object-store/gcs-server.js'
 import { openObjectStore } from '../experimental-cloud-object-store/open.js'
 import { S3_KEYS, startS3, withoutS3 } from '../experimental-cloud-object-store/s3-server.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { storeSuite } from '../suite.js'
 
-void t.test('S3', { skip: withoutS3, timeout: 170_000 }, async (t) => {
+t.setTimeout(170_000)
+
+void t.test('S3', { skip: withoutS3 }, async (t) => {
   const { port, bucket, openUploads } = await startS3(t)
   process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
   process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey
@@ -19,15 +22,36 @@ void t.test('S3', { skip: withoutS3, timeout: 170_000 }, async (t) => {
   })
 })
 
-// Its library shares connections and keeps them when a store is closed: they are cut in front of it.
+// Libraries that share their connections keep them when a store is closed: they are cut in front of it.
 
-void t.test('Azure Blob Storage', { skip: withoutAzure, timeout: 170_000 }, async (t) => {
+const throughProxy = async (options: Parameters<typeof openObjectStore>[0], proxy: TcpProxy) => {
+  const { store, close } = await openObjectStore(options)
+  const closeAll = async (): Promise<void> => {
+    await close()
+    proxy.cut()
+  }
+  return { store, close: closeAll }
+}
+
+void t.test('Google Cloud Storage', { skip: withoutGcs }, async (t) => {
+  const { port, bucket } = await startGcs(t)
+  const proxy = await TcpProxy.start(t, port)
+  const place = { provider: 'gcs', bucket, endpoint: `http://127.0.0.1:${proxy.port}` } as const
+  storeSuite(t, {
+    name: 'gcs',
+    open: () => throughProxy(place, proxy),
+    isPersistent: false,
+    runs: 5,
+  })
+})
+
+void t.test('Azure Blob Storage', { skip: withoutAzure }, async (t) => {
   const { sasUrl, container, port } = await startAzure(t)
   const proxy = await TcpProxy.start(t, port)
   const place = { provider: 'azure', container, sas_url: sasUrl(3_600_000, proxy.port) } as const
   storeSuite(t, {
     name: 'azure',
-    open: async () => ({ store: (await openObjectStore(place)).store, close: async () => proxy.cut() }),
+    open: () => throughProxy(place, proxy),
     isPersistent: false,
     runs: 5,
   })

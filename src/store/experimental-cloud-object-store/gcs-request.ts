@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { buffer } from 'node:stream/consumers'
+
+export interface GcsRequest {
+  readonly method: 'GET' | 'PUT' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Buffer
+  readonly signal: AbortSignal
+}
+
+export interface GcsAnswer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** Has to be read to its end or destroyed. */
+  readonly body: IncomingMessage
+}
+
+/** What Google's library throws when a request was refused, for those that are made here. */
+export class GcsRefusal extends Error {
+  readonly code: number
+  readonly errors: readonly { readonly reason: string }[]
+
+  constructor(code: number, message: string, reason: string) {
+    super(message)
+    this.code = code
+    this.errors = [{ reason }]
+  }
+}
+
+/** No refusal takes more room to say why. */
+const MAX_REFUSAL_BYTES = 64 * 1024
+
+/**
+ * The requests that Google's library has no form for that can be given up, and be continued by whoever sent them: the bytes
+ * of an object, and the parts of an upload.
+ */
+export class GcsRequests {
+  readonly #plain: HttpAgent
+  readonly #secure: HttpsAgent
+
+  constructor(maxConnections: number) {
+    const options = { keepAlive: true, maxSockets: maxConnections }
+    this.#plain = new HttpAgent(options)
+    this.#secure = new HttpsAgent(options)
+  }
+
+  /** Answers statuses below 400, once the head has come; rejects with a GcsRefusal of others. Nothing is followed. */
+  async send(url: string, { method, headers = {}, body, signal }: GcsRequest): Promise<GcsAnswer> {
+    const isSecure = url.startsWith('https:')
+    const options = { method, signal, headers: { ...headers, ...(body && { 'content-length': body.length }) } }
+    const request = isSecure
+      ? httpsRequest(url, { ...options, agent: this.#secure })
+      : httpRequest(url, { ...options, agent: this.#plain })
+    const answered = once(request, 'response')
+    // What happens to it later is told by the answer.
+    request.on('error', () => {})
+    request.end(body)
+    const [answer] = (await answered) as [IncomingMessage]
+    const { statusCode: status = 0 } = answer
+    if (status >= 400) throw await refusalOf(status, answer)
+    return { status, headers: answer.headers, body: answer }
+  }
+
+  close(): void {
+    this.#plain.destroy()
+    this.#secure.destroy()
+  }
+}
+
+const refusalOf = async (status: number, answer: IncomingMessage): Promise<GcsRefusal> => {
+  if (Number(answer.headers['content-length'] ?? 0) > MAX_REFUSAL_BYTES) {
+    answer.destroy()
+    return new GcsRefusal(status, '', '')
+  }
+  const text = (await buffer(answer)).toString()
+  try {
+    const { error } = JSON.parse(text)
+    return new GcsRefusal(status, String(error.message), String(error.errors?.[0]?.reason ?? ''))
+  } catch {
+    return new GcsRefusal(status, text, '')
+  }
+}

@@ -1,0 +1,182 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { Bucket as GcsHandle, Storage as GcsStorage, StorageOptions } from '@google-cloud/storage'
+import { StatusError } from '../../base/status-error.js'
+import { networkFailure } from '../remote/failure.js'
+import { optionalPackage } from '../remote/optional-package.js'
+import {
+  type Bucket,
+  type BucketLimits,
+  codeOfRefusal,
+  type ObjectFacts,
+  type ObjectPart,
+  type OpenObject,
+  type PartedUpload,
+} from './bucket.js'
+import { GcsRequests } from './gcs-request.js'
+import { GcsUpload } from './gcs-upload.js'
+
+export interface GcsOptions {
+  readonly name: string
+  readonly bucket: string
+  /** Left out: Google's. Requests to another server carry credentials only where they are required. */
+  readonly endpoint: string | undefined
+  readonly needsCredentials: boolean
+  readonly partBytes: number
+  /** What a request may take that moves no blob. */
+  readonly timeoutMs: number
+  readonly maxConnections: number
+}
+
+const OWN_ENDPOINT = 'https://storage.googleapis.com'
+
+/** What a part of a resumable upload has to be a multiple of. */
+const PART_UNIT_BYTES = 256 * 1024
+
+export const openGcs = async (options: GcsOptions): Promise<Bucket> => {
+  const { Storage } = await optionalPackage('@google-cloud/storage', () => import('@google-cloud/storage'))
+  const { endpoint, needsCredentials, timeoutMs } = options
+  const given: StorageOptions = {
+    timeout: timeoutMs,
+    useAuthWithCustomEndpoint: needsCredentials,
+    // Requests are tried again by the store, once for all providers.
+    retryOptions: { autoRetry: false, maxRetries: 0 },
+    ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
+  }
+  const storage = new Storage(given)
+  const isElsewhere = storage.apiEndpoint !== new Storage().apiEndpoint || process.env['STORAGE_EMULATOR_HOST']
+  const usesCredentials = (needsCredentials || !isElsewhere) && (await hasCredentials(storage, needsCredentials))
+  if (usesCredentials || isElsewhere) return new GcsBucket(storage, usesCredentials, options)
+  // Named as another server would be, Google's is asked without credentials.
+  return new GcsBucket(new Storage({ ...given, apiEndpoint: OWN_ENDPOINT }), false, options)
+}
+
+const hasCredentials = async (storage: GcsStorage, areNeeded: boolean): Promise<boolean> => {
+  try {
+    await storage.authClient.getClient()
+    return true
+  } catch (error) {
+    if (!areNeeded) return false
+    const message =
+      'no credentials for Google Cloud: expected GOOGLE_APPLICATION_CREDENTIALS, or a machine that has some'
+    throw new StatusError('FAILED_PRECONDITION', message, { cause: error })
+  }
+}
+
+/** A bucket of Google Cloud Storage. */
+class GcsBucket implements Bucket {
+  readonly name: string
+  readonly limits: BucketLimits
+  readonly #storage: GcsStorage
+  readonly #bucket: GcsHandle
+  readonly #usesCredentials: boolean
+  readonly #requests: GcsRequests
+
+  constructor(storage: GcsStorage, usesCredentials: boolean, { name, bucket, partBytes, maxConnections }: GcsOptions) {
+    this.name = name
+    const unitBytes = Math.ceil(partBytes / PART_UNIT_BYTES) * PART_UNIT_BYTES
+    this.limits = { partBytes: unitBytes, maxParts: Number.POSITIVE_INFINITY, isSequential: true }
+    this.#storage = storage
+    this.#bucket = storage.bucket(bucket)
+    this.#usesCredentials = usesCredentials
+    this.#requests = new GcsRequests(maxConnections)
+  }
+
+  async stat(key: string): Promise<ObjectFacts | undefined> {
+    const answer = await this.#bucket.file(key).getMetadata().catch(undefinedIfAbsent)
+    if (answer === undefined) return undefined
+    const [{ size = 0, updated = '', generation = '' }] = answer
+    return { sizeBytes: Number(size), writtenAtMs: Date.parse(updated), version: String(generation) }
+  }
+
+  async read(key: string, part: ObjectPart, signal: AbortSignal): Promise<OpenObject | undefined> {
+    const { offset, end, version } = part
+    const query = new URLSearchParams({ alt: 'media', ...(version !== undefined && { generation: version }) })
+    const path = `storage/v1/b/${encodeURIComponent(this.#bucket.name)}/o/${encodeURIComponent(key)}`
+    const url = `${this.#storage.apiEndpoint}/${path}?${query}`
+    const isPart = offset > 0 || Number.isFinite(end)
+    const headers = {
+      ...(this.#usesCredentials && (await this.#storage.authClient.getRequestHeaders(url))),
+      ...(isPart && { range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` }),
+    }
+    try {
+      const answer = await this.#requests.send(url, { method: 'GET', headers, signal })
+      return openObjectOf(answer.headers, answer.body, offset)
+    } catch (error) {
+      // A version that is gone was written over or removed.
+      if (statusOf(error) === 404 && version !== undefined) {
+        throw new StatusError('ABORTED', `${this.name}: an object was replaced while it was read`, { cause: error })
+      }
+      return undefinedIfAbsent(error)
+    }
+  }
+
+  async write(key: string, bytes: Buffer, isNew: boolean): Promise<boolean> {
+    const condition = isNew ? { preconditionOpts: { ifGenerationMatch: 0 } } : {}
+    try {
+      await this.#bucket.file(key).save(bytes, { resumable: false, validation: false, ...condition })
+      return true
+    } catch (error) {
+      if (isNew && statusOf(error) === 412) return false
+      throw error
+    }
+  }
+
+  async begin(key: string): Promise<PartedUpload> {
+    const [session] = await this.#bucket.file(key).createResumableUpload()
+    return new GcsUpload(this.#requests, session)
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#bucket.file(key).delete({ ignoreNotFound: true })
+  }
+
+  async ping(): Promise<void> {
+    await this.#bucket.getFiles({ maxResults: 1, autoPaginate: false })
+  }
+
+  failureOf(thrown: unknown): StatusError {
+    const known = networkFailure(this.name, thrown)
+    if (known !== undefined) return known
+    const status = statusOf(thrown)
+    if (!(thrown instanceof Error) || status === undefined) return StatusError.from(thrown)
+    const word = isWithoutBucket(thrown) ? 'NoSuchBucket' : wordOf(thrown)
+    return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word || status}`, {
+      cause: thrown,
+    })
+  }
+
+  /** The library's own connections are shared between all that use it; they end when they are idle. */
+  close(): void {
+    this.#requests.close()
+  }
+}
+
+const openObjectOf = (headers: IncomingHttpHeaders, body: Readable, offset: number): OpenObject => {
+  const partBytes = Number(headers['content-length'] ?? 0)
+  const wholeBytes = Number(/\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1] ?? partBytes)
+  return {
+    sizeBytes: wholeBytes,
+    writtenAtMs: Date.parse(headers['last-modified'] ?? ''),
+    version: String(headers['x-goog-generation'] ?? ''),
+    body,
+    end: offset + partBytes,
+  }
+}
+
+const statusOf = (thrown: unknown): number | undefined => {
+  const code = (thrown as { readonly code?: unknown } | undefined)?.code
+  const status = typeof code === 'string' && /^\d+$/.test(code) ? Number(code) : code
+  return typeof status === 'number' ? status : undefined
+}
+
+const wordOf = (thrown: Error): string =>
+  (thrown as { readonly errors?: readonly { readonly reason?: string }[] }).errors?.[0]?.reason ?? ''
+
+/** Only its words tell a bucket that is not there from an object that is not. */
+const isWithoutBucket = (thrown: unknown): boolean =>
+  statusOf(thrown) === 404 && thrown instanceof Error && /bucket does not exist/i.test(thrown.message)
+
+const undefinedIfAbsent = (thrown: unknown): undefined => {
+  if (statusOf(thrown) !== 404 || isWithoutBucket(thrown)) throw thrown
+}
