@@ -47,10 +47,10 @@ const importedBy = {
   // Clients of backends: peers that need not be there, each loaded by one file (src/store/remote/optional-package.ts).
   '@azure/storage-blob': ['store/experimental-cloud-object-store/azure'],
   '@azure/identity': ['store/experimental-cloud-object-store/azure'],
-  '@aws-sdk/client-s3': ['store/experimental-cloud-object-store/s3'],
+  '@aws-sdk/client-s3': ['store/objects/s3'],
   '@google-cloud/storage': ['store/experimental-cloud-object-store/gcs'],
   '@redis/client': ['store/redis-store/connections'],
-  mongodb: ['store/experimental-mongo/connection'],
+  mongodb: ['store/experimental-mongo/'],
   '@opentelemetry/api': ['otlp/'],
   '@opentelemetry/core': ['otlp/'],
   '@opentelemetry/resources': ['otlp/'],
@@ -70,7 +70,7 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
 }))
 
 /** Rooms of src/store/ that any kind may use; each other one is the parts of the one kind that is named like it. */
-const sharedByKinds = ['kind', 'index', 'content', 'remote']
+const sharedByKinds = ['kind', 'index', 'content', 'remote', 'objects']
 
 const storeRules = [
   {

@@ -5,6 +5,7 @@ import { compression } from './kind/compression.js'
 import { dedup } from './kind/dedup.js'
 import { existenceCache } from './kind/existence-cache.js'
 import { experimentalCloudObjectStore } from './kind/experimental-cloud-object-store.js'
+import { experimentalMongo } from './kind/experimental-mongo.js'
 import { fastSlow } from './kind/fast-slow.js'
 import { filesystem } from './kind/filesystem.js'
 import { grpc } from './kind/grpc.js'
@@ -33,6 +34,7 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   size_partitioning: sizePartitioning,
   shard,
   experimental_cloud_object_store: experimentalCloudObjectStore,
+  experimental_mongo: experimentalMongo,
   ref_store: refStore,
   grpc,
   redis_store: redisStore,

@@ -16,6 +16,7 @@ export interface StoreOptions {
   readonly noop: NoopOptions
   readonly grpc: GrpcOptions
   readonly redis_store: RedisStoreOptions
+  readonly experimental_mongo: ExperimentalMongoOptions
   readonly experimental_cloud_object_store: ExperimentalCloudObjectStoreOptions
   readonly cache_metrics: CacheMetricsOptions
 }
@@ -587,6 +588,56 @@ export interface RedisStoreOptions {
    * In place of `connection_timeout_ms`, which it must not stand beside: the same in seconds.
    */
   readonly connection_timeout_s?: number
+}
+
+/**
+ * Keeps blobs as documents of MongoDB, large ones in chunks: for machines that share a cache and have such a server anyway.
+ */
+export interface ExperimentalMongoOptions {
+  /**
+   * Where the database is, and as whom to go there: `mongodb://[username:password@]host[:port][,...][/?options]` or `mongodb+srv://`.
+   */
+  readonly connection_string: string
+  /**
+   * Name of the database.
+   */
+  readonly database: string
+  /**
+   * Collection of the blobs; the chunks of large ones are in another one, with `.chunks` behind that name.
+   */
+  readonly cas_collection: string
+  /**
+   * Put before every key. Stores that share a collection need one each: an action cache and a CAS above all.
+   */
+  readonly key_prefix: string
+  /**
+   * Blobs of up to so many bytes are one document, larger ones are documents of so many; at most 15 MiB.
+   */
+  readonly read_chunk_size: number
+  /**
+   * Milliseconds connecting may take, and finding a server that takes writes.
+   */
+  readonly connection_timeout_ms: number
+  /**
+   * Milliseconds a command may take.
+   */
+  readonly command_timeout_ms: number
+  /**
+   * How many servers of a replica set have to have a blob before it counts as written: a number, or `majority`. Left out: what the server has for it.
+   */
+  readonly write_concern_w?: string
+  /**
+   * Whether they have to have it in their journals; needs `write_concern_w`.
+   */
+  readonly write_concern_j?: boolean
+  /**
+   * Milliseconds after which that fails; needs `write_concern_w`.
+   */
+  readonly write_concern_timeout_ms?: number
+  /**
+   * Most requests at one time. Left out or 0: no limit.
+   */
+  readonly max_requests?: number
 }
 
 /**

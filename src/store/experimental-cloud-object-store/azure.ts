@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { BlockBlobClient, ContainerClient, StoragePipelineOptions } from '@azure/storage-blob'
 import { StatusError } from '../../base/status-error.js'
-import { networkFailure } from '../remote/failure.js'
-import { optionalPackage } from '../remote/optional-package.js'
 import {
   type Bucket,
   type BucketLimits,
@@ -13,7 +11,9 @@ import {
   type ObjectPart,
   type OpenObject,
   type PartedUpload,
-} from './bucket.js'
+} from '../objects/bucket.js'
+import { networkFailure } from '../remote/failure.js'
+import { optionalPackage } from '../remote/optional-package.js'
 
 export interface AzureOptions {
   readonly name: string

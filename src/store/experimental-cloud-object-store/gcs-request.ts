@@ -1,13 +1,19 @@
 import { once } from 'node:events'
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
 export interface GcsRequest {
-  readonly method: 'GET' | 'PUT' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Buffer
   readonly signal: AbortSignal
+}
+
+export interface GcsRequestsOptions {
+  readonly maxConnections: number
+  readonly connectTimeoutMs: number
 }
 
 export interface GcsAnswer {
@@ -33,14 +39,17 @@ export class GcsRefusal extends Error {
 const MAX_REFUSAL_BYTES = 64 * 1024
 
 /**
- * The requests that Google's library has no form for that can be given up, and be continued by whoever sent them: the bytes
- * of an object, and the parts of an upload.
+ * The requests that carry bytes of objects. Google's library makes streams of them, which cannot be given up by a signal, and
+ * some of whose failures nobody can catch.
  */
 export class GcsRequests {
   readonly #plain: HttpAgent
   readonly #secure: HttpsAgent
 
-  constructor(maxConnections: number) {
+  readonly #connectTimeoutMs: number
+
+  constructor({ maxConnections, connectTimeoutMs }: GcsRequestsOptions) {
+    this.#connectTimeoutMs = connectTimeoutMs
     const options = { keepAlive: true, maxSockets: maxConnections }
     this.#plain = new HttpAgent(options)
     this.#secure = new HttpsAgent(options)
@@ -54,13 +63,22 @@ export class GcsRequests {
       ? httpsRequest(url, { ...options, agent: this.#secure })
       : httpRequest(url, { ...options, agent: this.#plain })
     const answered = once(request, 'response')
-    // What happens to it later is told by the answer.
-    request.on('error', () => {})
+    request
+      .once('socket', (socket) => this.#expectConnection(socket))
+      // What happens to it later is told by the answer.
+      .on('error', () => {})
     request.end(body)
     const [answer] = (await answered) as [IncomingMessage]
     const { statusCode: status = 0 } = answer
     if (status >= 400) throw await refusalOf(status, answer)
     return { status, headers: answer.headers, body: answer }
+  }
+
+  #expectConnection(socket: Socket): void {
+    if (!socket.connecting) return
+    const late = Object.assign(new Error('nobody took the connection'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(() => socket.destroy(late), this.#connectTimeoutMs)
+    socket.once('connect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer))
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import type { ObjectChunk, PartedUpload } from './bucket.js'
+import type { ObjectChunk, PartedUpload } from '../objects/bucket.js'
 import type { GcsRequests } from './gcs-request.js'
 
 /**

@@ -2,8 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Bucket as GcsHandle, Storage as GcsStorage, StorageOptions } from '@google-cloud/storage'
 import { StatusError } from '../../base/status-error.js'
-import { networkFailure } from '../remote/failure.js'
-import { optionalPackage } from '../remote/optional-package.js'
 import {
   type Bucket,
   type BucketLimits,
@@ -12,32 +10,34 @@ import {
   type ObjectPart,
   type OpenObject,
   type PartedUpload,
-} from './bucket.js'
-import { GcsRequests } from './gcs-request.js'
+} from '../objects/bucket.js'
+import { networkFailure } from '../remote/failure.js'
+import { optionalPackage } from '../remote/optional-package.js'
+import { GcsRequests, type GcsRequestsOptions } from './gcs-request.js'
 import { GcsUpload } from './gcs-upload.js'
 
-export interface GcsOptions {
+export interface GcsOptions extends GcsRequestsOptions {
   readonly name: string
   readonly bucket: string
   /** Left out: Google's. Requests to another server carry credentials only where they are required. */
   readonly endpoint: string | undefined
   readonly needsCredentials: boolean
   readonly partBytes: number
-  /** What a request may take that moves no blob. */
-  readonly timeoutMs: number
-  readonly maxConnections: number
 }
 
 const OWN_ENDPOINT = 'https://storage.googleapis.com'
+
+/** A request of the library nobody waits for any more ends by itself after this. */
+const LIBRARY_TIMEOUT_MS = 60_000
 
 /** What a part of a resumable upload has to be a multiple of. */
 const PART_UNIT_BYTES = 256 * 1024
 
 export const openGcs = async (options: GcsOptions): Promise<Bucket> => {
   const { Storage } = await optionalPackage('@google-cloud/storage', () => import('@google-cloud/storage'))
-  const { endpoint, needsCredentials, timeoutMs } = options
+  const { endpoint, needsCredentials } = options
   const given: StorageOptions = {
-    timeout: timeoutMs,
+    timeout: LIBRARY_TIMEOUT_MS,
     useAuthWithCustomEndpoint: needsCredentials,
     // Requests are tried again by the store, once for all providers.
     retryOptions: { autoRetry: false, maxRetries: 0 },
@@ -72,14 +72,15 @@ class GcsBucket implements Bucket {
   readonly #usesCredentials: boolean
   readonly #requests: GcsRequests
 
-  constructor(storage: GcsStorage, usesCredentials: boolean, { name, bucket, partBytes, maxConnections }: GcsOptions) {
+  constructor(storage: GcsStorage, usesCredentials: boolean, options: GcsOptions) {
+    const { name, bucket, partBytes } = options
     this.name = name
     const unitBytes = Math.ceil(partBytes / PART_UNIT_BYTES) * PART_UNIT_BYTES
     this.limits = { partBytes: unitBytes, maxParts: Number.POSITIVE_INFINITY, isSequential: true }
     this.#storage = storage
     this.#bucket = storage.bucket(bucket)
     this.#usesCredentials = usesCredentials
-    this.#requests = new GcsRequests(maxConnections)
+    this.#requests = new GcsRequests(options)
   }
 
   async stat(key: string): Promise<ObjectFacts | undefined> {
@@ -91,17 +92,17 @@ class GcsBucket implements Bucket {
 
   async read(key: string, part: ObjectPart, signal: AbortSignal): Promise<OpenObject | undefined> {
     const { offset, end, version } = part
-    const query = new URLSearchParams({ alt: 'media', ...(version !== undefined && { generation: version }) })
-    const path = `storage/v1/b/${encodeURIComponent(this.#bucket.name)}/o/${encodeURIComponent(key)}`
-    const url = `${this.#storage.apiEndpoint}/${path}?${query}`
     const isPart = offset > 0 || Number.isFinite(end)
-    const headers = {
-      ...(this.#usesCredentials && (await this.#storage.authClient.getRequestHeaders(url))),
-      ...(isPart && { range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` }),
-    }
     try {
-      const answer = await this.#requests.send(url, { method: 'GET', headers, signal })
-      return openObjectOf(answer.headers, answer.body, offset)
+      const { headers, body } = await this.#requests.send(this.#url(`o/${encodeURIComponent(key)}`, mediaOf(version)), {
+        method: 'GET',
+        headers: {
+          ...(await this.#credentials()),
+          ...(isPart && { range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` }),
+        },
+        signal,
+      })
+      return openObjectOf(headers, body, offset)
     } catch (error) {
       // A version that is gone was written over or removed.
       if (statusOf(error) === 404 && version !== undefined) {
@@ -111,10 +112,13 @@ class GcsBucket implements Bucket {
     }
   }
 
-  async write(key: string, bytes: Buffer, isNew: boolean): Promise<boolean> {
-    const condition = isNew ? { preconditionOpts: { ifGenerationMatch: 0 } } : {}
+  async write(key: string, bytes: Buffer, isNew: boolean, signal: AbortSignal): Promise<boolean> {
+    const query = { uploadType: 'media', name: key, ...(isNew && { ifGenerationMatch: '0' }) }
+    const headers = { ...(await this.#credentials()), 'content-type': 'application/octet-stream' }
     try {
-      await this.#bucket.file(key).save(bytes, { resumable: false, validation: false, ...condition })
+      const sent = { method: 'POST', headers, body: bytes, signal } as const
+      const { body } = await this.#requests.send(this.#url('o', query, 'upload/'), sent)
+      body.resume()
       return true
     } catch (error) {
       if (isNew && statusOf(error) === 412) return false
@@ -139,11 +143,24 @@ class GcsBucket implements Bucket {
     const known = networkFailure(this.name, thrown)
     if (known !== undefined) return known
     const status = statusOf(thrown)
-    if (!(thrown instanceof Error) || status === undefined) return StatusError.from(thrown)
+    if (!(thrown instanceof Error)) return StatusError.from(thrown)
+    // Of the library below Google's; what became of a connection it says by a code, which is told above.
+    if (thrown.name === 'FetchError')
+      return new StatusError('UNAVAILABLE', `${this.name} did not answer`, { cause: thrown })
+    if (status === undefined) return StatusError.from(thrown)
     const word = isWithoutBucket(thrown) ? 'NoSuchBucket' : wordOf(thrown)
     return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word || status}`, {
       cause: thrown,
     })
+  }
+
+  #url(path: string, query: Readonly<Record<string, string>>, kind = ''): string {
+    const bucket = encodeURIComponent(this.#bucket.name)
+    return `${this.#storage.apiEndpoint}/${kind}storage/v1/b/${bucket}/${path}?${new URLSearchParams(query)}`
+  }
+
+  async #credentials(): Promise<Record<string, string>> {
+    return this.#usesCredentials ? await this.#storage.authClient.getRequestHeaders() : {}
   }
 
   /** The library's own connections are shared between all that use it; they end when they are idle. */
@@ -151,6 +168,9 @@ class GcsBucket implements Bucket {
     this.#requests.close()
   }
 }
+
+const mediaOf = (version: string | undefined): Record<string, string> =>
+  version === undefined ? { alt: 'media' } : { alt: 'media', generation: version }
 
 const openObjectOf = (headers: IncomingHttpHeaders, body: Readable, offset: number): OpenObject => {
   const partBytes = Number(headers['content-length'] ?? 0)

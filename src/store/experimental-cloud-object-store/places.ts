@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { StatusError } from '../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../config/config.js'
+import type { Bucket } from '../objects/bucket.js'
+import { openS3, type S3Options } from '../objects/s3.js'
 import { openAzure } from './azure.js'
-import type { Bucket } from './bucket.js'
 import { openGcs } from './gcs.js'
-import { openS3, type S3Options } from './s3.js'
 
 type Provider = Options['provider']
 
@@ -27,8 +27,8 @@ const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>>
       endpoint: endpoint === undefined ? undefined : allowed(options, endpoint),
       needsCredentials: options.authentication_required,
       partBytes: options.resumable_chunk_size,
-      timeoutMs: (options.connection_timeout_s + options.read_timeout_s) * 1000,
       maxConnections: MAX_CONNECTIONS,
+      connectTimeoutMs: options.connection_timeout_s * 1000,
     })
   },
   azure: async (options) => {

@@ -6,6 +6,7 @@ import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
+import { checkedOnReturn } from '../remote/checked.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, PLAIN, type StoreProperties } from '../store.js'
 import { Batcher } from './batcher.js'
 import type { Health } from './health.js'
@@ -92,6 +93,10 @@ export class GrpcCasStore extends BaseStore {
   }
 
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return checkedOnReturn(await this.#read(digest, range, call), digest, range)
+  }
+
+  async #read(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { offset, end } = extentOf(range, digest.sizeBytes, digest.key)
     const batcher = await this.#batcherFor(digest, this.#reads, call)
     if (batcher !== undefined) {

@@ -1,8 +1,8 @@
 import { Turns } from '../../base/work/turns.js'
 import type { ExperimentalCloudObjectStoreOptions } from '../../config/config.js'
-import { ObjectStore } from '../experimental-cloud-object-store/object-store.js'
 import { MAX_CONNECTIONS, openBucket } from '../experimental-cloud-object-store/places.js'
 import type { StoreKind } from '../kind.js'
+import { ObjectStore } from '../objects/object-store.js'
 import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
 

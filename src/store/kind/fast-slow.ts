@@ -4,9 +4,9 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import type { FastSlowOptions } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Blob } from '../../stream/blob/blob.js'
+import { Blob } from '../../stream/blob/blob.js'
 import { putBoth } from '../../stream/blob/put-both.js'
-import { isWhole, type Range } from '../../stream/path.js'
+import { isWhole, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { Copies, notCached, unlessAborted } from '../fast-slow/copies.js'
 import type { StoreKind } from '../kind.js'
 import {
@@ -143,7 +143,7 @@ class FastSlowStore extends BaseStore {
   /** What fast has, or undefined when slow has to be asked: a broken cache is a miss. */
   async #fromFast(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
     try {
-      return await this.#fast.get(digest, range, call)
+      return await comparedIfSmall(await this.#fast.get(digest, range, call), digest, call)
     } catch (error) {
       if (isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')) throw error
       if (!isStatus(error, 'NOT_FOUND')) call.log.warn('the fast store failed to read', { digest: digest.key, error })
@@ -184,6 +184,14 @@ class FastSlowStore extends BaseStore {
     }
     await this.#copies.populate(digest, call)
   }
+}
+
+/** What is small and still to be compared with its digest is so now, while slow can be asked instead. */
+const comparedIfSmall = async (blob: Blob, digest: Digest, call: Call): Promise<Blob> => {
+  const { sizeBytes = Number.POSITIVE_INFINITY, encoding, offset } = blob
+  if (!blob.isCheckedAs(digest) || sizeBytes > STAGE_BYTES) return blob
+  const bytes = await blob.bytes(STAGE_BYTES, call)
+  return Blob.ofBytes(bytes, { encoding, offset }).knownAs(digest)
 }
 
 const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>

@@ -1,37 +1,10 @@
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import { type Extent, inOrder } from '../remote/in-order.js'
 import type { BlobKeys, Commands, Layout } from './commands.js'
 
 /** Chunks asked for before the first of them is needed. */
 const AHEAD = 4
-
-/** Part of a blob, from byte `offset` to byte `end`. */
-export interface Extent {
-  readonly offset: number
-  readonly end: number
-}
-
-/** Asks for chunk `index`, of which it answers all bytes. */
-type Fetch = (index: number) => Promise<Buffer>
-
-/** The bytes of a part that lies in chunks of one size, a few of which are on their way at a time. */
-async function* inOrder({ offset, end }: Extent, chunkBytes: number, fetch: Fetch): AsyncGenerator<Buffer> {
-  const last = Math.ceil(end / chunkBytes)
-  const ahead: Promise<Buffer>[] = []
-  let next = Math.floor(offset / chunkBytes)
-  for (let index = next; index < last; index++) {
-    for (; next < last && ahead.length < AHEAD; next++) ahead.push(heard(fetch(next)))
-    const chunk = (await ahead.shift()) as Buffer
-    const startsAt = index * chunkBytes
-    yield chunk.subarray(Math.max(0, offset - startsAt), end - startsAt)
-  }
-}
-
-/** Who reads no further does not hear what becomes of what was asked for ahead. */
-const heard = <T>(work: Promise<T>): Promise<T> => {
-  work.catch(() => {})
-  return work
-}
 
 /** From a hash of chunks. Those of an upload that was replaced meanwhile are where that was moved to. */
 export const chunksOfHash = (
@@ -41,12 +14,16 @@ export const chunksOfHash = (
   extent: Extent,
   call: Call,
 ): AsyncGenerator<Buffer> =>
-  inOrder(extent, chunkBytes, async (index) => {
-    const chunk = (await commands.chunk(blob, id, index, call)) ?? (await commands.chunk(replaced, id, index, call))
-    if (chunk === undefined) throw gone(blob)
-    const expected = Math.min(chunkBytes, sizeBytes - index * chunkBytes)
-    if (chunk.length === expected) return chunk
-    throw new StatusError('DATA_LOSS', `chunk ${index} of blob ${blob} has ${chunk.length} of ${expected} bytes`)
+  inOrder(extent, {
+    chunkBytes,
+    ahead: AHEAD,
+    fetch: async (index) => {
+      const chunk = (await commands.chunk(blob, id, index, call)) ?? (await commands.chunk(replaced, id, index, call))
+      if (chunk === undefined) throw gone(blob)
+      const expected = Math.min(chunkBytes, sizeBytes - index * chunkBytes)
+      if (chunk.length === expected) return chunk
+      throw new StatusError('DATA_LOSS', `chunk ${index} of blob ${blob} has ${chunk.length} of ${expected} bytes`)
+    },
   })
 
 /** From one long string, as others write them. */
@@ -57,13 +34,17 @@ export const chunksOfString = (
   extent: Extent,
   call: Call,
 ): AsyncGenerator<Buffer> =>
-  inOrder(extent, chunkBytes, async (index) => {
-    const first = index * chunkBytes
-    const expected = Math.min(chunkBytes, extent.end - first)
-    const range = [String(first), String(first + expected - 1)]
-    const chunk = (await commands.one(blob, ['GETRANGE', blob, ...range], call)) as Buffer
-    if (chunk.length === expected) return chunk
-    throw gone(blob)
+  inOrder(extent, {
+    chunkBytes,
+    ahead: AHEAD,
+    fetch: async (index) => {
+      const first = index * chunkBytes
+      const expected = Math.min(chunkBytes, extent.end - first)
+      const range = [String(first), String(first + expected - 1)]
+      const chunk = (await commands.one(blob, ['GETRANGE', blob, ...range], call)) as Buffer
+      if (chunk.length === expected) return chunk
+      throw gone(blob)
+    },
   })
 
 const gone = (key: string): StatusError => new StatusError('UNAVAILABLE', `blob ${key} was removed while it was read`)

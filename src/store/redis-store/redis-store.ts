@@ -6,9 +6,11 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
+import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
+import type { Extent } from '../remote/in-order.js'
 import { BaseStore } from '../store.js'
-import { chunksOfHash, chunksOfString, type Extent } from './chunks.js'
+import { chunksOfHash, chunksOfString } from './chunks.js'
 import { type BlobKeys, type Commands, keysOf, type Value } from './commands.js'
 import type { RedisArgument } from './connections.js'
 import { putString, Upload } from './upload.js'
@@ -49,6 +51,11 @@ export class RedisStore extends BaseStore {
   }
 
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const blob = await this.#read(digest, range, call)
+    return checkedOnReturn(blob, digest, range, () => this.remove(digest, call))
+  }
+
+  async #read(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { commands, chunkBytes } = this.#options
     const keys = this.#keys(digest)
     const isLarge = digest.describesContent && digest.sizeBytes > chunkBytes

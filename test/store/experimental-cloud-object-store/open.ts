@@ -11,7 +11,7 @@ const DEFAULTS = {
   resumable_chunk_size: 2_000_000,
   authentication_required: false,
   connection_timeout_s: 3,
-  read_timeout_s: 3,
+  read_timeout_s: 30,
   retry: { max_retries: 0, delay: 0, jitter: 0, budget_s: 60 },
   consider_expired_after_s: 0,
   multipart_max_concurrent_uploads: 10,

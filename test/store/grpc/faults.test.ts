@@ -7,7 +7,9 @@ import { Digest } from '../../../src/reapi/digest.js'
 import { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import { getBytes, putBytes } from '../../../src/store/store.js'
+import { serve } from '../../service/harness.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { memoryStore } from '../build.js'
 import { freePorts, untilSo } from '../remote/backend.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
@@ -172,6 +174,23 @@ void t.test('an action cache of another server keeps results, and says NOT_FOUND
   )
   await rejects(t, store.remove(action, call), 'UNIMPLEMENTED')
   await rejects(t, putBytes(store, other, Buffer.from('\x0f no result'), call), 'INVALID_ARGUMENT')
+})
+
+void t.test('bytes of another server that are not those of the digest are never served', async (t) => {
+  const wrong = await memoryStore()
+  const { listener } = await serve(t, { instances: { main: { cas: wrong } } })
+  const at = [endpoint(Number(listener.address.split(':').at(-1)))]
+  for (const options of [{}, PLAIN]) {
+    const { store } = await openGrpcStore(t, { endpoints: at, ...options })
+    for (const sizeBytes of [1000, 3 * MIB]) {
+      const { bytes, digest } = blob(sizeBytes, 'right')
+      await put(wrong, digest, blob(sizeBytes, 'wrong').bytes)
+      await rejects(t, get(store, digest), 'DATA_LOSS')
+      await put(wrong, digest, bytes)
+      t.ok((await get(store, digest)).equals(bytes), `${sizeBytes} bytes`)
+    }
+  }
+  await listener.close(0)
 })
 
 void t.test('what a configuration contradicts is refused at start', async (t) => {

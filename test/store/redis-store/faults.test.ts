@@ -3,11 +3,12 @@ import t from 'tap'
 import { HealthRegistry } from '../../../src/health/registry.js'
 import { fastSlow } from '../../../src/store/kind/fast-slow.js'
 import type { Store } from '../../../src/store/store.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
 import { freePorts, untilSo } from '../remote/backend.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
+import { Watched } from '../watched.js'
 import { ask, keysAt, openRedisStore, startCluster, startRedis, startSentinels, withoutRedis } from './redis.js'
 
 const KIB = 1024
@@ -161,6 +162,49 @@ void t.test('a fast tier on a Redis that is gone never fails the call', { skip }
   await works(t, tiers, 'while it is gone')
   t.ok((await get(tiers, before.digest)).equals(before.bytes), 'what was there is read from the slow one')
 })
+
+void t.test(
+  'corrupt bytes in a Redis are never served, and those of a fast tier are fetched anew',
+  { skip },
+  async (t) => {
+    const server = await startRedis(t)
+    const fast = (await openRedisStore(t, [server.address])).store
+    const slow = new Watched(await memoryStore())
+    const tiers = await buildStore(
+      fastSlow,
+      { fast: given, slow: given, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+      { children: { fast, slow } },
+    )
+    const small = blob(1000, 'small')
+    const large = blob(900 * KIB, 'large')
+    const spoil = async (): Promise<void> => {
+      for (const { bytes, digest } of [small, large]) {
+        const wrong = Buffer.from(bytes)
+        wrong.writeUInt8(wrong.readUInt8(500) ^ 1, 500)
+        await fast.remove(digest, call)
+        await put(fast, digest.asKey(), wrong)
+      }
+    }
+    for (const { bytes, digest } of [small, large]) await put(tiers, digest, bytes)
+
+    await spoil()
+    for (const { digest } of [small, large]) {
+      await rejects(t, get(fast, digest), 'DATA_LOSS')
+      t.notOk(await isPresent(fast, digest), 'what was corrupt is taken away')
+    }
+
+    await spoil()
+    t.ok((await get(tiers, small.digest)).equals(small.bytes), 'a small one within the call')
+    t.equal(slow.reads, 1)
+    await until(async () => isPresent(fast, small.digest))
+    t.ok((await get(fast, small.digest)).equals(small.bytes), 'and it is right in the fast tier again')
+    await rejects(t, get(tiers, large.digest), 'DATA_LOSS')
+    t.ok(
+      (await get(tiers, large.digest)).equals(large.bytes),
+      'a large one, of which a part was sent, by the next call',
+    )
+  },
+)
 
 const works = async (t: { ok(value: unknown, name: string): unknown }, store: Store, when: string): Promise<void> => {
   for (const sizeBytes of [100, 300 * KIB]) {

@@ -12,7 +12,8 @@ import { Blob } from '../../stream/blob/blob.js'
 import { streamsOf } from '../../stream/blob/form.js'
 import { collect } from '../../stream/collect.js'
 import { join } from '../../stream/join.js'
-import { extentOf, isWhole, type Range, STAGE_BYTES } from '../../stream/path.js'
+import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
+import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
 import type { Requests } from '../remote/requests.js'
 import { BaseStore } from '../store.js'
@@ -31,8 +32,11 @@ export interface ObjectStoreParts {
   readonly log: Log
 }
 
-/** How many digests of one question are asked for at a time: an object store has no request for many. */
+/** How many digests of one question are asked for at a time where there is no request for many. */
 const STAT_LANES = 64
+
+/** How many are asked for by one request where there is. */
+const STAT_BATCH = 500
 
 /** What a request may take that sends a part: minutes on a slow line, yet not for ever. */
 const SEND = { timeoutMs: 120_000 }
@@ -59,14 +63,25 @@ export class ObjectStore extends BaseStore {
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const indexes = Array.from({ length: digests.count }, (_, index) => index)
+    if (this.#parts.bucket.statAll !== undefined) {
+      const missing: number[] = []
+      for (let first = 0; first < indexes.length; first += STAT_BATCH) {
+        const batch = indexes.slice(first, first + STAT_BATCH)
+        const areUsable = await this.#statAll(
+          batch.map((index) => digests.at(index)),
+          call,
+        )
+        missing.push(...batch.filter((_, at) => !areUsable[at]))
+      }
+      return digests.select(missing)
+    }
     const facts = await boundedMap(indexes, STAT_LANES, (index) => this.#stat(digests.at(index), call))
     return digests.select(indexes.filter((index) => facts[index] === undefined))
   }
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const blob = await this.#open(digest, range, call)
-    if (!digest.describesContent || !isWhole(range, digest.sizeBytes)) return blob
-    return blob.checkedAs(digest, { fault: 'backend', repair: () => this.remove(digest, call) })
+    return checkedOnReturn(blob, digest, range, () => this.remove(digest, call))
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
@@ -107,6 +122,10 @@ export class ObjectStore extends BaseStore {
     }
   }
 
+  #absent({ key }: Digest): StatusError {
+    return new StatusError('NOT_FOUND', `blob ${key} is not in ${this.#parts.bucket.name}`)
+  }
+
   #keyOf({ key }: Digest): string {
     return this.#parts.keyPrefix + key
   }
@@ -116,6 +135,16 @@ export class ObjectStore extends BaseStore {
     const { bucket, requests } = this.#parts
     const facts = await requests.run(call, (signal) => bucket.stat(this.#keyOf(digest), signal))
     return facts !== undefined && this.#isUsable(digest, facts) ? facts : undefined
+  }
+
+  async #statAll(digests: readonly Digest[], call: Call): Promise<readonly boolean[]> {
+    const { bucket, requests } = this.#parts
+    const keys = digests.map((digest) => this.#keyOf(digest))
+    const found = (await requests.run(call, async (signal) => bucket.statAll?.(keys, signal))) ?? []
+    return digests.map((digest, at) => {
+      const facts = found[at]
+      return facts !== undefined && this.#isUsable(digest, facts)
+    })
   }
 
   #isUsable({ describesContent, sizeBytes }: Digest, facts: ObjectFacts): boolean {
@@ -139,7 +168,7 @@ export class ObjectStore extends BaseStore {
 
   async #openKnown(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const facts = await this.#stat(digest, call)
-    if (facts === undefined) throw absent(digest)
+    if (facts === undefined) throw this.#absent(digest)
     const { offset, end } = extentOf(range, facts.sizeBytes, digest.key)
     return offset === end ? Blob.ofBytes(NO_BYTES, { offset }) : this.#read(digest, offset, end, call)
   }
@@ -150,10 +179,10 @@ export class ObjectStore extends BaseStore {
     const source = await requests.read(call, offset, async (position, signal) => {
       const part = { offset: position, end: wantedEnd, version }
       const object = await bucket.read(this.#keyOf(digest), part, signal)
-      if (object === undefined) throw absent(digest)
+      if (object === undefined) throw this.#absent(digest)
       if (!this.#isUsable(digest, object)) {
         object.body.destroy()
-        throw absent(digest)
+        throw this.#absent(digest)
       }
       version = object.version
       return { chunks: whileWanted(object.body, signal), end: object.end }
@@ -220,8 +249,6 @@ export class ObjectStore extends BaseStore {
 }
 
 const NO_BYTES = Buffer.alloc(0)
-
-const absent = ({ key }: Digest): StatusError => new StatusError('NOT_FOUND', `blob ${key} is not in the object store`)
 
 /** A body that ends when nobody wants it any more, whatever it waits for. */
 const whileWanted = (body: Readable, signal: AbortSignal): Readable => {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { CodeName, StatusError } from '../../base/status-error.js'
 
 /**
- * What a provider's library offers of one bucket (a container, with Azure), each method one request to it: neither tried
+ * What a provider's library offers of one bucket (a container, a collection), each method one request to it: neither tried
  * again nor bounded here. They end when their signal aborts. What the library throws passes as it is; `failureOf` tells what
  * it means.
  */
@@ -13,6 +13,9 @@ export interface Bucket {
 
   /** Undefined when there is no such object. */
   stat(key: string, signal: AbortSignal): Promise<ObjectFacts | undefined>
+
+  /** `stat` of up to some hundred objects by one request, in their order, where the backend knows such a thing. */
+  statAll?(keys: readonly string[], signal: AbortSignal): Promise<readonly (ObjectFacts | undefined)[]>
 
   /** Undefined when there is no such object; an offset at or behind its end fails with OUT_OF_RANGE. */
   read(key: string, part: ObjectPart, signal: AbortSignal): Promise<OpenObject | undefined>

@@ -1,0 +1,26 @@
+/** A blob: its bytes, or where they are. */
+export interface BlobDocument {
+  /** The key of the blob. */
+  readonly _id: string
+  readonly size: number
+  readonly at: Date
+  /** Changes whenever it is written; the start of the names of its chunks. */
+  readonly version: string
+  readonly data?: Uint8Array
+  /** Bytes of each chunk but the last, of a blob that is in chunks. */
+  readonly chunk?: number
+}
+
+/** A chunk of a large blob; nobody sees it before its blob names it. */
+export interface ChunkDocument {
+  readonly _id: string
+  readonly data: Uint8Array
+  /** When the server deletes it: set while it is uploaded, and again once it was replaced. */
+  readonly expireAt?: Date
+}
+
+/** In the order of their indexes. */
+export const chunkName = (version: string, index: number): string => `${version}:${String(index).padStart(8, '0')}`
+
+/** The chunks of one upload, and no others. */
+export const chunksOf = (version: string) => ({ _id: { $gte: `${version}:`, $lt: `${version};` } })

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Collection } from 'mongodb'
+import type { Log } from '../../base/log.js'
+import { StatusError } from '../../base/status-error.js'
+import { shareable } from '../../stream/join.js'
+import { STAGE_BYTES } from '../../stream/path.js'
+import type { Bucket, BucketLimits, ObjectFacts, ObjectPart, OpenObject, PartedUpload } from '../objects/bucket.js'
+import { type Extent, inOrder } from '../remote/in-order.js'
+import type { MongoConnection } from './connection.js'
+import { type BlobDocument, type ChunkDocument, chunkName, chunksOf } from './documents.js'
+import { DUPLICATE_KEY, mongoFailure, numberOf } from './failure.js'
+import { MongoUpload } from './upload.js'
+
+export interface MongoBucketOptions {
+  readonly connection: MongoConnection
+  readonly database: string
+  readonly collection: string
+  /** Blobs of up to so many bytes are one document, larger ones documents of so many. */
+  readonly chunkBytes: number
+  readonly log: Log
+}
+
+/** Chunks asked for before the first of them is needed. */
+const AHEAD = 8
+
+/** How long readers under way still find what was replaced. */
+const REPLACED_TTL_MS = 10 * 60 * 1000
+
+/**
+ * Blobs as documents of a collection, `{collection}`, and the chunks of large ones in `{collection}.chunks`. The server
+ * deletes chunks that no blob names by a TTL index.
+ */
+export class MongoBucket implements Bucket {
+  readonly name: string
+  readonly limits: BucketLimits
+  readonly #options: MongoBucketOptions
+  readonly #blobs: Collection<BlobDocument>
+  readonly #chunks: Collection<ChunkDocument>
+  #index: Promise<void> | undefined
+
+  constructor(options: MongoBucketOptions) {
+    const { connection, database, collection, chunkBytes } = options
+    this.#options = options
+    this.name = `MongoDB at ${connection.name}`
+    this.limits = { partBytes: chunkBytes, maxParts: Number.POSITIVE_INFINITY, isSequential: false }
+    const db = connection.client.db(database)
+    this.#blobs = db.collection(collection, { promoteBuffers: true })
+    this.#chunks = db.collection(`${collection}.chunks`, { promoteBuffers: true })
+  }
+
+  async stat(key: string, signal: AbortSignal): Promise<ObjectFacts | undefined> {
+    return (await this.statAll([key], signal))[0]
+  }
+
+  async statAll(keys: readonly string[], signal: AbortSignal): Promise<readonly (ObjectFacts | undefined)[]> {
+    const options = { projection: { data: 0 }, batchSize: keys.length, signal }
+    const found = await this.#use(() => this.#blobs.find({ _id: { $in: [...keys] } }, options).toArray())
+    const byKey = new Map(found.map((document) => [document._id, factsOf(document)]))
+    return keys.map((key) => byKey.get(key))
+  }
+
+  async read(key: string, { offset, end, version }: ObjectPart, signal: AbortSignal): Promise<OpenObject | undefined> {
+    shareable(signal)
+    const document = await this.#use(() => this.#blobs.findOne({ _id: key }, { signal }))
+    if (document === null) return undefined
+    if (version !== undefined && document.version !== version) {
+      throw new StatusError('ABORTED', `${this.name}: a blob was replaced while it was read`)
+    }
+    const facts = factsOf(document)
+    if (offset > 0 && offset >= facts.sizeBytes) {
+      throw new StatusError('OUT_OF_RANGE', `${this.name} has ${facts.sizeBytes} bytes of ${key}, not byte ${offset}`)
+    }
+    const extent = { offset, end: Math.min(end, facts.sizeBytes) }
+    return { ...facts, end: extent.end, body: bodyOf(this.#bytesOf(document, extent, signal)) }
+  }
+
+  async write(key: string, bytes: Buffer, isNew: boolean): Promise<boolean> {
+    const document = { _id: key, size: bytes.length, at: new Date(), version: randomUUID(), data: bytes }
+    if (!isNew) {
+      await this.#replace(document)
+      return true
+    }
+    try {
+      await this.#use(() => this.#blobs.insertOne(document))
+      return true
+    } catch (error) {
+      if (numberOf(error) === DUPLICATE_KEY) return false
+      throw error
+    }
+  }
+
+  async begin(key: string): Promise<PartedUpload> {
+    this.#index ??= this.#expireChunks()
+    await this.#index
+    return new MongoUpload(this.#chunks, async (facts) => this.#replace({ _id: key, at: new Date(), ...facts }))
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#expire(await this.#use(() => this.#blobs.findOneAndDelete({ _id: key })))
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    const { connection, database } = this.#options
+    await this.#use(() => connection.client.db(database).command({ ping: 1 }, { signal }))
+  }
+
+  failureOf(thrown: unknown): StatusError {
+    return mongoFailure(this.name, thrown)
+  }
+
+  close(): Promise<void> {
+    return this.#options.connection.close()
+  }
+
+  #use<T>(work: () => Promise<T>): Promise<T> {
+    return this.#options.connection.use(work)
+  }
+
+  async *#bytesOf({ data, chunk, version }: BlobDocument, extent: Extent, signal: AbortSignal): AsyncGenerator<Buffer> {
+    if (chunk === undefined) {
+      yield bufferOf(data).subarray(extent.offset, extent.end)
+      return
+    }
+    const fetch = async (index: number): Promise<Buffer> => {
+      const name = chunkName(version, index)
+      const found = await this.#use(() => this.#chunks.findOne({ _id: name }, { signal }))
+      if (found !== null) return bufferOf(found.data)
+      throw new StatusError('DATA_LOSS', `${this.name} lacks chunk ${index} of a blob`)
+    }
+    yield* inOrder(extent, { chunkBytes: chunk, ahead: AHEAD, fetch })
+  }
+
+  /** What it replaces stays a while for who is reading it. */
+  async #replace(document: BlobDocument): Promise<void> {
+    const { _id, ...rest } = document
+    const before = await this.#use(() => this.#blobs.findOneAndReplace({ _id }, rest, { upsert: true }))
+    if (before?.version !== document.version) await this.#expire(before)
+  }
+
+  async #expire(document: BlobDocument | null): Promise<void> {
+    if (document?.chunk === undefined) return
+    const expireAt = new Date(Date.now() + REPLACED_TTL_MS)
+    await this.#use(() => this.#chunks.updateMany(chunksOf(document.version), { $set: { expireAt } }))
+  }
+
+  /** A server that does not know such an index keeps what killed uploads leave. */
+  async #expireChunks(): Promise<void> {
+    try {
+      await this.#use(() => this.#chunks.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 }))
+    } catch (error) {
+      this.#index = undefined
+      this.#options.log.warn('could not let MongoDB delete chunks of unfinished uploads', { error })
+    }
+  }
+}
+
+const factsOf = ({ size, at, version }: BlobDocument): ObjectFacts => ({
+  sizeBytes: size,
+  writtenAtMs: at.getTime(),
+  version,
+})
+
+const bodyOf = (chunks: AsyncGenerator<Buffer>): Readable =>
+  Readable.from(chunks, { objectMode: false, highWaterMark: STAGE_BYTES })
+
+/** The driver gives a Buffer, which its types do not know. */
+const bufferOf = (data: Uint8Array = NO_BYTES): Buffer =>
+  Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.length)
+
+const NO_BYTES = Buffer.alloc(0)

@@ -1,0 +1,69 @@
+import { StatusError } from '../../base/status-error.js'
+import { Turns } from '../../base/work/turns.js'
+import type { ExperimentalMongoOptions } from '../../config/config.js'
+import { MongoConnection } from '../experimental-mongo/connection.js'
+import { MongoBucket } from '../experimental-mongo/mongo-bucket.js'
+import type { StoreKind } from '../kind.js'
+import { ObjectStore } from '../objects/object-store.js'
+import { connectionProbe } from '../remote/connection-health.js'
+import { Requests } from '../remote/requests.js'
+
+/** What a document may have beside the bytes of a chunk fits many times into the 16 MB that are its limit. */
+const MAX_CHUNK_BYTES = 15 * 1024 * 1024
+
+const RETRY = { max_retries: 2, delay: 0.05, jitter: 0.5, budget_s: 30 }
+
+/** Chunks of all uploads on their way at a time. */
+const PARTS_AT_A_TIME = 32
+
+/** Keeps blobs as documents: see MongoBucket. A server that is not there does not keep this one from starting. */
+export const experimentalMongo: StoreKind<ExperimentalMongoOptions> = {
+  build: async (options, { path, watch, resources, clock, log }) => {
+    const { read_chunk_size: chunkBytes, command_timeout_ms: timeoutMs } = options
+    if (chunkBytes > MAX_CHUNK_BYTES) {
+      const message = `read_chunk_size is ${chunkBytes} bytes, expected at most ${MAX_CHUNK_BYTES}: MongoDB takes 16 MB`
+      throw new StatusError('INVALID_ARGUMENT', message)
+    }
+    const connection = await MongoConnection.open({
+      connectionString: options.connection_string,
+      connectTimeoutMs: options.connection_timeout_ms,
+      commandTimeoutMs: timeoutMs,
+      writeConcern: writeConcernOf(options),
+    })
+    const { database, cas_collection: collection } = options
+    const bucket = new MongoBucket({ connection, database, collection, chunkBytes, log })
+    resources.add(`connections of ${path}`, () => bucket.close())
+    const store = new ObjectStore({
+      bucket,
+      requests: new Requests({
+        backend: bucket.name,
+        retry: RETRY,
+        maxConcurrent: options.max_requests ?? 0,
+        timeoutMs,
+        failureOf: (thrown) => bucket.failureOf(thrown),
+      }),
+      partTurns: new Turns({ atATime: PARTS_AT_A_TIME }),
+      keyPrefix: options.key_prefix,
+      expiresAfterMs: 0,
+      clock,
+      log,
+    })
+    watch(connectionProbe(path, store.connection))
+    return store
+  },
+}
+
+const writeConcernOf = (options: ExperimentalMongoOptions) => {
+  const { write_concern_w: w, write_concern_j: journal, write_concern_timeout_ms: wtimeoutMS } = options
+  if (w === undefined) {
+    if (journal === undefined && wtimeoutMS === undefined) return undefined
+    const message = 'write_concern_j and write_concern_timeout_ms say more about write_concern_w, which is not there'
+    throw new StatusError('INVALID_ARGUMENT', message)
+  }
+  return {
+    // The driver's type knows no names but one; a replica set may define its own.
+    w: /^\d+$/.test(w) ? Number(w) : (w as 'majority'),
+    ...(journal === undefined ? {} : { journal }),
+    ...(wtimeoutMS === undefined ? {} : { wtimeoutMS }),
+  }
+}

@@ -1,0 +1,71 @@
+import t from 'tap'
+import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { untilSo } from '../remote/backend.js'
+import { TcpProxy } from '../remote/proxy.js'
+import { rejects } from '../suite.js'
+import { startMongo, withoutMongo } from './mongo-server.js'
+import { openMongoStore } from './open.js'
+
+const MIB = 1024 * 1024
+
+t.setTimeout(120_000)
+
+void t.test(
+  'a MongoDB that is killed is UNAVAILABLE at once, and well when it is back',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const { store, probes, close } = await openMongoStore(server.port, { connection_timeout_ms: 1000 })
+    t.teardown(close)
+    const bytes = bytesOf(1000)
+    await put(store, digestOf(bytes), bytes)
+    await server.kill()
+    await rejects(t, get(store, digestOf(bytes)), 'UNAVAILABLE')
+    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
+    await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
+    t.match(await probes[0]?.check(call.signal), {
+      state: 'Failed',
+      structName: 'MongoBucket',
+      error: /^UNAVAILABLE: /,
+    })
+    await server.restart()
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    t.ok((await get(store, digestOf(bytes))).equals(bytes), 'what was acknowledged is still there')
+  },
+)
+
+void t.test(
+  'a connection to MongoDB that is cut costs no byte and shows no part',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const { store, close } = await openMongoStore(proxy.port)
+    t.teardown(close)
+    const bytes = bytesOf(2 * MIB)
+    for (const at of [100_000, MIB]) {
+      proxy.cutAfter(at)
+      await untilSo(async () => {
+        await put(store, digestOf(bytes), bytes)
+        return true
+      })
+      proxy.cutAfter(at)
+      await untilSo(async () => (await get(store, digestOf(bytes))).equals(bytes))
+    }
+    const other = bytesOf(2 * MIB, 'never whole')
+    proxy.cutAfter(MIB)
+    await put(store, digestOf(other), other).catch(() => {})
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    const isWhole = await get(store, digestOf(other)).then(
+      (found) => found.equals(other),
+      (error: { code: number }) => error.code === 5,
+    )
+    t.ok(isWhole, 'all of it or nothing')
+  },
+)
+
+void t.test('what a configuration of MongoDB contradicts is refused at start', async (t) => {
+  await rejects(t, openMongoStore(1, { connection_string: 'http://127.0.0.1' }), 'INVALID_ARGUMENT')
+  await rejects(t, openMongoStore(1, { write_concern_j: true }), 'INVALID_ARGUMENT')
+  await rejects(t, openMongoStore(1, { read_chunk_size: 16_000_000 }), 'INVALID_ARGUMENT')
+})
