@@ -370,7 +370,7 @@ export interface GrpcOptions {
    */
   readonly endpoints: readonly GrpcEndpoint[]
   /**
-   * Which of its services is used. Blobs of a `cas` are those of their digests, so that no `compression` or `dedup` may stand on one.
+   * Which of its services is used. Blobs of a `cas` are those of their digests, so that neither `compression` nor the `index_store` of a `dedup` may stand on one.
    */
   readonly store_type: 'cas' | 'ac'
   /**

@@ -27,7 +27,6 @@ export interface Announced {
   /** Most bytes of blobs in a batch. */
   readonly maxBatchBytes: number
   readonly takesZstd: boolean
-  readonly digestFunctions: readonly number[]
 }
 
 /** What gRPC servers receive unless they say otherwise, less what a batch has beside its blobs. */
@@ -120,11 +119,10 @@ export class RemoteServer {
       return {
         maxBatchBytes: cache?.maxBatchTotalSizeBytes || MESSAGE_BYTES - ROOM_BYTES,
         takesZstd: cache?.supportedCompressors.includes(ZSTD ?? -1) ?? false,
-        digestFunctions: cache?.digestFunctions ?? [],
       }
     } catch (error) {
       if (!isStatus(error, 'UNIMPLEMENTED')) throw error
-      return { maxBatchBytes: MESSAGE_BYTES - ROOM_BYTES, takesZstd: false, digestFunctions: [] }
+      return { maxBatchBytes: MESSAGE_BYTES - ROOM_BYTES, takesZstd: false }
     }
   }
 

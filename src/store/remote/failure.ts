@@ -15,6 +15,9 @@ const CODES: Readonly<Record<string, CodeName>> = {
 /** A connection that could not be made or was lost is UNAVAILABLE; Node has an errno for each way that happens. */
 const NETWORK = /^E(AI_AGAIN|ADDR.*|CONN.*|HOST.*|NET.*|NOTFOUND|PIPE|PROTO)$/
 
+/** What Node says of a certificate that it does not take: who is there is not who was meant. */
+const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY))/
+
 /**
  * A failure of a connection to `backend` as a status, undefined of what is none. Looks behind errors that name no errno of
  * their own (`AggregateError` of a host with several addresses, `cause`).
@@ -22,6 +25,10 @@ const NETWORK = /^E(AI_AGAIN|ADDR.*|CONN.*|HOST.*|NET.*|NOTFOUND|PIPE|PROTO)$/
 export const networkFailure = (backend: string, thrown: unknown): StatusError | undefined => {
   if (thrown instanceof StatusError) return thrown
   const found = failedCall(thrown)
+  const word = codeOf(found)
+  if (CERTIFICATE.test(word)) {
+    return new StatusError('UNAVAILABLE', `${backend}: its certificate is not trusted (${word})`, { cause: thrown })
+  }
   const errno = errnoOf(found)
   if (errno === undefined) return undefined
   const code = CODES[errno] ?? (NETWORK.test(errno) ? 'UNAVAILABLE' : undefined)
@@ -29,8 +36,10 @@ export const networkFailure = (backend: string, thrown: unknown): StatusError | 
 }
 
 const failedCall = (thrown: unknown): unknown => {
-  if (!(thrown instanceof Error) || errnoOf(thrown) !== undefined) return thrown
+  if (!(thrown instanceof Error) || errnoOf(thrown) !== undefined || CERTIFICATE.test(codeOf(thrown))) return thrown
   const [first] = thrown instanceof AggregateError ? thrown.errors : []
   const behind = first ?? thrown.cause
   return behind === undefined ? thrown : failedCall(behind)
 }
+
+const codeOf = (thrown: unknown): string => String((thrown as { readonly code?: unknown } | undefined)?.code ?? '')

@@ -18,6 +18,8 @@ const DEFAULTS = {
   insecure_allow_http: true,
 }
 
+export type OpenOptions = Pick<Options, 'provider'> & Partial<Options>
+
 export interface OpenObjectStore {
   readonly store: Store
   /** Of its connection. */
@@ -28,10 +30,7 @@ export interface OpenObjectStore {
 let opened = 0
 
 /** A store in a corner of its bucket where no other is, unless `key_prefix` says which. */
-export const openObjectStore = async (
-  options: Pick<Options, 'provider'> & Partial<Options>,
-  clock: Clock = systemClock,
-): Promise<OpenObjectStore> => {
+export const openObjectStore = async (options: OpenOptions, clock: Clock = systemClock): Promise<OpenObjectStore> => {
   const resources = new Resources(silentLog)
   const probes: HealthProbe[] = []
   const store = await buildStore(

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders } from 'node:http2'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { HealthRegistry } from '../../../src/health/registry.js'
@@ -7,10 +9,11 @@ import { Digest } from '../../../src/reapi/digest.js'
 import { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import { getBytes, putBytes } from '../../../src/store/store.js'
+import { WHOLE } from '../../../src/stream/path.js'
 import { serve } from '../../service/harness.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { memoryStore } from '../build.js'
-import { freePorts, untilSo } from '../remote/backend.js'
+import { freePorts, portOf, untilSo } from '../remote/backend.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
 import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
@@ -192,6 +195,35 @@ void t.test('bytes of another server that are not those of the digest are never 
   }
   await listener.close(0)
 })
+
+void t.test(
+  'every call has the headers of the configuration, and those of the client that are passed on',
+  async (t) => {
+    const seen: IncomingHttpHeaders[] = []
+    const server = createServer().on('stream', (stream, headers) => {
+      seen.push(headers)
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' }, { endStream: true })
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    t.teardown(() => server.close())
+    const { store, close } = await openGrpcStore(t, {
+      endpoints: [endpoint(portOf(server.address()))],
+      headers: new Map([['authorization', 'Bearer of-this-machine']]),
+      forward_headers: ['X-Team'],
+    })
+    const metadata = new Map([
+      ['x-team', 'compilers'],
+      ['x-other', 'not for others'],
+    ])
+    const { digest } = blob(1000, 'headers')
+    await rejects(t, store.get(digest, WHOLE, { ...call, metadata }), 'UNIMPLEMENTED')
+    await rejects(t, store.findMissing(DigestBatch.of([digest]), { ...call, metadata }), 'UNIMPLEMENTED')
+    t.ok(seen.length >= 2)
+    for (const headers of seen) t.match(headers, { authorization: 'Bearer of-this-machine', 'x-team': 'compilers' })
+    t.notOk(seen.some((headers) => 'x-other' in headers))
+    await close()
+  },
+)
 
 void t.test('what a configuration contradicts is refused at start', async (t) => {
   const [port = 0] = await freePorts(1)

@@ -26,6 +26,8 @@ export interface RemexecOptions {
   readonly http?: object
   /** By name; CAS and AC are in the file system. */
   readonly stores?: object
+  /** Environment beyond that of the test. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Serves the instance `main` from a folder of its own. */
@@ -58,7 +60,10 @@ const startIn = async (t: Scope, folder: string, options: RemexecOptions, at: nu
   const path = join(folder, 'config.json')
   await writeFile(path, JSON.stringify(config))
   const serving = /serving grpcs?:\/\/127\.0\.0\.1:(\d+)/
-  const backend = await startBackend(t, process.execPath, [program, path], serving, { cwd: folder })
+  const backend = await startBackend(t, process.execPath, [program, path], serving, {
+    cwd: folder,
+    env: { ...process.env, ...options.env },
+  })
   const port = Number(serving.exec(backend.log())?.[1])
   return { ...backend, port, restart: () => startIn(t, folder, options, port) }
 }

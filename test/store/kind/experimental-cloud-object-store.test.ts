@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startAzure, withoutAzure } from '../experimental-cloud-object-store/azure-server.js'
 import { startGcs, withoutGcs } from '../experimental-cloud-object-store/gcs-server.js'
-import { openObjectStore } from '../experimental-cloud-object-store/open.js'
+import { type OpenOptions, openObjectStore } from '../experimental-cloud-object-store/open.js'
 import { S3_KEYS, startS3, withoutS3 } from '../experimental-cloud-object-store/s3-server.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { storeSuite } from '../suite.js'
@@ -24,7 +24,7 @@ void t.test('S3', { skip: withoutS3 }, async (t) => {
 
 // Libraries that share their connections keep them when a store is closed: they are cut in front of it.
 
-const throughProxy = async (options: Parameters<typeof openObjectStore>[0], proxy: TcpProxy) => {
+const throughProxy = async (options: OpenOptions, proxy: TcpProxy) => {
   const { store, close } = await openObjectStore(options)
   const closeAll = async (): Promise<void> => {
     await close()

@@ -40,7 +40,7 @@ void t.test('a Redis that is not there at start is UNAVAILABLE, and well when it
   t.match(JSON.stringify(await registry.report(5000)), /"Ok"/)
 })
 
-void t.test('a wrong password is UNAUTHENTICATED, one that was taken away too', { skip }, async (t) => {
+void t.test('a wrong password is UNAUTHENTICATED', { skip }, async (t) => {
   const server = await startRedis(t, ['--requirepass', 'right'])
   const at = (password: string): string[] => [`redis://:${password}@127.0.0.1:${server.port}`]
   const options = { connection_timeout_ms: 300, retry: NO_RETRY }
@@ -264,6 +264,22 @@ void t.test('sentinels give the store another server while it is used', { skip, 
     `it failed with ${JSON.stringify([...failures])}`,
   )
   await works(t, store, 'afterwards')
+})
+
+void t.test('servers and sentinels have passwords of their own', { skip, timeout: 60_000 }, async (t) => {
+  const set = await startSentinels(t, { servers: 'of-the-servers', sentinels: 'of-the-sentinels' })
+  const options = { mode: 'sentinel', connection_timeout_ms: 1000, retry: NO_RETRY } as const
+  const { store } = await openRedisStore(t, [set.address], options)
+  await works(t, store, 'with both')
+  const { bytes, digest } = blob(100, 'refused')
+  for (const [right, wrong] of [
+    ['of-the-servers', 'guessed'],
+    ['of-the-sentinels', 'guessed'],
+  ] as const) {
+    const refused = await openRedisStore(t, [set.address.replace(right, wrong)], options)
+    await rejects(t, put(refused.store, digest, bytes), 'UNAUTHENTICATED')
+    t.match(await refused.store.health(call), { state: 'Failed' })
+  }
 })
 
 void t.test('a cluster that loses a node goes on with its replica', { skip, timeout: 90_000 }, async (t) => {

@@ -39,8 +39,11 @@ export const startRedis = async (t: Scope, args: readonly string[] = [], at?: nu
 }
 
 /** Runs one command and answers what Redis says. */
-export const ask = async (port: number, ...args: string[]): Promise<unknown> => {
-  const client = createClient({ socket: { host: '127.0.0.1', port } }).on('error', () => {})
+export const ask = (port: number, ...args: string[]): Promise<unknown> => askAs(undefined, port, ...args)
+
+const askAs = async (password: string | undefined, port: number, ...args: string[]): Promise<unknown> => {
+  const identity = password === undefined ? {} : { password }
+  const client = createClient({ ...identity, socket: { host: '127.0.0.1', port } }).on('error', () => {})
   await client.connect()
   try {
     return await client.sendCommand(args)
@@ -110,11 +113,17 @@ export interface SentinelSet {
   readonly address: string
 }
 
-/** A server, its replica, and three sentinels of which two have to agree that it is lost. */
-export const startSentinels = async (t: Scope): Promise<SentinelSet> => {
+interface Passwords {
+  readonly servers: string
+  readonly sentinels: string
+}
+
+/** A server, its replica, and three sentinels of which two have to agree that it is lost; with passwords if there are any. */
+export const startSentinels = async (t: Scope, passwords?: Passwords): Promise<SentinelSet> => {
   const folder = await folderOf(t)
-  const master = await startRedis(t)
-  const replica = await startRedis(t, ['--replicaof', '127.0.0.1', String(master.port)])
+  const own = passwords === undefined ? [] : ['--requirepass', passwords.servers, '--masterauth', passwords.servers]
+  const master = await startRedis(t, own)
+  const replica = await startRedis(t, ['--replicaof', '127.0.0.1', String(master.port), ...own])
   const ports = await freePorts(3)
   for (const port of ports) {
     const cwd = join(folder, `sentinel-${port}`)
@@ -125,18 +134,30 @@ export const startSentinels = async (t: Scope): Promise<SentinelSet> => {
       `sentinel monitor builds 127.0.0.1 ${master.port} 2`,
       'sentinel down-after-milliseconds builds 1000',
       'sentinel failover-timeout builds 5000',
+      ...(passwords === undefined
+        ? []
+        : [
+            `requirepass ${passwords.sentinels}`,
+            `sentinel auth-pass builds ${passwords.servers}`,
+            `sentinel sentinel-pass ${passwords.sentinels}`,
+          ]),
     ]
     await writeFile(join(cwd, 'sentinel.conf'), `${lines.join('\n')}\n`)
     await startBackend(t, program, [join(cwd, 'sentinel.conf'), '--sentinel'], /\+monitor master/, { cwd })
   }
   const [first = 0] = ports
   await untilSo(async () => {
-    const state = (await ask(first, 'SENTINEL', 'MASTER', 'builds')) as Record<string, string>
+    const state = await askAs(passwords?.sentinels, first, 'SENTINEL', 'MASTER', 'builds')
     const text = JSON.stringify(state)
     return /"num-other-sentinels":"2"/.test(text) && /"num-slaves":"1"/.test(text)
   })
-  await untilSo(async () => /master_link_status:up/.test(String(await ask(replica.port, 'INFO', 'replication'))))
-  return { master, replica, address: `redis+sentinel://127.0.0.1:${first}/?sentinelServiceName=builds` }
+  await untilSo(async () =>
+    /master_link_status:up/.test(String(await askAs(passwords?.servers, replica.port, 'INFO', 'replication'))),
+  )
+  const server = passwords === undefined ? '' : `:${passwords.servers}@`
+  const sentinel = passwords === undefined ? '' : `&sentinelPassword=${passwords.sentinels}`
+  const address = `redis+sentinel://${server}127.0.0.1:${first}/?sentinelServiceName=builds${sentinel}`
+  return { master, replica, address }
 }
 
 export interface OpenRedisStore {
