@@ -108,9 +108,9 @@ class AzureContainer implements Bucket {
     const status = statusOf(thrown)
     const { code } = thrown as { readonly code?: unknown }
     const word = typeof code === 'string' ? code : thrown.name
-    if (word === 'REQUEST_SEND_ERROR')
+    // Who gave up a request asks no more what became of it: then it is the connection that was.
+    if (word === 'REQUEST_SEND_ERROR' || word === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name}: the connection was lost`, { cause: thrown })
-    if (word === 'AbortError') return StatusError.from(thrown)
     return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word}`, { cause: thrown })
   }
 

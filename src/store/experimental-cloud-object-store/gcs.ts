@@ -122,7 +122,8 @@ class GcsBucket implements Bucket {
       return true
     } catch (error) {
       if (isNew && statusOf(error) === 412) return false
-      throw error
+      if (statusOf(error) !== 404) throw error
+      throw new StatusError('FAILED_PRECONDITION', `${this.name} is not there`, { cause: error })
     }
   }
 
@@ -145,7 +146,7 @@ class GcsBucket implements Bucket {
     const status = statusOf(thrown)
     if (!(thrown instanceof Error)) return StatusError.from(thrown)
     // Of the library below Google's; what became of a connection it says by a code, which is told above.
-    if (thrown.name === 'FetchError')
+    if (thrown.name === 'FetchError' || thrown.name === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name} did not answer`, { cause: thrown })
     if (status === undefined) return StatusError.from(thrown)
     const word = isWithoutBucket(thrown) ? 'NoSuchBucket' : wordOf(thrown)

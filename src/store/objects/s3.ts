@@ -165,8 +165,8 @@ class S3Bucket implements Bucket {
     const known = networkFailure(this.name, thrown)
     if (known !== undefined) return known
     if (!(thrown instanceof Error)) return StatusError.from(thrown)
-    if (thrown.name === 'AbortError') return StatusError.from(thrown)
-    if (thrown.name === 'TimeoutError')
+    // Who gave up a request asks no more what became of it: then it is the connection that was.
+    if (thrown.name === 'TimeoutError' || thrown.name === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name} did not answer`, { cause: thrown })
     const status = statusOf(thrown)
     const word = thrown.name

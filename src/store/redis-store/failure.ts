@@ -47,6 +47,8 @@ export const redisFailure = (backend: string, thrown: unknown): StatusError => {
   if (network !== undefined) return network
   if (!(thrown instanceof Error)) return StatusError.from(thrown)
   const code = CONNECTION[thrown.constructor.name] ?? replyCode(thrown.message)
+  // Of a server that sentinels named the client tells in words of its own what that one said.
+  if (code === undefined && thrown.cause instanceof Error) return redisFailure(backend, thrown.cause)
   if (code === undefined) return StatusError.from(thrown)
   return new StatusError(code, `${backend}: ${thrown.message || 'there is no connection'}`, { cause: thrown })
 }

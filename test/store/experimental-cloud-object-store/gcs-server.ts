@@ -1,5 +1,6 @@
 /** A server of Google Cloud Storage for tests: fake-gcs-server, which keeps objects in memory. */
 import { type Backend, folderOf, freePorts, type Scope, startBackend } from '../remote/backend.js'
+import { TcpProxy } from '../remote/proxy.js'
 
 const program = process.env['REMEXEC_TEST_FAKE_GCS']
 
@@ -7,12 +8,20 @@ const program = process.env['REMEXEC_TEST_FAKE_GCS']
 export const withoutGcs =
   program === undefined ? 'needs fake-gcs-server: .ci/stores builds it, REMEXEC_TEST_FAKE_GCS names it' : false
 
-export const startGcs = async (t: Scope): Promise<Backend & { readonly port: number; readonly bucket: string }> => {
+export interface GcsServer extends Backend {
+  readonly bucket: string
+  /** What is in front of it, and what it gives as the address of uploads. */
+  readonly proxy: TcpProxy
+}
+
+export const startGcs = async (t: Scope): Promise<GcsServer> => {
   const cwd = await folderOf(t)
   const [port = 0] = await freePorts(1)
-  const address = `http://127.0.0.1:${port}`
-  const args = ['-scheme', 'http', '-host', '127.0.0.1', '-port', String(port), '-backend', 'memory']
-  const backend = await startBackend(t, program ?? '', [...args, '-external-url', address], /server started/, { cwd })
+  const proxy = await TcpProxy.start(t, port)
+  const address = `http://127.0.0.1:${proxy.port}`
+  const own = ['-scheme', 'http', '-host', '127.0.0.1', '-port', String(port), '-backend', 'memory']
+  const args = [...own, '-external-url', address]
+  const backend = await startBackend(t, program ?? '', args, /server started/, { cwd })
   const bucket = 'builds'
   const answer = await fetch(`${address}/storage/v1/b?project=test`, {
     method: 'POST',
@@ -20,5 +29,6 @@ export const startGcs = async (t: Scope): Promise<Backend & { readonly port: num
     body: JSON.stringify({ name: bucket }),
   })
   if (!answer.ok) throw new Error(`no bucket could be made: ${await answer.text()}`)
-  return { ...backend, port, bucket }
+  proxy.cut()
+  return { ...backend, bucket, proxy }
 }

@@ -34,8 +34,7 @@ const throughProxy = async (options: OpenOptions, proxy: TcpProxy) => {
 }
 
 void t.test('Google Cloud Storage', { skip: withoutGcs }, async (t) => {
-  const { port, bucket } = await startGcs(t)
-  const proxy = await TcpProxy.start(t, port)
+  const { bucket, proxy } = await startGcs(t)
   const place = { provider: 'gcs', bucket, endpoint: `http://127.0.0.1:${proxy.port}` } as const
   storeSuite(t, {
     name: 'gcs',

@@ -1,0 +1,54 @@
+import type { StoreConfig } from '../config.js'
+import type { LintContext } from './context.js'
+
+/** Stores on other machines that keep their blobs in one place: each would read, and replace, what another one wrote. */
+export const lintPlaces = (stores: readonly StoreConfig[], { findings, originOf }: LintContext): void => {
+  const seen = new Map<string, StoreConfig>()
+  for (const store of stores) {
+    const place = placeOf(store)
+    if (place === undefined) continue
+    if (seen.has(place.key)) {
+      const message = `another store keeps its blobs in this ${place.what} under the same key_prefix`
+      findings.warning(originOf(store.options), message, {
+        found: `key_prefix ${JSON.stringify(place.prefix)}`,
+        expected: 'a key_prefix of its own; to use one store in two places, name it and write ref_store',
+      })
+    } else seen.set(place.key, store)
+  }
+}
+
+interface Place {
+  readonly what: string
+  readonly prefix: string
+  readonly key: string
+}
+
+/** Undefined of stores that are on this machine, or say nothing of where they keep what. */
+const placeOf = ({ kind, options }: StoreConfig): Place | undefined => {
+  if (kind === 'redis_store') {
+    const prefix = options.key_prefix
+    return { what: 'Redis', prefix, key: JSON.stringify([kind, [...options.addresses].sort(), prefix]) }
+  }
+  if (kind === 'experimental_mongo') {
+    const { connection_string, database, cas_collection, key_prefix: prefix } = options
+    return {
+      what: 'collection',
+      prefix,
+      key: JSON.stringify([kind, connection_string, database, cas_collection, prefix]),
+    }
+  }
+  if (kind !== 'experimental_cloud_object_store') return undefined
+  const {
+    provider,
+    endpoint,
+    account_name,
+    account_id,
+    namespace,
+    sas_url,
+    bucket,
+    container,
+    key_prefix: prefix,
+  } = options
+  const account = [endpoint, account_name, account_id, namespace, sas_url]
+  return { what: 'bucket', prefix, key: JSON.stringify([kind, provider, account, bucket ?? container, prefix]) }
+}
