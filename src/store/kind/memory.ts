@@ -10,23 +10,26 @@ import { join } from '../../stream/join.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import type { StoreKind } from '../kind.js'
-import { own, PiecesSink, readPieces, tooLargeToKeep } from '../memory/pieces.js'
+import { own, PiecesSink, readPieces, tooLargeToKeep, UploadRoom } from '../memory/pieces.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore } from '../store.js'
 
 /**
  * Keeps blobs on the heap, least recently used first out. A blob that alone exceeds `max_bytes` is refused with
  * RESOURCE_EXHAUSTED as soon as it does, because `finish` means it can be read; as the fast side of a fast_slow that
- * costs nobody anything. Uploads under way are not counted until they commit.
+ * costs nobody anything. Uploads under way may hold as much again as the blobs, and beyond that are refused likewise.
  */
 class MemoryStore extends BaseStore {
   readonly #index: BlobIndex
   /** What each slot of the index holds. */
   readonly #blobs: (readonly Buffer[])[] = []
 
-  constructor(index: BlobIndex) {
+  readonly #room: UploadRoom
+
+  constructor(index: BlobIndex, maxBytes: number) {
     super()
     this.#index = index
+    this.#room = new UploadRoom(maxBytes || Number.POSITIVE_INFINITY)
   }
 
   override get usage(): StoreUsage {
@@ -85,6 +88,7 @@ class MemoryStore extends BaseStore {
 
   #sink(digest: Digest): PiecesSink {
     return new PiecesSink({
+      room: this.#room,
       fits: (sizeBytes) => this.#index.fits(sizeBytes),
       commit: (pieces, sizeBytes) => this.#insert(digest, pieces, sizeBytes),
     })
@@ -109,7 +113,7 @@ const EXPIRY_PERIOD_MS = 10_000
 
 export const memory: StoreKind<MemoryOptions> = {
   build: ({ eviction_policy: policy }, { clock, resources, path }) => {
-    const store = new MemoryStore(new BlobIndex({ policy, clock }))
+    const store = new MemoryStore(new BlobIndex({ policy, clock }), policy.max_bytes)
     // An idle store gives its memory back as well.
     if (policy.max_seconds > 0)
       resources.add(

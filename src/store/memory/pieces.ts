@@ -5,7 +5,29 @@ import { STAGE_BYTES } from '../../stream/path.js'
 /** Blobs that come as streams are kept in pieces of this length, so that a large one is neither one allocation nor ever moved. */
 const PIECE_BYTES = 256 * 1024
 
+/** What all uploads of a store that are under way hold together, of at most so much. */
+export class UploadRoom {
+  readonly #maxBytes: number
+  #takenBytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Whether it was there to be taken. */
+  take(bytes: number): boolean {
+    if (this.#takenBytes + bytes > this.#maxBytes) return false
+    this.#takenBytes += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#takenBytes -= bytes
+  }
+}
+
 interface PiecesSinkParts {
+  readonly room: UploadRoom
   fits(sizeBytes: number): boolean
   commit(pieces: readonly Buffer[], sizeBytes: number): void
 }
@@ -15,6 +37,7 @@ export class PiecesSink extends Writable {
   readonly #parts: PiecesSinkParts
   readonly #pieces: Buffer[] = []
   #sizeBytes = 0
+  #takenBytes = 0
 
   constructor(parts: PiecesSinkParts) {
     super({ highWaterMark: STAGE_BYTES })
@@ -26,6 +49,13 @@ export class PiecesSink extends Writable {
       callback(tooLargeToKeep(this.#sizeBytes + chunk.length))
       return
     }
+    if (!this.#parts.room.take(chunk.length)) {
+      callback(
+        new StatusError('RESOURCE_EXHAUSTED', 'uploads under way hold all the memory that max_bytes lets them have'),
+      )
+      return
+    }
+    this.#takenBytes += chunk.length
     for (let at = 0; at < chunk.length; ) {
       const filledBytes = this.#sizeBytes % PIECE_BYTES
       if (filledBytes === 0) this.#pieces.push(Buffer.allocUnsafeSlow(PIECE_BYTES))
@@ -41,6 +71,11 @@ export class PiecesSink extends Writable {
     if (lastBytes > 0) this.#pieces.push(own((this.#pieces.pop() as Buffer).subarray(0, lastBytes)))
     this.#parts.commit(this.#pieces, this.#sizeBytes)
     callback()
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#parts.room.giveBack(this.#takenBytes)
+    callback(error)
   }
 }
 

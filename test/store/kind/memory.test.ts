@@ -1,9 +1,11 @@
+import { PassThrough } from 'node:stream'
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { noop } from '../../../src/store/kind/noop.js'
-import { getBytes, missingOf, putBytes } from '../../../src/store/store.js'
+import { getBytes, missingOf, outcomeOf, putBytes } from '../../../src/store/store.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
 import { WHOLE } from '../../../src/stream/path.js'
-import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
 import { buildStore, memoryStore } from '../build.js'
 import { rejects, storeSuite } from '../suite.js'
 
@@ -69,6 +71,27 @@ t.test('a blob larger than max_bytes is refused before it is all there', async (
   const fits = bytesOf(100_000)
   await put(store, digestOf(fits), fits)
   t.ok((await get(store, digestOf(fits))).equals(fits), 'what just fits can be read, whatever evict_bytes says')
+})
+
+t.test('uploads under way hold no more memory than max_bytes, together', async (t) => {
+  const store = await memoryStore({ max_bytes: 1_000_000 })
+  const uploads = Array.from({ length: 8 }, (_, i) => {
+    const bytes = bytesOf(600_000, `under way ${i}`)
+    const feed = new PassThrough()
+    const putting = outcomeOf(store.put(digestOf(bytes), Blob.ofPath([feed]), call))
+    return { bytes, feed, putting }
+  })
+  for (const { bytes, feed } of uploads) feed.write(bytes.subarray(0, 400_000))
+  await until(async () => uploads.filter(({ feed }) => feed.destroyed).length === 6)
+  for (const { bytes, feed } of uploads.slice(0, 2)) feed.end(bytes.subarray(400_000, 500_000))
+  const outcomes = await Promise.all(uploads.map(({ putting }) => putting))
+  t.same(
+    outcomes.map((outcome) => outcome?.code),
+    [undefined, undefined, 8, 8, 8, 8, 8, 8],
+  )
+  const again = bytesOf(900_000, 'afterwards')
+  await put(store, digestOf(again), again)
+  t.ok((await get(store, digestOf(again))).equals(again), 'what they held was given back')
 })
 
 t.test('keeps no more memory than the bytes of its blobs', async (t) => {

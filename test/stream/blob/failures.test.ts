@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
-import { PiecesSink } from '../../../src/store/memory/pieces.js'
+import { PiecesSink, UploadRoom } from '../../../src/store/memory/pieces.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import type { BlobFile } from '../../../src/stream/blob/form.js'
 import { call, digestOf } from '../../store/blobs.js'
@@ -51,7 +51,7 @@ t.test('a file that cannot be read is heard, whoever reads it how', async (t) =>
   const heard: unknown[] = []
   const blob = () => Blob.ofFile(file()).onFailure((error) => heard.push(error))
   await t.rejects(blob().bytes(...all), { message: 'the disk is torn' })
-  const sink = new PiecesSink({ fits: () => true, commit: () => {} })
+  const sink = new PiecesSink({ room: new UploadRoom(1_000_000), fits: () => true, commit: () => {} })
   await t.rejects(blob().into([sink], signal), { message: 'the disk is torn' })
   t.same(heard, [torn, torn])
 })
