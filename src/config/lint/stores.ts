@@ -3,6 +3,7 @@ import type { EvictionPolicy, StoreConfig, StoreOptions } from '../config.js'
 import { withNested } from '../store-path.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintObjectStore } from './object-stores.js'
+import { lintPlaces } from './places.js'
 
 /** Stores that cannot do what they were put there for. */
 export const lintStores = (context: LintContext): void => {
@@ -11,6 +12,7 @@ export const lintStores = (context: LintContext): void => {
     .filter((store) => context.originOf(store.options).length > 0)
   for (const store of all) lintStore(store, context)
   lintDirectories(all, context)
+  lintPlaces(all, context)
 }
 
 const lintStore = (store: StoreConfig, context: LintContext): void => {
@@ -38,6 +40,16 @@ const lintDedup = (options: StoreOptions['dedup'], { config, findings, originOf 
   }
   const behind = (store: StoreConfig) =>
     store.kind === 'ref_store' ? storeBehind(config.stores, store.options.name) : store
+  if (isCasOfAnother(behind(index))) {
+    findings.error(
+      [...originOf(options), 'index_store'],
+      'the lists of chunks are no blobs of their digests, which a CAS refuses',
+      {
+        found: 'a grpc store of type cas',
+        expected: 'a store that takes any bytes under a digest',
+      },
+    )
+  }
   if (behind(index) === undefined || behind(index) !== behind(content)) return
   findings.error(
     [...originOf(options), 'content_store'],
@@ -96,6 +108,17 @@ const lintCompression = (options: StoreOptions['compression'], { config, finding
     }
   }
   const behind = backend.kind === 'ref_store' ? storeBehind(config.stores, backend.options.name) : backend
+  if (isCasOfAnother(behind)) {
+    findings.error(
+      [...originOf(options), 'backend'],
+      'compressed bytes are no blobs of their digests, which a CAS refuses',
+      {
+        found: 'compression over a grpc store of type cas',
+        expected:
+          'a store that takes any bytes under a digest; experimental_remote_cache_compression compresses on the wire',
+      },
+    )
+  }
   if (behind?.kind !== 'verify') return
   findings.error(
     [...originOf(options), 'backend'],
@@ -106,6 +129,10 @@ const lintCompression = (options: StoreOptions['compression'], { config, finding
     },
   )
 }
+
+/** The CAS of another server, which compares what it gets with its digest. */
+const isCasOfAnother = (store: StoreConfig | undefined): boolean =>
+  store?.kind === 'grpc' && store.options.store_type === 'cas'
 
 const UNREADABLE_BLOCKS = 'blobs written with block_size could not be read'
 
