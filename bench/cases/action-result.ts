@@ -5,7 +5,7 @@ import { digestOf, randomBlobs, store } from '../content.js'
 import { each } from '../load/each.js'
 import { repeat } from '../load/h2load.js'
 import type { Request } from '../load/request.js'
-import { uncheckedResults } from '../server/config.js'
+import { callersOnly, TOKEN, uncheckedResults } from '../server/config.js'
 import type { Server } from '../server/process.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -22,16 +22,19 @@ interface Variant {
   readonly isHit: boolean
   readonly isInlined: boolean
   readonly configure?: RateCase['configure']
+  /** Says who calls. */
+  readonly headers?: Request['headers']
 }
 
 /** A result with one output file and stdout, 1,000 bytes each. */
-const getActionResult = ({ name, isHit, isInlined, configure }: Variant): RateCase => {
+const getActionResult = ({ name, isHit, isInlined, configure, headers }: Variant): RateCase => {
   const [output = Buffer.alloc(0), stdout = Buffer.alloc(0)] = randomBlobs(2, 1000)
   const actionDigest = digestOf(randomBytes(100))
   const hints = isInlined ? { inlineStdout: true, inlineOutputFiles: ['out/a'] } : {}
   const ask = ({ instanceName }: Server): Request => ({
     path: `${AC}/GetActionResult`,
     messages: [getRequest.encode({ instanceName, actionDigest, ...hints })],
+    ...(headers && { headers }),
     ...(isHit ? {} : { shape: 'absent', code: NOT_FOUND }),
   })
   const put = ({ instanceName }: Server): Request => {
@@ -43,6 +46,7 @@ const getActionResult = ({ name, isHit, isInlined, configure }: Variant): RateCa
     return {
       path: `${AC}/UpdateActionResult`,
       messages: [putRequest.encode({ instanceName, actionDigest, actionResult })],
+      ...(headers && { headers }),
     }
   }
   const check = (message: Buffer): void => {
@@ -79,6 +83,13 @@ export const actionResultCases = (): readonly RateCase[] => [
     isHit: true,
     isInlined: false,
     configure: uncheckedResults,
+  }),
+  getActionResult({
+    name: 'GetActionResult hit, unchecked, with a token',
+    isHit: true,
+    isInlined: false,
+    configure: callersOnly,
+    headers: { authorization: `Bearer ${TOKEN}` },
   }),
   getActionResult({ name: 'GetActionResult miss', isHit: false, isInlined: false }),
 ]

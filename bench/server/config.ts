@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+
 const CAS_BYTES = 40 * 10 ** 9
 
 const serving = (dataPath: string, cas: object): object => ({
@@ -52,6 +54,21 @@ export const uncheckedResults = (dataPath: string): object => ({
       services: { ac: [{ instance_name: '', ac_store: 'AC' }] },
     },
   ],
+})
+
+/** Of `callersOnly`. */
+export const TOKEN = 'token-of-the-bench'
+
+/** The same for callers with a token that may read and write, by rules as a site has them. */
+export const callersOnly = (dataPath: string): object => ({
+  ...uncheckedResults(dataPath),
+  security: {
+    identity: { tokens: [{ name: 'bench', sha256: createHash('sha256').update(TOKEN).digest('hex'), groups: ['ci'] }] },
+    access: [
+      { anonymous: true, instances: ['public-*'], may: ['read_cas', 'read_ac'] },
+      { groups: ['ci'], may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute'] },
+    ],
+  },
 })
 
 /** Execution without a worker of its own: the worker API is the server named `workers`. */
