@@ -99,6 +99,7 @@ export const queryWriteStatusChecks: readonly Check[] = [
       exam.expectCode(outcome, 'OK')
       exam.expectEqual(outcome.responses[0]?.committedSize, data.length, 'committed_size')
       const read = await exam.read(exam.readName(exam.digest(data)))
+      exam.expectCode(read, 'OK')
       exam.expectBytes(read.data, data, 'the blob')
       exam.chose(`resumes at ${from} of 300000 bytes sent`)
     },
