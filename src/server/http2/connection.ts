@@ -259,7 +259,10 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     expectBytes('RST_STREAM', payload, 4)
     const stream = this.#streams.existing(streamId, 'RST_STREAM')
     this.countReset('streams that were given up')
-    if (stream !== undefined) this.#lose(stream)
+    if (stream === undefined) return
+    this.#lose(stream)
+    // What it was asked for is the others' now, and nothing that is written tells them.
+    this.#pump()
   }
 
   #settings(flags: number, streamId: number, payload: Buffer): void {
