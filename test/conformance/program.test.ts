@@ -63,7 +63,7 @@ t.test('no operation of that run is left running', async (t) => {
 })
 
 t.test('the formats', async (t) => {
-  const only = ['--only', 'HLT-02,EXE-27,SPL-02', '--quiet']
+  const only = ['--only', 'HLT-02,EXE-27,AST-01', '--quiet']
   const [text, junit, markdown] = await Promise.all([
     conformance(address, ...only),
     conformance(address, ...only, '--format', 'junit'),
@@ -74,7 +74,7 @@ t.test('the formats', async (t) => {
   t.equal(text.stderr, '')
   t.equal(parseXml(junit.stdout).filter(({ name }) => name === 'testcase').length, 3)
   t.match(junit.stdout, /<testcase classname="Health and reflection.must" name="HLT-02" time="[\d.]+"><\/testcase>/)
-  t.match(junit.stdout, /name="SPL-02" [^>]*><skipped message="the server does not announce split"\/>/)
+  t.match(junit.stdout, /name="AST-01" [^>]*><skipped message="the server does not serve fetch"\/>/)
   t.match(markdown.stdout, /^# ours\n/)
   t.match(markdown.stdout, /\| Buck2 \| EXE-27 \| message of a timeout: execution timeout exceeded \|/)
 })

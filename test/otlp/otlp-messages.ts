@@ -1,4 +1,6 @@
 import protobuf from 'protobufjs'
+// Decides for all of protobufjs what 64-bit integers are: it has to do so before anything is parsed here.
+import '../../src/proto/root.js'
 
 /** What of OTLP the tests look at, by the numbers of its fields. */
 const { root } = protobuf.parse(`
