@@ -9,8 +9,9 @@ export interface WorkerMessage {
   progress: Progress | null
   result: Result | null
   goingAway: GoingAway | null
+  storeRequest: StoreRequest | null
   /** Which one is set. */
-  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | undefined
+  readonly message: 'hello' | 'keepAlive' | 'progress' | 'result' | 'goingAway' | 'storeRequest' | undefined
 }
 
 export interface WorkerMessageInput {
@@ -19,6 +20,7 @@ export interface WorkerMessageInput {
   progress?: ProgressInput | null | undefined
   result?: ResultInput | null | undefined
   goingAway?: GoingAwayInput | null | undefined
+  storeRequest?: StoreRequestInput | null | undefined
 }
 
 export interface SchedulerMessage {
@@ -27,8 +29,9 @@ export interface SchedulerMessage {
   kill: Kill | null
   resultAck: ResultAck | null
   drain: Drain | null
+  storeResponse: StoreResponse | null
   /** Which one is set. */
-  readonly message: 'welcome' | 'start' | 'kill' | 'resultAck' | 'drain' | undefined
+  readonly message: 'welcome' | 'start' | 'kill' | 'resultAck' | 'drain' | 'storeResponse' | undefined
 }
 
 export interface SchedulerMessageInput {
@@ -37,6 +40,7 @@ export interface SchedulerMessageInput {
   kill?: KillInput | null | undefined
   resultAck?: ResultAckInput | null | undefined
   drain?: DrainInput | null | undefined
+  storeResponse?: StoreResponseInput | null | undefined
 }
 
 export interface Hello {
@@ -46,6 +50,7 @@ export interface Hello {
   maxInflightAttempts: number
   workerId: string
   attemptIds: string[]
+  storeKey: string
 }
 
 export interface HelloInput {
@@ -55,6 +60,7 @@ export interface HelloInput {
   maxInflightAttempts?: number | undefined
   workerId?: string | undefined
   attemptIds?: readonly string[] | undefined
+  storeKey?: string | undefined
 }
 
 export interface OfferedProperty {
@@ -166,4 +172,202 @@ export interface GoingAway {
 }
 
 export interface GoingAwayInput {
+}
+
+export interface StoreRequest {
+  id: number
+  digestFunction: number
+  findMissing: Digests | null
+  read: ReadBlobs | null
+  put: PutBlobs | null
+  lease: LeaseBlobs | null
+  release: ReleaseLease | null
+  locate: LocateFiles | null
+  populate: BlobName | null
+  drop: BlobName | null
+  reserve: BlobName | null
+  adopt: AdoptFile | null
+  remove: BlobName | null
+  /** Which one is set. */
+  readonly request: 'findMissing' | 'read' | 'put' | 'lease' | 'release' | 'locate' | 'populate' | 'drop' | 'reserve' | 'adopt' | 'remove' | undefined
+}
+
+export interface StoreRequestInput {
+  id?: number | undefined
+  digestFunction?: number | undefined
+  findMissing?: DigestsInput | null | undefined
+  read?: ReadBlobsInput | null | undefined
+  put?: PutBlobsInput | null | undefined
+  lease?: LeaseBlobsInput | null | undefined
+  release?: ReleaseLeaseInput | null | undefined
+  locate?: LocateFilesInput | null | undefined
+  populate?: BlobNameInput | null | undefined
+  drop?: BlobNameInput | null | undefined
+  reserve?: BlobNameInput | null | undefined
+  adopt?: AdoptFileInput | null | undefined
+  remove?: BlobNameInput | null | undefined
+}
+
+export interface Digests {
+  digests: build_bazel_remote_execution_v2.Digest[]
+}
+
+export interface DigestsInput {
+  digests?: readonly build_bazel_remote_execution_v2.DigestInput[] | undefined
+}
+
+export interface BlobName {
+  digest: build_bazel_remote_execution_v2.Digest | null
+}
+
+export interface BlobNameInput {
+  digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+}
+
+export interface ReadBlobs {
+  parts: WantedPart[]
+}
+
+export interface ReadBlobsInput {
+  parts?: readonly WantedPartInput[] | undefined
+}
+
+export interface WantedPart {
+  digest: build_bazel_remote_execution_v2.Digest | null
+  offset: number
+  maxBytes: number
+}
+
+export interface WantedPartInput {
+  digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  offset?: number | undefined
+  maxBytes?: number | undefined
+}
+
+export interface BlobPart {
+  data: Buffer
+  failure: google_rpc.Status | null
+}
+
+export interface BlobPartInput {
+  data?: Uint8Array | undefined
+  failure?: google_rpc.StatusInput | null | undefined
+}
+
+export interface PutBlobs {
+  blobs: NamedBytes[]
+  areResults: boolean
+}
+
+export interface PutBlobsInput {
+  blobs?: readonly NamedBytesInput[] | undefined
+  areResults?: boolean | undefined
+}
+
+export interface NamedBytes {
+  digest: build_bazel_remote_execution_v2.Digest | null
+  data: Buffer
+}
+
+export interface NamedBytesInput {
+  digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  data?: Uint8Array | undefined
+}
+
+export interface LeaseBlobs {
+  leaseId: number
+  digests: build_bazel_remote_execution_v2.Digest[]
+}
+
+export interface LeaseBlobsInput {
+  leaseId?: number | undefined
+  digests?: readonly build_bazel_remote_execution_v2.DigestInput[] | undefined
+}
+
+export interface ReleaseLease {
+  leaseId: number
+}
+
+export interface ReleaseLeaseInput {
+  leaseId?: number | undefined
+}
+
+export interface LocateFiles {
+  files: WantedFile[]
+}
+
+export interface LocateFilesInput {
+  files?: readonly WantedFileInput[] | undefined
+}
+
+export interface WantedFile {
+  digest: build_bazel_remote_execution_v2.Digest | null
+  isExecutable: boolean
+}
+
+export interface WantedFileInput {
+  digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  isExecutable?: boolean | undefined
+}
+
+export interface LocatedFile {
+  data: Buffer
+  path: string
+  sizeBytes: number
+  mtimeMs: number
+  failure: google_rpc.Status | null
+}
+
+export interface LocatedFileInput {
+  data?: Uint8Array | undefined
+  path?: string | undefined
+  sizeBytes?: number | undefined
+  mtimeMs?: number | undefined
+  failure?: google_rpc.StatusInput | null | undefined
+}
+
+export interface AdoptFile {
+  digest: build_bazel_remote_execution_v2.Digest | null
+  path: string
+  sizeBytes: number
+  checksum: number
+  mtimeMs: number
+}
+
+export interface AdoptFileInput {
+  digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  path?: string | undefined
+  sizeBytes?: number | undefined
+  checksum?: number | undefined
+  mtimeMs?: number | undefined
+}
+
+export interface StoreResponse {
+  id: number
+  failure: google_rpc.Status | null
+  missing: Digests | null
+  parts: BlobPart[]
+  outcomes: google_rpc.Status[]
+  located: LocatedFile[]
+  place: ReservedPlace | null
+}
+
+export interface StoreResponseInput {
+  id?: number | undefined
+  failure?: google_rpc.StatusInput | null | undefined
+  missing?: DigestsInput | null | undefined
+  parts?: readonly BlobPartInput[] | undefined
+  outcomes?: readonly google_rpc.StatusInput[] | undefined
+  located?: readonly LocatedFileInput[] | undefined
+  place?: ReservedPlaceInput | null | undefined
+}
+
+export interface ReservedPlace {
+  path: string
+  isSynced: boolean
+}
+
+export interface ReservedPlaceInput {
+  path?: string | undefined
+  isSynced?: boolean | undefined
 }
