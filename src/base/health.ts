@@ -1,12 +1,13 @@
 /** The status of one component, as the health report shows it (interface specification 2.6). */
 export type HealthStatus =
-  | { readonly state: 'Ok' | 'Initializing' | 'Warning'; readonly structName: string; readonly message: string }
-  | { readonly state: 'Failed'; readonly structName: string; readonly message: string; readonly error: string }
+  | { readonly state: 'Ok' | 'Initializing' | 'Warning'; readonly message: string }
+  | { readonly state: 'Failed'; readonly message: string; readonly error: string }
 
 /** A component asks to be watched: `namespace` like `/stores/CAS`, `component` like `stores/CAS`. */
 export interface HealthProbe {
   readonly namespace: string
   readonly component: string
+  /** The class that does the work, as the report names it. */
   readonly structName: string
   check(signal: AbortSignal): Promise<HealthStatus>
 }

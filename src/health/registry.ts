@@ -94,7 +94,7 @@ const ask = async (probe: HealthProbe, timeoutMs: number): Promise<HealthReport>
     return {
       namespace,
       component,
-      status: answer === LATE ? { Timeout: { struct_name: structName } } : shape(answer),
+      status: answer === LATE ? { Timeout: { struct_name: structName } } : shape(answer, structName),
     }
   } finally {
     patience.abort()
@@ -106,12 +106,12 @@ const check = async (probe: HealthProbe, signal: AbortSignal): Promise<HealthSta
     return await probe.check(signal)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return { state: 'Failed', structName: probe.structName, message: 'the health check failed', error: reason }
+    return { state: 'Failed', message: 'the health check failed', error: reason }
   }
 }
 
-const shape = (status: HealthStatus): HealthReport['status'] => {
-  const { structName: struct_name, message } = status
+const shape = (status: HealthStatus, struct_name: string): HealthReport['status'] => {
+  const { message } = status
   return {
     [status.state]:
       status.state === 'Failed' ? { struct_name, message, error: status.error } : { struct_name, message },

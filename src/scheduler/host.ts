@@ -281,6 +281,6 @@ export class SchedulerHost implements Scheduler {
     const stranded = unmatched === 0 ? '' : `, ${unmatched} of them for which there is no worker`
     const message = `${connected} workers connected, ${running} attempts running, ${queued} actions queued${stranded}`
     const isFine = connected > 0 && unmatched === 0
-    return { state: isFine ? 'Ok' : 'Warning', structName: SimpleScheduler.name, message }
+    return { state: isFine ? 'Ok' : 'Warning', message }
   }
 }

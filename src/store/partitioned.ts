@@ -75,16 +75,14 @@ export abstract class PartitionedStore extends BaseStore {
 
   /** No part can stand in for another: it is as well as the worst of them. */
   async health(call: Call): Promise<HealthStatus> {
-    const structName = this.constructor.name
     const found = await Promise.all(this.#parts.map(([, store]) => store.health(call)))
     const states = ['Failed', 'Initializing', 'Warning'] as const
     for (const state of states) {
       const part = found.findIndex((status) => status.state === state)
       const status = found[part]
-      if (status !== undefined)
-        return { ...status, structName, message: `${this.#parts[part]?.[0]}: ${status.message}` }
+      if (status !== undefined) return { ...status, message: `${this.#parts[part]?.[0]}: ${status.message}` }
     }
-    return { state: 'Ok', structName, message: `all ${found.length} stores work` }
+    return { state: 'Ok', message: `all ${found.length} stores work` }
   }
 
   #storeOf(digest: Digest): Store {

@@ -121,14 +121,14 @@ export class Connection {
     clearTimeout(timer)
   }
 
-  health(structName: string): HealthStatus {
+  health(): HealthStatus {
     const { address, timeoutMs, clock } = this.#options
-    if (this.#isWelcome) return { state: 'Ok', structName, message: `connected to ${address} as ${this.#workerId}` }
+    if (this.#isWelcome) return { state: 'Ok', message: `connected to ${address} as ${this.#workerId}` }
     const { kind = LOST, text = 'no answer' } = this.#trouble ?? {}
-    if (kind !== LOST) return { state: 'Failed', structName, message: kind, error: text }
+    if (kind !== LOST) return { state: 'Failed', message: kind, error: text }
     const message = `connecting to the scheduler at ${address}`
-    if (clock.now() - this.#lostMs <= timeoutMs) return { state: 'Initializing', structName, message }
-    return { state: 'Failed', structName, message, error: text }
+    if (clock.now() - this.#lostMs <= timeoutMs) return { state: 'Initializing', message }
+    return { state: 'Failed', message, error: text }
   }
 
   async #connect(): Promise<void> {

@@ -88,7 +88,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   connection.start()
   return {
     name,
-    health: () => workDirectory.health('LocalWorker') ?? connection.health('LocalWorker'),
+    health: () => workDirectory.health() ?? connection.health(),
     close: async (drainMs) => {
       isClosing = true
       attempts.close()

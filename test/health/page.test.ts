@@ -18,7 +18,6 @@ const ask = async (pages: ReturnType<typeof pagesOf>, path: string) => {
 
 const says = (state: 'Ok' | 'Initializing' | 'Warning') => async (): Promise<HealthStatus> => ({
   state,
-  structName: 'MemoryStore',
   message: 'so it is',
 })
 
@@ -56,7 +55,7 @@ t.test('a process that lives is told from one that is ready', async (t) => {
 t.test('a report that cannot be serialized is a 500 that says so', async (t) => {
   const message = 12n as unknown as string
   const { status, contentType, body } = await ask(
-    pagesOf('/status', async () => ({ state: 'Ok', structName: 'MemoryStore', message })),
+    pagesOf('/status', async () => ({ state: 'Ok', message })),
     '/status',
   )
   t.equal(status, 500)

@@ -10,12 +10,12 @@ const probe = (name: string, check: (signal: AbortSignal) => Promise<HealthStatu
   check,
 })
 
-const ok = async (): Promise<HealthStatus> => ({ state: 'Ok', structName: 'ProbeStore', message: 'works' })
+const ok = async (): Promise<HealthStatus> => ({ state: 'Ok', message: 'works' })
 
 t.test('a report has one element per component, sorted, in the shape of the specification', async (t) => {
   const registry = new HealthRegistry()
   registry.register(probe('b', ok))
-  registry.register(probe('a', async () => ({ state: 'Warning', structName: 'ProbeStore', message: 'nearly full' })))
+  registry.register(probe('a', async () => ({ state: 'Warning', message: 'nearly full' })))
   const reports = await registry.report(1_000)
   t.strictSame(reports, [
     {
@@ -81,7 +81,7 @@ t.test('a component is told in the log when its state changes, once', async (t) 
     await Promise.all([registry.report(20), registry.report(20)])
     return lines.splice(0)
   }
-  const fine = { structName: 'ProbeStore', message: 'fine' }
+  const fine = { message: 'fine' }
   const failed = Promise.resolve({ ...fine, state: 'Failed', message: 'no', error: 'full' } as const)
   t.same(await said(Promise.resolve({ ...fine, state: 'Initializing' })), [], 'what only begins is not told')
   t.same(await said(failed), ['error a component does not work component=stores/a state=Failed reason="no: full"\n'])

@@ -94,7 +94,7 @@ export class FileStore extends BaseStore {
   }
 
   async health() {
-    return { state: 'Ok' as const, structName: 'FileStore', message: '' }
+    return { state: 'Ok' as const, message: '' }
   }
 
   #write(digest: Digest, bytes: Buffer): void {

@@ -1,5 +1,4 @@
 import type { Call } from '../../base/call.js'
-import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Lz4, Zstd } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -62,10 +61,6 @@ export class CompressionStore extends ForwardingStore {
     }
     const blob = await this.backend.get(digest, { offset: 0, limit: storedBound(range.offset + range.limit) }, call)
     return this.#unpacked(blob, digest, range, call)
-  }
-
-  override async health(call: Call): Promise<HealthStatus> {
-    return { ...(await this.backend.health(call)), structName: CompressionStore.name }
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {

@@ -128,7 +128,6 @@ export class FilesystemStore extends BaseStore {
   }
 
   async health({ signal }: Call): Promise<HealthStatus> {
-    const structName = FilesystemStore.name
     const { layout, index } = this.#shelf
     const { damagedCount } = this.#parts.inspection
     const tempPath = layout.nextTempPath()
@@ -145,15 +144,15 @@ export class FilesystemStore extends BaseStore {
       signal.throwIfAborted()
     } catch (error) {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileError(error, 'write').message
-      return { state: 'Failed', structName, message: 'cannot write and delete a file', error: reason }
+      return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
     }
     const { failure, hasReconciled } = this.#parts.upkeep
     if (failure !== undefined) {
-      return { state: 'Failed', structName, message: 'cannot read a folder of its files', error: failure }
+      return { state: 'Failed', message: 'cannot read a folder of its files', error: failure }
     }
     const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
     const state = hasReconciled ? 'Ok' : 'Initializing'
-    return { state, structName, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
+    return { state, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 
   override get usage(): StoreUsage {

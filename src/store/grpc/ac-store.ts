@@ -58,7 +58,7 @@ export class GrpcActionCacheStore extends BaseStore {
   }
 
   override health({ signal }: Call): Promise<HealthStatus> {
-    return this.#health(GrpcActionCacheStore.name, signal)
+    return this.#health(signal)
   }
 
   /** The result as it is on the wire. */

@@ -142,7 +142,7 @@ export class GrpcCasStore extends BaseStore {
   }
 
   override health({ signal }: Call): Promise<HealthStatus> {
-    return this.#options.health(GrpcCasStore.name, signal)
+    return this.#options.health(signal)
   }
 
   async #stream(digest: Digest, offset: number, end: number, isZstd: boolean, call: Call): Promise<Blob> {

@@ -1,5 +1,4 @@
 import type { Call } from '../../base/call.js'
-import type { HealthStatus } from '../../base/health.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
@@ -65,10 +64,6 @@ class CompletenessCheckingStore extends ForwardingStore {
     const referenced = await this.#referencedBy(bytes, action, call)
     await this.#checkOutputs(referenced, call)
     return Blob.ofPart(bytes, range, action.key)
-  }
-
-  override async health(call: Call): Promise<HealthStatus> {
-    return { ...(await this.backend.health(call)), structName: CompletenessCheckingStore.name }
   }
 
   async #checkOutputs(referenced: ReferencedBlobs, call: Call): Promise<void> {

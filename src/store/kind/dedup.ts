@@ -71,11 +71,10 @@ class DedupStore extends BaseStore {
   }
 
   async health(call: Call): Promise<HealthStatus> {
-    const structName = DedupStore.name
     const [index, content] = await Promise.all([this.#parts.index.health(call), this.#parts.content.health(call)])
-    if (index.state !== 'Ok') return { ...index, structName, message: `index_store: ${index.message}` }
-    if (content.state !== 'Ok') return { ...content, structName, message: `content_store: ${content.message}` }
-    return { state: 'Ok', structName, message: 'both stores work' }
+    if (index.state !== 'Ok') return { ...index, message: `index_store: ${index.message}` }
+    if (content.state !== 'Ok') return { ...content, message: `content_store: ${content.message}` }
+    return { state: 'Ok', message: 'both stores work' }
   }
 
   /** So that what is gone is said before there is a blob. */

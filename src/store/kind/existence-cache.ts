@@ -1,5 +1,4 @@
 import type { Call } from '../../base/call.js'
-import type { HealthStatus } from '../../base/health.js'
 import { isStatus } from '../../base/status-error.js'
 import type { ExistenceCacheOptions } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -71,10 +70,6 @@ class ExistenceCacheStore extends ForwardingStore {
     this.#forget(digest)
     await this.backend.remove(digest, call)
     this.#forget(digest)
-  }
-
-  override async health(call: Call): Promise<HealthStatus> {
-    return { ...(await this.backend.health(call)), structName: ExistenceCacheStore.name }
   }
 
   #remember(digests: readonly Digest[], asOf: number): void {

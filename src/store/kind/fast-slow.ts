@@ -113,13 +113,12 @@ class FastSlowStore extends BaseStore {
   }
 
   async health(call: Call): Promise<HealthStatus> {
-    const structName = FastSlowStore.name
     const [fast, slow] = await Promise.all([this.#fast.health(call), this.#slow.health(call)])
-    if (slow.state !== 'Ok') return { ...slow, structName, message: `slow: ${slow.message}` }
-    if (fast.state === 'Ok') return { state: 'Ok', structName, message: 'both tiers work' }
+    if (slow.state !== 'Ok') return { ...slow, message: `slow: ${slow.message}` }
+    if (fast.state === 'Ok') return { state: 'Ok', message: 'both tiers work' }
     // Without fast the store still answers, only slower, unless fast is what holds the blobs.
-    if (!this.#slowTakesUploads) return { ...fast, structName, message: `fast: ${fast.message}` }
-    return { state: 'Warning', structName, message: `fast: ${fast.message}` }
+    if (!this.#slowTakesUploads) return { ...fast, message: `fast: ${fast.message}` }
+    return { state: 'Warning', message: `fast: ${fast.message}` }
   }
 
   /** Stops what goes on behind the back of every call. */

@@ -67,7 +67,7 @@ class MemoryStore extends BaseStore {
 
   async health(): Promise<HealthStatus> {
     const message = `keeps ${this.#index.count} blobs of ${this.#index.bytes} bytes`
-    return { state: 'Ok', structName: MemoryStore.name, message }
+    return { state: 'Ok', message }
   }
 
   /**

@@ -28,7 +28,7 @@ class NoopStore extends BaseStore {
   async remove(): Promise<void> {}
 
   async health(): Promise<HealthStatus> {
-    return { state: 'Ok', structName: NoopStore.name, message: 'keeps nothing' }
+    return { state: 'Ok', message: 'keeps nothing' }
   }
 }
 

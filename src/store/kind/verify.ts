@@ -1,5 +1,4 @@
 import type { Call } from '../../base/call.js'
-import type { HealthStatus } from '../../base/health.js'
 import type { VerifyOptions } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Blob } from '../../stream/blob/blob.js'
@@ -21,10 +20,6 @@ class VerifyStore extends ForwardingStore {
   constructor(backend: Store, { verify_size: checksSize, verify_hash: checksHash }: VerifyOptions) {
     super(backend)
     this.#checks = { checksSize, checksHash }
-  }
-
-  override async health(call: Call): Promise<HealthStatus> {
-    return { ...(await this.backend.health(call)), structName: VerifyStore.name }
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {

@@ -107,8 +107,8 @@ export class ObjectStore extends BaseStore {
     await requests.run(call, (signal) => bucket.remove(this.#keyOf(digest), signal))
   }
 
-  async health({ signal }: Call): Promise<HealthStatus> {
-    return { ...(await connectionHealth(this.connection, signal)), structName: ObjectStore.name }
+  health({ signal }: Call): Promise<HealthStatus> {
+    return connectionHealth(this.connection, signal)
   }
 
   get connection(): Connection {

@@ -90,7 +90,7 @@ export class RedisStore extends BaseStore {
   }
 
   override health({ signal }: Call): Promise<HealthStatus> {
-    return connectionHealth({ ...this.#options.connection, structName: RedisStore.name }, signal)
+    return connectionHealth(this.#options.connection, signal)
   }
 
   /** Answers 1 of what is there, which counts as used from then on. */

@@ -17,13 +17,13 @@ export interface Connection {
 
 /** The state of a connection to a backend, asked anew each time: one that came back is well without a restart. */
 export const connectionHealth = async (connection: Connection, signal: AbortSignal): Promise<HealthStatus> => {
-  const { name, structName, timeoutMs, ping, failureOf } = connection
+  const { name, timeoutMs, ping, failureOf } = connection
   try {
     await before(timeoutMs, `${name} did not answer`, signal, ping)
-    return { state: 'Ok', structName, message: `connected to ${name}` }
+    return { state: 'Ok', message: `connected to ${name}` }
   } catch (thrown) {
     const { code, message } = failureOf(thrown)
-    return { state: 'Failed', structName, message: `no connection to ${name}`, error: `${codeName(code)}: ${message}` }
+    return { state: 'Failed', message: `no connection to ${name}`, error: `${codeName(code)}: ${message}` }
   }
 }
 

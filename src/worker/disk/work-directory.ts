@@ -72,9 +72,9 @@ export class WorkDirectory {
   }
 
   /** Why nothing can run now, if so. */
-  health(structName: string): HealthStatus | undefined {
+  health(): HealthStatus | undefined {
     if (this.#failure === undefined) return undefined
-    return { state: 'Failed', structName, message: 'no directory for actions can be made', error: this.#failure }
+    return { state: 'Failed', message: 'no directory for actions can be made', error: this.#failure }
   }
 
   /** Resolves when everything discarded so far is gone. */

@@ -445,10 +445,10 @@ t.test('a removed blob is gone from both', async (t) => {
 t.test('health names the tier', async (t) => {
   const { fast, slow, store } = await setUp()
   t.equal((await store.health(call)).state, 'Ok')
-  const failing = async () => ({ state: 'Failed', structName: 'X', message: 'no disk', error: 'EIO' }) as const
+  const failing = async () => ({ state: 'Failed', message: 'no disk', error: 'EIO' }) as const
   const unwell = (backend: Store): Store => Object.assign(new Watched(backend), { health: failing })
   const slowFails = await tiers(fast, unwell(slow))
-  t.match(await slowFails.health(call), { state: 'Failed', structName: 'FastSlowStore', message: 'slow: no disk' })
+  t.match(await slowFails.health(call), { state: 'Failed', message: 'slow: no disk' })
   const fastFails = await tiers(unwell(fast), slow)
   t.match(await fastFails.health(call), { state: 'Warning', message: 'fast: no disk' })
 })

@@ -111,6 +111,6 @@ t.test('one store that is gone leaves the blobs of the others', async (t) => {
   t.ok(held.length > 5 && held.length < 25)
   const [broken] = stores
   if (broken === undefined) return
-  broken.health = async () => ({ state: 'Failed', structName: 'X', message: 'is gone', error: 'refused' })
-  t.match(await store.health(call), { state: 'Failed', structName: 'ShardStore', message: '0: is gone' })
+  broken.health = async () => ({ state: 'Failed', message: 'is gone', error: 'refused' })
+  t.match(await store.health(call), { state: 'Failed', message: '0: is gone' })
 })

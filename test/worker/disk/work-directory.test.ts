@@ -103,11 +103,11 @@ t.test('where no directory can be made, health says so until one can', async (t)
   const refusal = { code: 14, message: 'no directory for an action can be made on this worker' }
   await t.rejects(work.create(), refusal)
   await t.rejects(work.create(), refusal)
-  t.match(work.health('W'), { state: 'Failed', error: `${path}: a file is in its place (EEXIST)` })
+  t.match(work.health(), { state: 'Failed', error: `${path}: a file is in its place (EEXIST)` })
   t.equal(said.length, 1, 'said once')
   rmSync(path)
   await work.create()
-  t.equal(work.health('W'), undefined)
+  t.equal(work.health(), undefined)
 })
 
 t.test('closing leaves what is not removed yet to the next worker', async (t) => {
