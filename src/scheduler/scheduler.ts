@@ -25,9 +25,9 @@ import type { StatusError } from '../base/status-error.js'
 import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../reapi/digest.js'
 import type { PlatformProperty } from '../reapi/platform.js'
-import type { ActionRequest, OperationState, Outcome, StartAttempt, WorkerOffer } from './state.js'
+import type { ActionRequest, OperationState, Outcome, StartAttempt, WorkerOffer } from './simple/state/state.js'
 
-export type { ActionRequest, OperationState, Outcome, Stage, StartAttempt, WorkerOffer } from './state.js'
+export type { ActionRequest, OperationState, Outcome, Stage, StartAttempt, WorkerOffer } from './simple/state/state.js'
 
 /** What is done with a result before clients see it, once an execution. Must end in bounded time. */
 export type Settle = (response: ExecuteResponse) => Promise<ExecuteResponse>

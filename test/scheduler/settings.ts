@@ -1,4 +1,4 @@
-import { type SimpleSettings, simpleSettings } from '../../src/scheduler/settings.js'
+import { type SimpleSettings, simpleSettings } from '../../src/scheduler/simple/settings.js'
 
 /** What the schema's defaults come to. */
 export const defaultSettings: SimpleSettings = simpleSettings({
@@ -14,4 +14,8 @@ export const defaultSettings: SimpleSettings = simpleSettings({
   fallback_match_interval_s: 5,
   no_worker_timeout_s: 60,
   max_queued_actions: 100_000,
+  max_queued_actions_per_instance: 0,
+  max_running_actions_per_instance: 0,
+  priority_ageing_s: 60,
+  hold_worker_after_s: 30,
 })

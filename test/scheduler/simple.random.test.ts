@@ -4,12 +4,14 @@ import { StatusError } from '../../src/base/status-error.js'
 import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import type { SchedulerMeter } from '../../src/scheduler/meter.js'
-import { hasRoom, isCapable } from '../../src/scheduler/pool.js'
-import type { MatchKind } from '../../src/scheduler/requirement.js'
-import type { SimpleSettings } from '../../src/scheduler/settings.js'
-import { SimpleScheduler } from '../../src/scheduler/simple.js'
-import type { Command, WorkerOffer } from '../../src/scheduler/state.js'
+import { SimpleScheduler } from '../../src/scheduler/simple/machine.js'
+import type { SchedulerMeter } from '../../src/scheduler/simple/meter.js'
+import type { Bucket } from '../../src/scheduler/simple/queue/queue.js'
+import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
+import type { MatchKind, Requirement } from '../../src/scheduler/simple/state/requirement.js'
+import type { Command, Worker, WorkerOffer } from '../../src/scheduler/simple/state/state.js'
+import type { Dispatch } from '../../src/scheduler/simple/workers/dispatch.js'
+import { hasPlace, hasRoom } from '../../src/scheduler/simple/workers/pool.js'
 import { defaultSettings } from './settings.js'
 
 const declared = new Map<string, MatchKind>([
@@ -32,6 +34,10 @@ const settings: SimpleSettings = {
   maxQueuedActions: 6,
   maxRetainedOperations: 8,
   fallbackMatchIntervalMs: undefined,
+  maxQueuedActionsPerInstance: 4,
+  maxRunningPerInstance: 3,
+  priorityAgeingMs: 50,
+  holdWorkerAfterMs: 60,
 }
 
 const response: ExecuteResponse = { result: null, cachedResult: false, status: null, serverLogs: {}, message: '' }
@@ -170,7 +176,7 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     world.names.push(name)
     world.requestOf.set(name, properties)
     const digest = Digest.of(Buffer.from([a % requests.length, b % 2]), digestFunctions.SHA256)
-    world.apply(world.machine.open(world.nowMs, name, '', digest))
+    world.apply(world.machine.open(world.nowMs, name, a % 3 === 0 ? 'one' : 'two', digest))
     if (a % 4 > 0) {
       world.apply(world.machine.clientAttached(world.nowMs, name))
       world.attached.push(name)
@@ -178,6 +184,7 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     const request = {
       properties: properties.map(([property, value]) => ({ name: property, value })),
       priority: b % 3,
+      invocation: `${b % 2}`,
       isShareable: b % 5 > 0,
     }
     try {
@@ -317,17 +324,62 @@ const checkInvariants = (world: World): void => {
       [...known].some((worker) => worker.id === id),
       `${id} is known`,
     )
+  checkShares(dispatch)
   for (const bucket of dispatch.queue.buckets) {
-    assert(bucket.waiting.size === bucket.arrivals.size && bucket.waiting.size > 0, 'a bucket holds what waits')
+    const mayRun = [...bucket.lanes.keys()].some(({ running }) => running < settings.maxRunningPerInstance)
+    assert(waitingIn(bucket) === bucket.arrivals.size && bucket.arrivals.size > 0, 'a bucket holds what waits')
     for (const worker of known) {
-      const could = isCapable(worker, bucket.requirement)
-      assert(bucket.capable.has(worker) === could, 'knows which workers can serve it')
-      assert(!could || !hasRoom(worker, bucket.requirement), 'nothing waits that a worker has room for')
+      const could = worker.isDraining ? false : couldRun(worker, bucket.requirement)
+      const own = dispatch.index.classOf(worker)
+      assert((own !== undefined && bucket.capable.has(own)) === could, 'knows which workers can serve it')
+      assert(!could || !mayRun || !hasRoom(worker, bucket.requirement), 'nothing waits that a worker has room for')
     }
-    for (const worker of bucket.capable) assert(known.has(worker), 'forgets workers that are gone')
+    for (const { workers } of bucket.capable) {
+      for (const worker of workers) assert(known.has(worker), 'forgets workers that are gone')
+    }
     assert((bucket.capable.size === 0) === (bucket.unmatchedSinceMs !== undefined), 'knows that nobody can serve it')
   }
 }
+
+/** Of an offer, without the index. */
+const couldRun = ({ offer: { properties } }: Worker, { exact, minimum, present }: Requirement): boolean =>
+  exact.every(({ name, value }) => properties.get(name)?.includes(value)) &&
+  [...minimum].every(([name, amount]) => (properties.get(name) ?? []).some((value) => Number(value) >= amount)) &&
+  present.every((name) => properties.has(name))
+
+const waitingIn = ({ lanes }: Bucket): number =>
+  [...lanes.values()].flatMap((own) => [...own.values()]).reduce((sum, { size }) => sum + size, 0)
+
+const checkShares = ({ queue, attempts, index }: Dispatch): void => {
+  const seats = [...attempts.values()].filter(({ seat }) => seat !== undefined)
+  let queued = 0
+  for (const tenant of queue.tenants.all) {
+    const own = seats.filter(({ seat }) => seat?.tenant === tenant).length
+    assert(tenant.running === own, `${tenant.name} has ${own} places, counted ${tenant.running}`)
+    assert(own <= settings.maxRunningPerInstance, 'no instance has more places than it may')
+    assert(tenant.queued <= settings.maxQueuedActionsPerInstance + REQUEUED, 'no instance has more queued than it may')
+    queued += tenant.queued
+    for (const what of ['running', 'queued'] as const) {
+      const sum = [...tenant.invocations.values()].reduce((all, share) => all + share[what], 0)
+      assert(sum === tenant[what], `${what} of invocations add up`)
+    }
+  }
+  assert(queued === queue.size, 'instances count what waits')
+  assert(
+    seats.every(({ hasReleased }) => !hasReleased),
+    'who takes a share holds a place',
+  )
+  for (const { workers, free } of index.classes) {
+    const withPlace = [...workers].filter(hasPlace)
+    assert(free.size === withPlace.length && withPlace.every(({ heapIndex }) => heapIndex >= 0), 'knows who is free')
+    for (const { heldFor } of workers) {
+      assert(heldFor === undefined || queue.bySignature(heldFor) !== undefined, 'held for what waits')
+    }
+  }
+}
+
+/** What is queued again was in already: it is not refused. */
+const REQUEUED = 8
 
 const checkEnd = (world: World): void => {
   for (const id of [...world.connected.keys()]) world.apply(world.machine.workerDisconnected(world.nowMs, id))
@@ -345,6 +397,7 @@ const checkEnd = (world: World): void => {
     executions: [...executions].length,
     attempts: dispatch.attempts.size,
     workers: [...workers.all].length,
+    tenants: dispatch.queue.tenants.size,
   }
   const rest = { ...left, deadlines: deadlines.size, operations: [...world.machine.operations()].length }
   for (const [what, count] of Object.entries(rest)) assert(count === 0, `${count} ${what} are left over`)

@@ -1,97 +1,8 @@
 import t from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
-import { codec } from '../../src/proto/codec.js'
-import { Digest } from '../../src/reapi/digest.js'
-import { digestFunctions } from '../../src/reapi/digest-function.js'
-import type { PlatformProperty } from '../../src/reapi/platform.js'
-import type { MatchKind } from '../../src/scheduler/requirement.js'
-import type { SimpleSettings } from '../../src/scheduler/settings.js'
-import { SimpleScheduler } from '../../src/scheduler/simple.js'
-import type { Command, OperationState, WorkerOffer } from '../../src/scheduler/state.js'
-import { defaultSettings } from './settings.js'
-
-const declared = new Map<string, MatchKind>([
-  ['os', 'exact'],
-  ['cpu', 'minimum'],
-  ['pool', 'priority'],
-  ['label', 'ignore'],
-])
-const response = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
-const error = new StatusError('INTERNAL', 'disk on fire')
-
-type Pairs = readonly (readonly [string, string])[]
-
-/** A scheduler with a clock, and what came of it so far. */
-class Bench {
-  readonly machine: SimpleScheduler
-  nowMs = 0
-  readonly commands: Command[] = []
-  #operations = 0
-
-  constructor(settings: Partial<SimpleSettings> = {}) {
-    this.machine = new SimpleScheduler({ ...defaultSettings, supportedPlatformProperties: declared, ...settings })
-  }
-
-  do(commands: readonly Command[]): readonly Command[] {
-    for (const command of commands) this.commands.push(command)
-    return commands
-  }
-
-  enqueue(pairs: Pairs = [], parts: { priority?: number; isShareable?: boolean; action?: string } = {}): string {
-    const name = `operations/${++this.#operations}`
-    const digest = Digest.of(Buffer.from(parts.action ?? name), digestFunctions.SHA256)
-    this.do(this.machine.open(this.nowMs, name, '', digest))
-    this.do(this.machine.clientAttached(this.nowMs, name))
-    const properties = pairs.map(([property, value]): PlatformProperty => ({ name: property, value }))
-    const { priority = 0, isShareable = true } = parts
-    this.do(this.machine.enqueue(this.nowMs, name, { properties, priority, isShareable }))
-    return name
-  }
-
-  worker(id: string, pairs: readonly (readonly [string, ...string[]])[] = [], maxInflightAttempts = Infinity): void {
-    const properties = new Map(pairs.map(([name, ...values]) => [name, values]))
-    const offer: WorkerOffer = { name: id, properties, maxInflightAttempts }
-    this.do(this.machine.workerConnected(this.nowMs, id, offer, []))
-  }
-
-  /** Lets time pass while these workers keep talking. */
-  pass(ms: number, alive: readonly string[] = []): void {
-    for (const untilMs = this.nowMs + ms; this.nowMs < untilMs; ) {
-      this.nowMs = Math.min(untilMs, this.nowMs + 100)
-      for (const id of alive) this.do(this.machine.keepAlive(this.nowMs, id))
-      this.do(this.machine.tick(this.nowMs))
-    }
-  }
-
-  fail(workerId: string, attemptId: string): void {
-    this.do(this.machine.workerError(this.nowMs, workerId, attemptId, error))
-  }
-
-  finish(workerId: string, attemptId: string): void {
-    const settled = this.do(this.machine.report(this.nowMs, workerId, attemptId, response))
-    for (const command of settled) {
-      if (command.kind === 'settle') this.do(this.machine.settled(this.nowMs, command.executionId, { response }))
-    }
-  }
-
-  /** `worker operation attempt` of each start so far. */
-  get starts(): string[] {
-    return this.of('start').map(({ workerId, start }) => `${workerId} ${start.operationName} ${start.attemptId}`)
-  }
-
-  of<K extends Command['kind']>(kind: K): Extract<Command, { kind: K }>[] {
-    return this.commands.filter((command): command is Extract<Command, { kind: K }> => command.kind === kind)
-  }
-
-  state(name: string): OperationState | undefined {
-    return this.machine.get(name)
-  }
-
-  failure(name: string): StatusError | undefined {
-    const outcome = this.state(name)?.outcome
-    return outcome !== undefined && 'error' in outcome ? outcome.error : undefined
-  }
-}
+import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
+import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
+import { Bench, type Pairs, response } from './bench.js'
 
 t.test('supported_platform_properties: who may run what', async (t) => {
   const cases: [string, Pairs, (readonly [string, ...string[]])[], boolean][] = [
@@ -457,14 +368,14 @@ t.test('100,000 queued actions: an event costs what it costs with few', async (t
     for (let index = 0; index < count; index++) bench.enqueue([['os', 'linux']], { priority: index % 7 })
   }
   const cycle = (runs: number): number => {
-    const begunMs = performance.now()
+    const begunMs = cpuMs()
     for (let run = 0; run < runs; run++) {
       const { start } = bench.of('start').at(-1) ?? {}
       bench.commands.length = 0
       bench.finish('w', start?.attemptId ?? '')
       bench.do(bench.machine.tick(bench.nowMs))
     }
-    return performance.now() - begunMs
+    return cpuMs() - begunMs
   }
   queue(1_500)
   bench.commands.length = 0
@@ -476,8 +387,14 @@ t.test('100,000 queued actions: an event costs what it costs with few', async (t
   if (last !== undefined) bench.commands.push(last)
   const manyMs = cycle(500)
   t.ok(manyMs < 20 * fewMs + 250, `${manyMs} ms instead of ${fewMs} ms for 500 runs`)
-  const before = performance.now()
+  const before = cpuMs()
   for (const { name } of [...bench.machine.operations()].slice(-50_000))
     bench.do(bench.machine.cancel(bench.nowMs, name))
-  t.ok(performance.now() - before < 10_000, 'cancelling from the middle')
+  t.ok(cpuMs() - before < 10_000, 'cancelling from the middle')
 })
+
+/** Of this process: what others do on the machine does not count. */
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}

@@ -804,6 +804,22 @@ export interface SimpleSchedulerOptions {
    * Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.
    */
   readonly max_queued_actions: number
+  /**
+   * Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.
+   */
+  readonly max_queued_actions_per_instance: number
+  /**
+   * Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.
+   */
+  readonly max_running_actions_per_instance: number
+  /**
+   * Seconds of waiting that count as much as one step of priority, so that what is not urgent is not passed by for ever. 0: they count nothing.
+   */
+  readonly priority_ageing_s: number
+  /**
+   * Seconds an action that asks for a `minimum` waits before one worker that could run it is given nothing else until it has room. 0: never.
+   */
+  readonly hold_worker_after_s: number
 }
 
 /**

@@ -10,6 +10,7 @@ import type {
   ExecuteRequest,
   WaitExecutionRequest,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { requestMetadata } from '../../proto/request-metadata.js'
 import type { Digest } from '../../reapi/digest.js'
 import { operationName, unknownOperation } from '../../reapi/operation-name.js'
 import { inInstance } from '../instance.js'
@@ -126,6 +127,8 @@ const decide = async (decision: Decision): Promise<void> => {
     return
   }
   const priority = request.executionPolicy?.priority ?? 0
-  const queued = { properties, priority, isShareable: isCacheable, trace: call.span?.context }
+  const asked = requestMetadata(call.metadata)
+  const invocation = typeof asked === 'object' ? asked.toolInvocationId : ''
+  const queued = { properties, priority, invocation, isShareable: isCacheable, trace: call.span?.context }
   instance.scheduler.enqueue(name, queued, keepResult(instance, action, doNotCache, call))
 }

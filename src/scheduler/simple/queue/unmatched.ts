@@ -1,8 +1,8 @@
-import { StatusError } from '../base/status-error.js'
-import type { Context } from './context.js'
+import { StatusError } from '../../../base/status-error.js'
+import type { Context } from '../state/context.js'
+import type { Execution, Worker } from '../state/state.js'
 import { explainMismatch } from './explain.js'
 import type { Bucket } from './queue.js'
-import type { Execution, Worker } from './state.js'
 
 /** Buckets that no worker can serve: says so in the log, and gives up on executions that waited too long for one. */
 export class Unmatched {
@@ -41,7 +41,7 @@ export class Unmatched {
 
   #log(bucket: Bucket): void {
     const { settings, deadlines, nowMs } = this.#context
-    const waiting = bucket.waiting.size === 1 ? '1 action waits' : `${bucket.waiting.size} actions wait`
+    const waiting = bucket.arrivals.size === 1 ? '1 action waits' : `${bucket.arrivals.size} actions wait`
     this.#context.log('warn', `No workers available: ${waiting}, ${this.#explain(bucket)}`)
     const intervalMs = settings.workerMatchLoggingIntervalMs
     if (intervalMs !== undefined) deadlines.set(bucket.logAgain, nowMs + intervalMs)

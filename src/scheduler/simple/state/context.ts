@@ -1,6 +1,6 @@
+import { type SchedulerMeter, unmetered } from '../meter.js'
+import type { SimpleSettings } from '../settings.js'
 import { Deadlines } from './deadlines.js'
-import { type SchedulerMeter, unmetered } from './meter.js'
-import type { SimpleSettings } from './settings.js'
 import type { Command } from './state.js'
 
 /**

@@ -1,5 +1,5 @@
-import type { SimpleSchedulerOptions } from '../config/config.js'
-import type { MatchKind } from './requirement.js'
+import type { SimpleSchedulerOptions } from '../../config/config.js'
+import type { MatchKind } from './state/requirement.js'
 
 /** What the `simple` scheduler can be told, normalised: every value is present and in milliseconds. */
 export interface SimpleSettings {
@@ -25,6 +25,14 @@ export interface SimpleSettings {
   readonly fallbackMatchIntervalMs: number | undefined
   /** Actions waiting for a worker beyond this many are refused. */
   readonly maxQueuedActions: number
+  /** Of one instance. */
+  readonly maxQueuedActionsPerInstance: number
+  /** Places that actions of one instance may have on workers at a time. */
+  readonly maxRunningPerInstance: number
+  /** Waiting this long counts as much as one step of priority; undefined: it counts nothing. */
+  readonly priorityAgeingMs: number | undefined
+  /** How long an action that needs much of a worker waits before one is kept free for it; undefined: for ever. */
+  readonly holdWorkerAfterMs: number | undefined
   /** Finished operations beyond this many are forgotten, oldest first, before their time. */
   readonly maxRetainedOperations: number
 }
@@ -43,6 +51,10 @@ export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings 
   workerMatchLoggingIntervalMs: unlessOff(options.worker_match_logging_interval_s),
   fallbackMatchIntervalMs: unlessOff(options.fallback_match_interval_s),
   maxQueuedActions: options.max_queued_actions,
+  maxQueuedActionsPerInstance: orNoLimit(options.max_queued_actions_per_instance),
+  maxRunningPerInstance: orNoLimit(options.max_running_actions_per_instance),
+  priorityAgeingMs: unlessOff(options.priority_ageing_s),
+  holdWorkerAfterMs: unlessOff(options.hold_worker_after_s),
   maxRetainedOperations: MAX_RETAINED_OPERATIONS,
 })
 
@@ -50,3 +62,5 @@ export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings 
 const MAX_RETAINED_OPERATIONS = 10_000
 
 const unlessOff = (seconds: number): number | undefined => (seconds > 0 ? seconds * 1000 : undefined)
+
+const orNoLimit = (count: number): number => (count > 0 ? count : Number.POSITIVE_INFINITY)

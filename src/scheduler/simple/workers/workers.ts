@@ -1,10 +1,10 @@
-import { StatusError } from '../base/status-error.js'
-import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Context } from './context.js'
-import { type Dispatch, releaseAndFeed } from './dispatch.js'
-import type { ActiveWorker } from './meter.js'
+import { StatusError } from '../../../base/status-error.js'
+import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { ActiveWorker } from '../meter.js'
+import type { Context } from '../state/context.js'
+import { Attempt, type Worker, type WorkerOffer } from '../state/state.js'
+import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve } from './pool.js'
-import { Attempt, type Worker, type WorkerOffer } from './state.js'
 
 /** Progress.Stage of the worker protocol. */
 const RUNNING = 2
@@ -66,6 +66,7 @@ export class Workers {
       this.#lose(before, new StatusError('UNAVAILABLE', `worker ${workerId} came back without this attempt`))
     }
     worker.isPaused = false
+    this.#dispatch.index.changed(worker)
     this.#dispatch.feed(worker)
   }
 
@@ -74,6 +75,7 @@ export class Workers {
     if (worker === undefined) return
     if (worker.isConnected) this.#context.meter.worker('disconnected')
     worker.isConnected = false
+    this.#dispatch.index.changed(worker)
     if (worker.attempts.size === 0) this.#remove(worker)
     else this.heard(workerId)
   }
@@ -119,7 +121,7 @@ export class Workers {
     attempt.progress = stage
     this.#dispatch.watchProgress(attempt)
     if (stage >= RUNNING && attempt.execution !== undefined) attempt.execution.refusedSinceMs = undefined
-    if (stage === UPLOADING_OUTPUTS) releaseAndFeed(this.#dispatch, attempt)
+    if (stage === UPLOADING_OUTPUTS) this.#dispatch.releaseAndFeed(attempt)
   }
 
   report(workerId: string, attemptId: string, response: ExecuteResponse): void {
@@ -161,7 +163,7 @@ export class Workers {
     if (attempt === undefined) return
     this.#dispatch.close(attempt)
     then(attempt)
-    releaseAndFeed(this.#dispatch, attempt)
+    this.#dispatch.releaseAndFeed(attempt)
     if (!attempt.worker.isConnected && attempt.worker.attempts.size === 0) this.#remove(attempt.worker)
   }
 
@@ -208,8 +210,10 @@ export class Workers {
 
   #pause(worker: Worker): void {
     worker.isPaused = true
+    this.#dispatch.index.changed(worker)
     worker.pause.onDue = () => {
       worker.isPaused = false
+      this.#dispatch.index.changed(worker)
       this.#dispatch.feed(worker)
     }
     this.#context.deadlines.set(worker.pause, this.#context.nowMs + PAUSE_MS)

@@ -12,6 +12,11 @@ export class Heap<T extends HeapItem> {
     this.#isBefore = isBefore
   }
 
+  /** In no particular order. */
+  get items(): readonly T[] {
+    return this.#items
+  }
+
   get size(): number {
     return this.#items.length
   }

@@ -1,5 +1,5 @@
-import { describeRequirement, type Requirement } from './requirement.js'
-import type { Worker } from './state.js'
+import { describeRequirement, type Requirement } from '../state/requirement.js'
+import type { Worker } from '../state/state.js'
 
 /** Why none of these workers could ever run something: what was asked, and what they offer under those names. */
 export const explainMismatch = (requirement: Requirement, workers: readonly Worker[]): string => {

@@ -1,5 +1,5 @@
-import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../reapi/digest.js'
+import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
 
 /** How a client's operation ended. `failure` is a command that failed, and whatever else is no other of these. */
 export type ExecutionResult = 'success' | 'failure' | 'timeout' | 'cache_hit' | 'cancelled'

@@ -1,7 +1,7 @@
-import { Code, StatusError } from '../base/status-error.js'
-import type { Digest } from '../reapi/digest.js'
+import { Code, StatusError } from '../../../base/status-error.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { ExecutionResult } from '../meter.js'
 import type { Context } from './context.js'
-import type { ExecutionResult } from './meter.js'
 import { Operation, type OperationState, type Outcome, type Stage } from './state.js'
 
 /** The clients' half: operations by name, who listens to them, and how long they are kept. */

@@ -1,9 +1,11 @@
-import { StatusError } from '../base/status-error.js'
-import type { Context } from './context.js'
-import { hasRoom, preferred, release, reserve } from './pool.js'
-import { Queue } from './queue.js'
-import { Attempt, type Execution, type Worker } from './state.js'
-import { Unmatched } from './unmatched.js'
+import { StatusError } from '../../../base/status-error.js'
+import { Holds } from '../queue/holds.js'
+import { Queue } from '../queue/queue.js'
+import { Unmatched } from '../queue/unmatched.js'
+import type { Context } from '../state/context.js'
+import { Attempt, type Execution, type Worker } from '../state/state.js'
+import { release, reserve } from './pool.js'
+import { WorkerIndex } from './worker-index.js'
 
 /** Told when an execution goes on: its stage changed, or it failed for good. */
 export interface Progressed {
@@ -13,13 +15,16 @@ export interface Progressed {
 
 /** The workers' half: which execution runs where, and what happens when that goes wrong. */
 export class Dispatch {
-  readonly queue = new Queue()
+  readonly queue: Queue
+  readonly index: WorkerIndex
   readonly attempts = new Map<string, Attempt>()
   readonly #unmatched: Unmatched
+  readonly #holds: Holds
   readonly #context: Context
   readonly #progressed: Progressed
   readonly #onOverdueKill: (worker: Worker, error: StatusError) => void
   #uses = 0
+  #mayMoreRun = false
 
   constructor(
     context: Context,
@@ -30,6 +35,10 @@ export class Dispatch {
     this.#context = context
     this.#progressed = progressed
     this.#onOverdueKill = onOverdueKill
+    const { allocationStrategy } = context.settings
+    this.index = new WorkerIndex(allocationStrategy)
+    this.queue = new Queue(this.index, context.settings)
+    this.#holds = new Holds(context, (worker) => this.feed(worker))
     this.#unmatched = new Unmatched(context, workers, (execution, error) => {
       this.#leaveQueue(execution)
       progressed.onFailed(execution, error)
@@ -39,8 +48,8 @@ export class Dispatch {
   /** Starts an execution, or queues it when no worker that can run it has room. */
   submit(execution: Execution): void {
     const { requirement } = execution
-    if (this.queue.bucketOf(requirement) === undefined) {
-      const worker = this.#choose(this.queue.capable(requirement), execution)
+    if (this.queue.bucketOf(requirement) === undefined && this.queue.mayRun(execution.first.instanceName)) {
+      const worker = this.index.choose(requirement, execution.failedOn)
       if (worker !== undefined) {
         this.#start(execution, worker)
         return
@@ -50,6 +59,7 @@ export class Dispatch {
     execution.waitingSinceMs = this.#context.nowMs
     const opened = this.queue.add(execution)
     if (opened?.capable.size === 0) this.#unmatched.began(opened)
+    if (opened !== undefined) this.#holds.began(opened)
     this.#progressed.onStage(execution)
   }
 
@@ -62,25 +72,33 @@ export class Dispatch {
 
   /** Gives a worker what it has room for. */
   feed(worker: Worker): void {
-    for (let next = this.queue.bestFor(worker); next !== undefined; next = this.queue.bestFor(worker)) {
+    const { nowMs } = this.#context
+    for (let next = this.queue.bestFor(worker, nowMs); next !== undefined; next = this.queue.bestFor(worker, nowMs)) {
       this.#start(next, worker)
     }
   }
 
   /** A worker may be given attempts from now on. */
   admit(worker: Worker): void {
-    for (const bucket of this.queue.addWorker(worker)) this.#unmatched.ended(bucket)
+    const opened = this.index.add(worker)
+    if (opened === undefined) return
+    for (const bucket of this.queue.addClass(opened)) this.#unmatched.ended(bucket)
   }
 
   /** A worker is given no more attempts. */
   dismiss(worker: Worker): void {
-    for (const bucket of this.queue.removeWorker(worker)) this.#unmatched.began(bucket)
+    const closed = this.index.remove(worker)
+    const unmatched = closed === undefined ? [] : this.queue.removeClass(closed)
+    for (const bucket of unmatched) this.#unmatched.began(bucket)
+    const held = worker.heldFor === undefined ? undefined : this.queue.bySignature(worker.heldFor)
+    if (held !== undefined) this.#holds.lost(held)
   }
 
   /** Takes an attempt that ended off the books, without giving back what it reserved. */
   close(attempt: Attempt): void {
     this.attempts.delete(attempt.id)
     attempt.worker.attempts.delete(attempt)
+    this.#leaveSeat(attempt)
     this.#context.deadlines.clear(attempt.deadline)
     if (attempt.execution?.attempt === attempt) attempt.execution.attempt = undefined
   }
@@ -139,15 +157,21 @@ export class Dispatch {
   }
 
   #start(execution: Execution, worker: Worker): void {
+    const seat = this.queue.tenants.seat(execution.first.instanceName, execution.request.invocation)
+    this.queue.tenants.started(seat)
+    const bucket = this.queue.bucketOf(execution.requirement)
+    if (bucket !== undefined) this.#holds.started(bucket, worker)
     this.#leaveQueue(execution)
     const { meter, nowMs } = this.#context
     meter.dequeued(nowMs - execution.waitingSinceMs)
     const { first, request, queuedMs, waitingSinceMs } = execution
     const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
     const attempt = new Attempt(attemptId, worker, execution)
+    attempt.seat = seat
     this.attempts.set(attemptId, attempt)
     reserve(attempt)
     worker.lastUsed = ++this.#uses
+    this.index.changed(worker)
     execution.attempt = attempt
     execution.state = 'executing'
     this.watchProgress(attempt)
@@ -159,19 +183,33 @@ export class Dispatch {
     this.#progressed.onStage(execution)
   }
 
+  /** Gives back what an attempt reserved, and lets whoever waited for that go on. */
+  releaseAndFeed(attempt: Attempt): void {
+    release(attempt)
+    this.index.changed(attempt.worker)
+    this.#leaveSeat(attempt)
+    this.feed(attempt.worker)
+  }
+
+  /** At the end of an event: an instance that had all the places it may have can go on, on whichever worker. */
+  eventEnded(): void {
+    if (!this.#mayMoreRun) return
+    this.#mayMoreRun = false
+    for (const workers of this.index.classes) for (const worker of [...workers.free.items]) this.feed(worker)
+  }
+
+  #leaveSeat(attempt: Attempt): void {
+    const { seat } = attempt
+    attempt.seat = undefined
+    if (seat === undefined) return
+    this.#mayMoreRun ||= !this.queue.mayRun(seat.tenant.name)
+    this.queue.tenants.ended(seat)
+  }
+
   #leaveQueue(execution: Execution): void {
     const closed = this.queue.remove(execution)
-    if (closed !== undefined) this.#unmatched.ended(closed)
+    if (closed === undefined) return
+    this.#unmatched.ended(closed)
+    this.#holds.ended(closed)
   }
-
-  #choose(capable: Iterable<Worker>, execution: Execution): Worker | undefined {
-    const withRoom = [...capable].filter((worker) => hasRoom(worker, execution.requirement))
-    return preferred(withRoom, execution.failedOn, this.#context.settings.allocationStrategy)
-  }
-}
-
-/** Gives back what an attempt reserved and lets its worker go on. */
-export const releaseAndFeed = (dispatch: Dispatch, attempt: Attempt): void => {
-  release(attempt)
-  dispatch.feed(attempt.worker)
 }

@@ -1,14 +1,13 @@
-import { StatusError } from '../base/status-error.js'
-import { retryInfo } from '../proto/error-details.js'
-import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../reapi/digest.js'
-import type { PlatformProperty } from '../reapi/platform.js'
-import { Context } from './context.js'
-import { Dispatch } from './dispatch.js'
+import { StatusError } from '../../base/status-error.js'
+import { retryInfo } from '../../proto/error-details.js'
+import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { PlatformProperty } from '../../reapi/platform.js'
 import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
-import { Operations, stateOf } from './operations.js'
-import { requirementOf } from './requirement.js'
 import type { SimpleSettings } from './settings.js'
+import { Context } from './state/context.js'
+import { Operations, stateOf } from './state/operations.js'
+import { requirementOf } from './state/requirement.js'
 import {
   type ActionRequest,
   type Command,
@@ -17,8 +16,9 @@ import {
   type OperationState,
   type Outcome,
   type WorkerOffer,
-} from './state.js'
-import { Workers } from './workers.js'
+} from './state/state.js'
+import { Dispatch } from './workers/dispatch.js'
+import { Workers } from './workers/workers.js'
 
 const QUEUE_FULL_RETRY_MS = 1_000
 
@@ -78,7 +78,7 @@ export class SimpleScheduler {
   } {
     const { queue } = this.#dispatch
     let unmatched = 0
-    for (const { capable, waiting } of queue.buckets) if (capable.size === 0) unmatched += waiting.size
+    for (const { capable, arrivals } of queue.buckets) if (capable.size === 0) unmatched += arrivals.size
     return { ...this.#workers.count, queued: queue.size, unmatched }
   }
 
@@ -119,7 +119,7 @@ export class SimpleScheduler {
         this.#join(operation, shared, request.priority)
         return
       }
-      this.#checkRoom()
+      this.#checkRoom(operation.instanceName)
       if (execution.sharingKey !== undefined) this.#inFlight.set(execution.sharingKey, execution)
       this.#executions.set(execution.id, execution)
       operation.execution = execution
@@ -242,14 +242,18 @@ export class SimpleScheduler {
     this.#operations.advance(operation, execution.state === 'queued' ? 'QUEUED' : 'EXECUTING')
   }
 
-  #checkRoom(): void {
-    const { maxQueuedActions } = this.#context.settings
+  #checkRoom(instanceName: string): void {
+    const { maxQueuedActions, maxQueuedActionsPerInstance: ofInstance } = this.#context.settings
     const details = [retryInfo(QUEUE_FULL_RETRY_MS)]
     if (this.#workers.isDraining) {
       throw new StatusError('UNAVAILABLE', 'the scheduler is shutting down and queues no actions', { details })
     }
-    if (this.#dispatch.queue.size < maxQueuedActions) return
-    const message = `the queue is full: ${maxQueuedActions} actions wait (max_queued_actions)`
+    const { queue } = this.#dispatch
+    const isFullFor = queue.tenants.queuedOf(instanceName) >= ofInstance
+    if (queue.size < maxQueuedActions && !isFullFor) return
+    const message = isFullFor
+      ? `the queue is full for instance ${JSON.stringify(instanceName)}: ${ofInstance} of its actions wait (max_queued_actions_per_instance)`
+      : `the queue is full: ${maxQueuedActions} actions wait (max_queued_actions)`
     throw new StatusError('RESOURCE_EXHAUSTED', message, { details })
   }
 
@@ -286,6 +290,7 @@ export class SimpleScheduler {
   #event(nowMs: number, event: () => void): Command[] {
     this.#context.nowMs = nowMs
     event()
+    this.#dispatch.eventEnded()
     return this.#context.take()
   }
 }

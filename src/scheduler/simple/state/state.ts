@@ -1,8 +1,9 @@
-import type { StatusError } from '../base/status-error.js'
-import type { TraceContext } from '../base/trace.js'
-import type { ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../reapi/digest.js'
-import type { PlatformProperty } from '../reapi/platform.js'
+import type { StatusError } from '../../../base/status-error.js'
+import type { TraceContext } from '../../../base/trace.js'
+import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { Digest } from '../../../reapi/digest.js'
+import type { PlatformProperty } from '../../../reapi/platform.js'
+import type { Seat } from '../queue/tenants.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
 
@@ -27,6 +28,8 @@ export interface ActionRequest {
   readonly properties: readonly PlatformProperty[]
   /** Lower runs sooner; 0 is usual. */
   readonly priority: number
+  /** The build that it is a part of, as its client calls it; empty where it calls it nothing. */
+  readonly invocation: string
   /** May run once for everyone who asks for the same action at the same time. */
   readonly isShareable: boolean
   /** What the run is a piece of, where that is traced. Of several clients the first is asked. */
@@ -93,6 +96,10 @@ export class Execution {
   readonly first: Operation
   readonly operations = new Set<Operation>()
   priority: number
+  /** Its place in the queue of its invocation: lower is sooner. */
+  rank = 0
+  /** Whose it is, while it waits. */
+  seat: Seat | undefined
   /** Order of arrival: kept when it is queued again. */
   readonly sequence: number
   readonly queuedMs: number
@@ -129,6 +136,8 @@ export class Attempt {
   /** The command has ended and what it reserved is free again. */
   hasReleased = false
   progress = 0
+  /** Whose share it takes, until its place is free again. */
+  seat: Seat | undefined
   /** While it is an execution's: stuck; else: the kill was not confirmed. */
   readonly deadline = new Deadline()
 
@@ -149,6 +158,7 @@ export interface WorkerOffer {
 }
 
 export class Worker {
+  heapIndex = -1
   readonly id: string
   readonly offer: WorkerOffer
   /** What is left of each `minimum` property. */
@@ -161,8 +171,12 @@ export class Worker {
   /** Takes nothing new, for good. */
   isDraining = false
   isPaused = false
+  /** The requirement, by signature, that it is kept free for. */
+  heldFor: string | undefined
   heardMs: number
   lastUsed = 0
+  /** Counts workers in the order they came. */
+  ordinal = 0
   readonly liveness = new Deadline()
   readonly pause = new Deadline()
 

@@ -1,6 +1,6 @@
-import { entryFor } from '../base/catch-all.js'
-import { StatusError } from '../base/status-error.js'
-import type { PlatformProperty } from '../reapi/platform.js'
+import { entryFor } from '../../../base/catch-all.js'
+import { StatusError } from '../../../base/status-error.js'
+import type { PlatformProperty } from '../../../reapi/platform.js'
 
 /**
  * How a declared property is matched. `exact`: the worker offers the value asked. `minimum`: the worker has at least

@@ -1,0 +1,226 @@
+import { Deadline } from '../state/deadlines.js'
+import { Heap } from '../state/heap.js'
+import type { Requirement } from '../state/requirement.js'
+import type { Execution, Worker } from '../state/state.js'
+import { hasRoom } from '../workers/pool.js'
+import type { WorkerClass, WorkerIndex } from '../workers/worker-index.js'
+import { byShare, type Share, type Tenant, Tenants } from './tenants.js'
+
+/** Executions of equal requirement that wait. Exists only while it holds some. */
+export class Bucket {
+  readonly requirement: Requirement
+  /** By the time they came in. */
+  readonly arrivals = new Set<Execution>()
+  /** The same executions by whose they are, each heap with what is to run first in front. */
+  readonly lanes = new Map<Tenant, Map<Share, Heap<Execution>>>()
+  /** Classes of workers that could ever run them. */
+  readonly capable = new Set<WorkerClass>()
+  /** The worker that takes nothing else until it has room for one of these. */
+  heldWorker: Worker | undefined
+  /** Since when there is no capable worker. */
+  unmatchedSinceMs: number | undefined
+  readonly giveUp = new Deadline()
+  readonly logAgain = new Deadline()
+  readonly hold = new Deadline()
+
+  constructor(requirement: Requirement) {
+    this.requirement = requirement
+  }
+}
+
+export interface QueueSettings {
+  /** Waiting this long counts as much as one step of priority; undefined: it counts nothing. */
+  readonly priorityAgeingMs: number | undefined
+  /** Places one instance may have at a time. */
+  readonly maxRunningPerInstance: number
+}
+
+/**
+ * What waits, by requirement. Kept so that no execution waits while a worker that can run it has room: whoever gives a
+ * worker room feeds it (`bestFor`), and an arrival needs a look at the workers only when nothing equal waits already.
+ *
+ * Who is next: the instance that has the least running, of equals the one that was served least; of its invocations
+ * the one whose first execution has the best priority, and of equals again by what runs and what was served. Waiting
+ * improves a priority, but not beyond the best that waits: what is urgent is not fair to what is old, nor the reverse.
+ */
+export class Queue {
+  readonly tenants = new Tenants()
+  /** What waits for one of these. */
+  readonly #bucketsOf = new Map<WorkerClass, Set<Bucket>>()
+  readonly #buckets = new Map<string, Bucket>()
+  readonly #index: WorkerIndex
+  readonly #settings: QueueSettings
+  #size = 0
+
+  constructor(index: WorkerIndex, settings: QueueSettings) {
+    this.#index = index
+    this.#settings = settings
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** How long what has waited longest has waited; 0 when nothing does. */
+  oldestMs(nowMs: number): number {
+    let sinceMs = nowMs
+    for (const { arrivals } of this.#buckets.values()) {
+      const [oldest] = arrivals
+      if (oldest !== undefined) sinceMs = Math.min(sinceMs, oldest.waitingSinceMs)
+    }
+    return nowMs - sinceMs
+  }
+
+  get buckets(): Iterable<Bucket> {
+    return this.#buckets.values()
+  }
+
+  bucketOf(requirement: Requirement): Bucket | undefined {
+    return this.#buckets.get(requirement.signature)
+  }
+
+  bySignature(signature: string): Bucket | undefined {
+    return this.#buckets.get(signature)
+  }
+
+  /** Adds an execution; answers its bucket when that is new. */
+  add(execution: Execution): Bucket | undefined {
+    const known = this.#buckets.get(execution.requirement.signature)
+    const bucket = known ?? this.#open(execution.requirement)
+    const seat = this.tenants.seat(execution.first.instanceName, execution.request.invocation)
+    execution.seat = seat
+    this.tenants.queued(seat)
+    this.#rank(execution)
+    const lanes = bucket.lanes.get(seat.tenant) ?? new Map<Share, Heap<Execution>>()
+    bucket.lanes.set(seat.tenant, lanes)
+    const lane = lanes.get(seat.share) ?? new Heap<Execution>(isSooner)
+    lanes.set(seat.share, lane)
+    lane.add(execution)
+    bucket.arrivals.add(execution)
+    this.#size++
+    return known === undefined ? bucket : undefined
+  }
+
+  /** Takes an execution out; answers its bucket when that is gone now. */
+  remove(execution: Execution): Bucket | undefined {
+    const { seat } = execution
+    const bucket = this.#buckets.get(execution.requirement.signature)
+    if (bucket === undefined || seat === undefined || !bucket.arrivals.delete(execution)) return undefined
+    const lanes = bucket.lanes.get(seat.tenant)
+    const lane = lanes?.get(seat.share)
+    lane?.remove(execution)
+    if (lane?.size === 0) lanes?.delete(seat.share)
+    if (lanes?.size === 0) bucket.lanes.delete(seat.tenant)
+    execution.seat = undefined
+    this.tenants.unqueued(seat)
+    this.#size--
+    if (bucket.arrivals.size > 0) return undefined
+    this.#buckets.delete(bucket.requirement.signature)
+    for (const workers of bucket.capable) this.#bucketsOf.get(workers)?.delete(bucket)
+    return bucket
+  }
+
+  /** To be called after the priority of a waiting execution went up. */
+  raised(execution: Execution): void {
+    const { seat } = execution
+    if (seat === undefined) return
+    this.#rank(execution)
+    this.bucketOf(execution.requirement)?.lanes.get(seat.tenant)?.get(seat.share)?.moved(execution)
+  }
+
+  /** A class of workers is there now: answers the buckets that had none. */
+  addClass(workers: WorkerClass): Bucket[] {
+    const matched: Bucket[] = []
+    const own = new Set<Bucket>()
+    this.#bucketsOf.set(workers, own)
+    for (const bucket of this.#buckets.values()) {
+      if (!workers.isCapable(bucket.requirement)) continue
+      own.add(bucket)
+      bucket.capable.add(workers)
+      if (bucket.capable.size === 1) matched.push(bucket)
+    }
+    return matched
+  }
+
+  /** The last worker of a class is gone: answers the buckets that no worker can serve any more. */
+  removeClass(workers: WorkerClass): Bucket[] {
+    const unmatched: Bucket[] = []
+    for (const bucket of this.#bucketsOf.get(workers) ?? []) {
+      bucket.capable.delete(workers)
+      if (bucket.capable.size === 0) unmatched.push(bucket)
+    }
+    this.#bucketsOf.delete(workers)
+    return unmatched
+  }
+
+  mayRun(instanceName: string): boolean {
+    return this.tenants.runningOf(instanceName) < this.#settings.maxRunningPerInstance
+  }
+
+  /** The execution this worker should start next, of those it has room for. */
+  bestFor(worker: Worker, nowMs: number): Execution | undefined {
+    const buckets: Bucket[] = []
+    let next: Tenant | undefined
+    for (const bucket of this.#bucketsFor(worker)) {
+      if (!hasRoom(worker, bucket.requirement)) continue
+      buckets.push(bucket)
+      for (const tenant of bucket.lanes.keys()) {
+        if (tenant.running >= this.#settings.maxRunningPerInstance) continue
+        if (next === undefined || byShare(tenant, next) < 0) next = tenant
+      }
+    }
+    return next && this.#firstOf(next, buckets, nowMs)
+  }
+
+  #bucketsFor(worker: Worker): Iterable<Bucket> {
+    const own = this.#index.classOf(worker)
+    return (own && this.#bucketsOf.get(own)) ?? []
+  }
+
+  #firstOf(tenant: Tenant, buckets: readonly Bucket[], nowMs: number): Execution | undefined {
+    const fronts: { readonly share: Share; readonly execution: Execution }[] = []
+    let urgent = Number.POSITIVE_INFINITY
+    for (const { lanes } of buckets) {
+      for (const [share, { first }] of lanes.get(tenant) ?? []) {
+        if (first === undefined) continue
+        fronts.push({ share, execution: first })
+        urgent = Math.min(urgent, first.priority)
+      }
+    }
+    let best = fronts[0]
+    for (const front of fronts) {
+      if (best === undefined) return undefined
+      const levels = this.#level(front.execution, nowMs, urgent) - this.#level(best.execution, nowMs, urgent)
+      const order = levels || byShare(front.share, best.share)
+      if (order < 0 || (order === 0 && isSooner(front.execution, best.execution))) best = front
+    }
+    return best?.execution
+  }
+
+  /** A priority after so much waiting, no better than `urgent`. */
+  #level({ priority, queuedMs }: Execution, nowMs: number, urgent: number): number {
+    const { priorityAgeingMs } = this.#settings
+    if (priorityAgeingMs === undefined || priority <= urgent) return priority
+    return Math.max(urgent, priority - Math.floor((nowMs - queuedMs) / priorityAgeingMs))
+  }
+
+  /** Within one invocation the order that ageing leads to is known when an execution comes in. */
+  #rank(execution: Execution): void {
+    const { priorityAgeingMs } = this.#settings
+    const { priority, queuedMs } = execution
+    execution.rank = priorityAgeingMs === undefined ? priority : priority * priorityAgeingMs + queuedMs
+  }
+
+  #open(requirement: Requirement): Bucket {
+    const bucket = new Bucket(requirement)
+    this.#buckets.set(requirement.signature, bucket)
+    for (const workers of this.#index.capable(requirement)) {
+      bucket.capable.add(workers)
+      this.#bucketsOf.get(workers)?.add(bucket)
+    }
+    return bucket
+  }
+}
+
+const isSooner = (a: Execution, b: Execution): boolean =>
+  a.rank === b.rank ? a.sequence < b.sequence : a.rank < b.rank

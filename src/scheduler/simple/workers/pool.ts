@@ -1,0 +1,52 @@
+import { entryFor } from '../../../base/catch-all.js'
+import { StatusError } from '../../../base/status-error.js'
+import { amountOf, type MatchKind, type Requirement } from '../state/requirement.js'
+import { type Attempt, Worker, type WorkerOffer } from '../state/state.js'
+
+/** A worker as it connects. INVALID_ARGUMENT when what it offers under a `minimum` property is no whole number. */
+export const newWorker = (
+  id: string,
+  offer: WorkerOffer,
+  declared: ReadonlyMap<string, MatchKind>,
+  nowMs: number,
+): Worker => {
+  const total = new Map<string, number>()
+  for (const [name, values] of offer.properties) {
+    if (entryFor(declared, name) !== 'minimum') continue
+    if (values.length === 0) throw new StatusError('INVALID_ARGUMENT', `worker property ${name} has no value`)
+    total.set(name, Math.max(...values.map((value) => amountOf(name, value))))
+  }
+  return new Worker(id, offer, total, nowMs)
+}
+
+/** Whether a worker can be given anything at all now. */
+export const hasPlace = (worker: Worker): boolean =>
+  worker.isConnected && !worker.isPaused && worker.inflight < worker.offer.maxInflightAttempts
+
+/** Whether a capable worker can start this now. */
+export const hasRoom = (worker: Worker, { minimum, signature }: Requirement): boolean => {
+  if (!hasPlace(worker) || (worker.heldFor !== undefined && worker.heldFor !== signature)) return false
+  for (const [name, amount] of minimum) if ((worker.left.get(name) ?? -1) < amount) return false
+  return true
+}
+
+/** Books an attempt on its worker. What it brought along from before may exceed what is left. */
+export const reserve = (attempt: Attempt): void => {
+  const { worker, requirement } = attempt
+  worker.attempts.add(attempt)
+  if (attempt.hasReleased) return
+  worker.inflight++
+  for (const [name, amount] of requirement?.minimum ?? []) {
+    worker.left.set(name, (worker.left.get(name) ?? 0) - amount)
+  }
+}
+
+/** Gives back what an attempt reserved, once. */
+export const release = (attempt: Attempt): void => {
+  if (attempt.hasReleased) return
+  attempt.hasReleased = true
+  attempt.worker.inflight--
+  for (const [name, amount] of attempt.requirement?.minimum ?? []) {
+    attempt.worker.left.set(name, (attempt.worker.left.get(name) ?? 0) + amount)
+  }
+}

@@ -1,0 +1,136 @@
+import { Heap } from '../state/heap.js'
+import type { Requirement } from '../state/requirement.js'
+import type { Worker } from '../state/state.js'
+import { hasPlace, hasRoom } from './pool.js'
+
+/** Workers that offer exactly the same: what one could ever run the others could. Exists only while it has some. */
+export class WorkerClass {
+  readonly properties: ReadonlyMap<string, readonly string[]>
+  readonly total: ReadonlyMap<string, number>
+  readonly workers = new Set<Worker>()
+  /** Those that can be given something, the preferred one in front. */
+  readonly free: Heap<Worker>
+
+  constructor({ offer, total }: Worker, isPreferred: (a: Worker, b: Worker) => boolean) {
+    this.properties = offer.properties
+    this.total = total
+    this.free = new Heap<Worker>(isPreferred)
+  }
+
+  isCapable({ exact, minimum, present }: Requirement): boolean {
+    for (const { name, value } of exact) if (!this.properties.get(name)?.includes(value)) return false
+    for (const [name, amount] of minimum) if ((this.total.get(name) ?? -1) < amount) return false
+    return present.every((name) => this.properties.has(name))
+  }
+}
+
+/**
+ * The workers that take attempts, by what they offer: who can run something is found by its rarest property, and of a
+ * class of equal workers the one in front of its heap. Nothing here looks at every worker.
+ */
+export class WorkerIndex {
+  readonly #classes = new Map<string, WorkerClass>()
+  readonly #classOf = new Map<Worker, WorkerClass>()
+  readonly #offering = new Map<string, Set<WorkerClass>>()
+  #added = 0
+  readonly #isPreferred: (a: Worker, b: Worker) => boolean
+
+  constructor(strategy: 'least_recently_used' | 'most_recently_used') {
+    this.#isPreferred =
+      strategy === 'least_recently_used'
+        ? (a, b) => (a.lastUsed - b.lastUsed || a.ordinal - b.ordinal) < 0
+        : (a, b) => (b.lastUsed - a.lastUsed || a.ordinal - b.ordinal) < 0
+  }
+
+  get classes(): Iterable<WorkerClass> {
+    return this.#classes.values()
+  }
+
+  /** Undefined when the worker takes nothing. */
+  classOf(worker: Worker): WorkerClass | undefined {
+    return this.#classOf.get(worker)
+  }
+
+  /** Answers the class of the worker when that is new. */
+  add(worker: Worker): WorkerClass | undefined {
+    const signature = JSON.stringify([...worker.offer.properties])
+    const known = this.#classes.get(signature)
+    const own = known ?? new WorkerClass(worker, this.#isPreferred)
+    this.#classOf.set(worker, own)
+    own.workers.add(worker)
+    worker.ordinal = ++this.#added
+    this.changed(worker)
+    if (known !== undefined) return undefined
+    this.#classes.set(signature, own)
+    for (const key of keysOf(own)) this.#offering.set(key, (this.#offering.get(key) ?? new Set()).add(own))
+    return own
+  }
+
+  /** Answers the class of the worker when that is gone now. */
+  remove(worker: Worker): WorkerClass | undefined {
+    const own = this.#classOf.get(worker)
+    if (own === undefined) return undefined
+    this.#classOf.delete(worker)
+    own.workers.delete(worker)
+    if (worker.heapIndex >= 0) own.free.remove(worker)
+    if (own.workers.size > 0) return undefined
+    this.#classes.delete(JSON.stringify([...worker.offer.properties]))
+    for (const key of keysOf(own)) {
+      const offering = this.#offering.get(key)
+      offering?.delete(own)
+      if (offering?.size === 0) this.#offering.delete(key)
+    }
+    return own
+  }
+
+  /** To be called when the places, the last use or the state of a worker changed. */
+  changed(worker: Worker): void {
+    const free = this.#classOf.get(worker)?.free
+    if (free === undefined) return
+    if (worker.heapIndex >= 0) free.remove(worker)
+    if (hasPlace(worker)) free.add(worker)
+  }
+
+  /** The classes that could ever run what `requirement` says. */
+  *capable(requirement: Requirement): Iterable<WorkerClass> {
+    for (const one of this.#rarest(requirement)) if (one.isCapable(requirement)) yield one
+  }
+
+  /** The worker that should run this now, if one can; one that failed it before comes last. */
+  choose(requirement: Requirement, failedOn: ReadonlySet<string>): Worker | undefined {
+    let best: Worker | undefined
+    for (const { free } of this.capable(requirement)) {
+      const { first } = free
+      if (first === undefined) continue
+      const isFine = hasRoom(first, requirement) && !failedOn.has(first.id)
+      for (const worker of isFine ? [first] : free.items) {
+        if (!hasRoom(worker, requirement)) continue
+        if (best === undefined || this.#isBetter(worker, best, failedOn)) best = worker
+      }
+    }
+    return best
+  }
+
+  #isBetter(a: Worker, b: Worker, failedOn: ReadonlySet<string>): boolean {
+    const failures = Number(failedOn.has(a.id)) - Number(failedOn.has(b.id))
+    return failures < 0 || (failures === 0 && this.#isPreferred(a, b))
+  }
+
+  #rarest({ exact, minimum, present }: Requirement): Iterable<WorkerClass> {
+    let rarest: Iterable<WorkerClass> = this.#classes.values()
+    let count = this.#classes.size
+    const keys = [...exact.map(({ name, value }) => keyOf(name, value)), ...[...minimum.keys(), ...present].map(keyOf1)]
+    for (const key of keys) {
+      const offering = this.#offering.get(key)
+      if (offering === undefined) return []
+      if (offering.size < count) [rarest, count] = [offering, offering.size]
+    }
+    return rarest
+  }
+}
+
+const keyOf = (name: string, value: string): string => JSON.stringify([name, value])
+const keyOf1 = (name: string): string => JSON.stringify(name)
+
+const keysOf = ({ properties }: WorkerClass): string[] =>
+  [...properties].flatMap(([name, values]) => [keyOf1(name), ...values.map((value) => keyOf(name, value))])
