@@ -1,3 +1,4 @@
+import { CommandOutputDirectoryFormat } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { codec } from '../proto/codec.js'
 import type { ActionPlan, Operation } from './action.js'
 
@@ -20,4 +21,15 @@ export const everyKind = (script = ''): ActionPlan => ({
   script: `${script} mkdir -p d/e; echo f > d/e/f; echo g > g; chmod +x g; ln -s g link; echo kept; echo err >&2`,
   command: { outputPaths: ['d', 'g', 'link'] },
   outputDirectories: ['d'],
+})
+
+/** An action with outputs as a client of before 2.1 names them, links in both lists, with what a server knows of nodes beside them. */
+export const everyLegacyKind = (outputNodeProperties: readonly string[]): ActionPlan => ({
+  script: 'mkdir -p d/e; echo f > d/e/f; echo g > g; ln -s g file; ln -s d dir',
+  command: {
+    outputFiles: ['g', 'file'],
+    outputDirectories: ['d', 'dir'],
+    outputNodeProperties,
+    outputDirectoryFormat: CommandOutputDirectoryFormat.TREE_AND_DIRECTORY,
+  },
 })

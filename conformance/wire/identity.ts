@@ -22,3 +22,14 @@ export const requestMetadata = ({ toolName, invocationId }: Identity, actionId: 
     toolInvocationId: invocationId,
     actionId,
   })
+
+/** The `actionId` of such a header as it came; undefined where there is none, or one that is nothing of the kind. */
+export const actionIdOf = (header: unknown): string | undefined => {
+  if (header === undefined) return undefined
+  try {
+    return requestMetadataCodec.decode(Buffer.from(String(header), 'base64')).actionId
+  } catch {
+    // A check that sends such a header sends others too.
+    return undefined
+  }
+}

@@ -19,28 +19,34 @@ export const getActionResultChecks: readonly Check[] = [
   },
   {
     id: 'ACG-02',
-    sends: 'The digest of an action whose result of every kind of output was stored; that result, field by field.',
+    sends:
+      'The digest of an action whose result of every kind of output was stored, twice; that result, field by field.',
     needs: writable,
     run: async (exam) => {
       const stored = await everyOutput(exam)
       const actionDigest = await storedAction(exam)
       exam.expectCode(await update(exam, actionDigest, stored), 'OK')
-      const result = found(exam, await get(exam, actionDigest))
-      exam.expectEqual(comparable(result), comparable(stored), 'the result')
+      for (const _ of [1, 2]) {
+        const result = found(exam, await get(exam, actionDigest))
+        exam.expectEqual(comparable(result), comparable(stored), 'the result')
+      }
     },
   },
   {
     id: 'ACG-12',
-    sends: 'An action with outputs of every kind, then GetActionResult; field by field what the execution returned.',
+    sends:
+      'An action with outputs of every kind, then GetActionResult, twice; field by field what the execution returned.',
     needs: [...needs, 'execution', 'bytestream'],
     run: async (exam) => {
       const script = `mkdir -p d/sub; ${RANDOM_LINE} > d/sub/f; ${RANDOM_LINE} > f; echo > x; chmod +x x; ln -s f link
         ${RANDOM_LINE}; ${RANDOM_LINE} >&2`
       const command = { outputPaths: ['d', 'f', 'link', 'x'] }
       const { prepared, result } = await run(exam, { script, command, outputDirectories: ['d'] })
-      const outcome = await get(exam, prepared.actionDigest)
-      if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache what it ran')
-      exam.expectEqual(comparable(found(exam, outcome)), comparable(result), 'the cached result')
+      for (const _ of [1, 2]) {
+        const outcome = await get(exam, prepared.actionDigest)
+        if (outcome.code === Code.NOT_FOUND) exam.notApplicable('the server does not cache what it ran')
+        exam.expectEqual(comparable(found(exam, outcome)), comparable(result), 'the cached result')
+      }
     },
   },
   {

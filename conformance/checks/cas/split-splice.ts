@@ -67,14 +67,16 @@ export const splitSpliceChecks: readonly Check[] = [
   },
   {
     id: 'SPL-04',
-    sends: 'SpliceBlob of three stored chunks; the blob is readable, and named by the response.',
+    sends: 'SpliceBlob of three stored chunks, twice with others; the blob is readable, and named by the response.',
     needs: splices,
     run: async (exam) => {
-      const { whole, digest, chunks } = await chunked(exam)
-      const outcome = await splice(exam, digest, chunks)
-      exam.expectCode(outcome, 'OK')
-      exam.expectDigest(outcome.responses[0]?.blobDigest, digest, 'blob_digest in the response')
-      exam.expectBytes(await readBlob(exam, digest), whole, 'the blob')
+      for (const _ of [1, 2]) {
+        const { whole, digest, chunks } = await chunked(exam)
+        const outcome = await splice(exam, digest, chunks)
+        exam.expectCode(outcome, 'OK')
+        exam.expectDigest(outcome.responses[0]?.blobDigest, digest, 'blob_digest in the response')
+        exam.expectBytes(await readBlob(exam, digest), whole, 'the blob')
+      }
     },
   },
   {

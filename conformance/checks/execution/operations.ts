@@ -15,7 +15,7 @@ import {
   uploadAction,
 } from '../../material/action.js'
 import { file } from '../../material/input-tree.js'
-import { everyKind, told } from '../../material/operation.js'
+import { everyKind, everyLegacyKind, told } from '../../material/operation.js'
 import { codec } from '../../proto/codec.js'
 import { Code, codeName } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
@@ -53,7 +53,7 @@ const tellersOf = async (exam: Exam, name: string): Promise<[string, Operation][
   return tellers
 }
 
-/** A run, a run that fails, and an action that cannot be run; those that ended as operations. */
+/** Runs with outputs of every kind, a run that fails, and an action that cannot be run; those that ended as operations. */
 const endedInEveryWay = async (exam: Exam): Promise<Execution[]> => {
   const lacking = prepareAction(exam, { inputs: { gone: file(exam.uuid()) } })
   const [gone, ...rest] = lacking.blobs.filter((blob) => blob.length === 36)
@@ -61,6 +61,8 @@ const endedInEveryWay = async (exam: Exam): Promise<Execution[]> => {
   const failing = await uploadAction(exam, { script: 'echo no >&2; exit 3' })
   const executions = [
     (await run(exam, everyKind())).execution,
+    (await run(exam, everyLegacyKind(exam.capabilities.executionCapabilities?.supportedNodeProperties ?? [])))
+      .execution,
     await execute(exam, failing.actionDigest),
     await execute(exam, lacking.actionDigest),
   ]

@@ -167,17 +167,20 @@ export const reflectionChecks: readonly Check[] = [
   },
   {
     id: 'REF-02',
-    sends: 'file_containing_symbol of a service, then each file it imports; all descriptors come.',
+    sends: 'file_containing_symbol of a service, twice, then each file it imports; all descriptors come.',
     needs: ['reflection'],
     run: async (exam) => {
       await inEachVersion(exam, async (version) => {
         const symbol = methods.findMissingBlobs.service
-        const outcome = await reflect(exam, { fileContainingSymbol: symbol }, version)
-        exam.expectCode(outcome, 'OK')
-        const came = outcome.responses[0]?.fileDescriptorResponse?.fileDescriptorProto ?? []
-        const files = new Map(came.map(fileOf).map((file) => [file.name, file]))
-        const services = [...files.values()].flatMap((file) => file.services)
-        exam.expect(services.includes(symbol), `a file that defines ${symbol}`, JSON.stringify(services))
+        const files = new Map<string, ReturnType<typeof fileOf>>()
+        for (const _ of [1, 2]) {
+          const outcome = await reflect(exam, { fileContainingSymbol: symbol }, version)
+          exam.expectCode(outcome, 'OK')
+          const came = (outcome.responses[0]?.fileDescriptorResponse?.fileDescriptorProto ?? []).map(fileOf)
+          const services = came.flatMap((file) => file.services)
+          exam.expect(services.includes(symbol), `a file that defines ${symbol}`, JSON.stringify(services))
+          for (const file of came) files.set(file.name, file)
+        }
         const wanted = [...files.values()].flatMap((file) => file.dependency)
         for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
           if (files.has(name)) continue
@@ -237,6 +240,7 @@ export const reflectionChecks: readonly Check[] = [
       const symbol = methods.findMissingBlobs.service
       const requests = [
         { listServices: 'all' },
+        { listServices: '*' },
         { fileContainingSymbol: symbol },
         { fileContainingSymbol: 'no.such' },
         { host: 'h', fileContainingSymbol: symbol },

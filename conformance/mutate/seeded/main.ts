@@ -15,6 +15,7 @@ conformance/seeded-mutations.md
   --first-seed N      the first of their seeds (default: 1)
   --progress FILE     keeps what is known, and goes on from there
   --time-limit S      stops after so many seconds, to be gone on with (default: 3600)
+  --patience FACTOR   every deadline times this, for a machine with other work (default: 2)
   --match REGEXP      only faults whose name matches; tells, and writes no report
 `
 
@@ -25,6 +26,7 @@ const { values, positionals } = parseArgs({
     'first-seed': { type: 'string', default: '1' },
     progress: { type: 'string' },
     'time-limit': { type: 'string', default: '3600' },
+    patience: { type: 'string', default: '2' },
     match: { type: 'string' },
   },
 })
@@ -46,7 +48,7 @@ const settings = {
   properties: [{ name: 'OSFamily', value: 'Linux' }],
   headers: {},
   tls: {},
-  patience: 2,
+  patience: Number(values.patience),
 }
 
 const progress = new Progress(values.progress)

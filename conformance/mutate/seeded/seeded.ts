@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type protobuf from 'protobufjs/light.js'
 import type { Codec } from '../../proto/codec.js'
 import { serviceDefinition } from '../../proto/service-definition.js'
+import { actionIdOf, REQUEST_METADATA } from '../../wire/identity.js'
 import type { Any, Method } from '../../wire/methods.js'
 import type { Mutation } from '../mutation.js'
 import { CHANGES, type Change, change, changeOf, type FieldPath, typeOf } from './fields.js'
@@ -60,12 +61,12 @@ export const mutationOf = (fault: SeededFault, effect: Effect): Mutation => ({
   tamper: () => {
     const [service = '', name = ''] = fault.method.split('/')
     const codec = responseCodecOf(fault.method)
-    let seen = 0
+    const isChanged = fault.isAlternate ? everySecond(keyOf(fault)) : () => true
     const method: Method<Any, Any> = { service, name }
     return {
       method,
-      response: (message) => {
-        if (fault.isAlternate && seen++ % 2 === 0) return undefined
+      response: (message, { headers }) => {
+        if (!isChanged(actionIdOf(headers[REQUEST_METADATA]) ?? '')) return undefined
         const bytes = codec.encode(message)
         const before = codec.decode(bytes)
         change(typeOf(codec.typeName), message, fault.path, fault.change)
@@ -79,6 +80,19 @@ export const mutationOf = (fault: SeededFault, effect: Effect): Mutation => ({
     }
   },
 })
+
+/**
+ * Every second of what a row is answered: whether the first, the fault and the row decide by lot, so that it is the same in every
+ * run whichever rows run beside.
+ */
+const everySecond = (key: string): ((row: string) => boolean) => {
+  const seen = new Map<string, number>()
+  return (row) => {
+    const count = seen.get(row) ?? createHash('sha256').update(`${key} ${row}`).digest()[0] ?? 0
+    seen.set(row, count + 1)
+    return count % 2 === 1
+  }
+}
 
 /** Throws for a method that no service below protos/ has. */
 export const responseCodecOf = (method: string): Codec<object, unknown> => {

@@ -1,17 +1,14 @@
 import type protobuf from 'protobufjs/light.js'
 import { checks } from '../../checks/all.js'
 import { type Candidate, type CandidateSettings, lacks, openCandidate, servedServices } from '../../exam/candidate.js'
-import { codec } from '../../proto/codec.js'
 import type { Check } from '../../requirements/check.js'
 import { type Result, runChecks } from '../../run/runner.js'
 import { checkOf, sessions } from '../../session/session-checks.js'
-import { REQUEST_METADATA } from '../../wire/identity.js'
+import { actionIdOf, REQUEST_METADATA } from '../../wire/identity.js'
 import type { Mutation } from '../mutation.js'
 import { MutatingProxy } from '../proxy/proxy.js'
 import { type FieldPath, fieldsIn, typeOf } from './fields.js'
 import { type Catalogue, responseCodecOf } from './seeded.js'
-
-const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 
 /** What a run against a correct server saw: which rows had which field in which response, and how long each took. */
 export interface Survey {
@@ -48,7 +45,7 @@ const AT_ONCE = 8
 /** Runs all rows against a server that must be correct. Throws when a row has something to say of it. */
 export const survey = async (settings: CandidateSettings): Promise<Survey> => {
   const seen = new Sight()
-  const results = await seen.during(settings, [...ownChecks], rowIn)
+  const results = await seen.during(settings, [...ownChecks], actionIdOf)
   // What sessions say of themselves is what their clients said: each has a proxy of its own to be told by.
   const queue = [...replays]
   const lane = async (): Promise<void> => {
@@ -106,15 +103,5 @@ class Sight {
       const key = `${method} ${path}`
       this.rowsOf.set(key, (this.rowsOf.get(key) ?? new Set()).add(row))
     }
-  }
-}
-
-const rowIn = (header: unknown): string | undefined => {
-  if (header === undefined) return undefined
-  try {
-    return requestMetadataCodec.decode(Buffer.from(String(header), 'base64')).actionId
-  } catch {
-    // A check that sends such a header sends others too.
-    return undefined
   }
 }

@@ -22,8 +22,8 @@ const causes: readonly { readonly why: string; of(fault: SeededFault): boolean }
   },
   {
     why: 'no text asks a server to cut by the function that was asked for; parts of a function that is not named are compared with nothing',
-    of: ({ method, path, change, isAlternate }) =>
-      method.endsWith('/SplitBlob') && path === 'chunkingFunction' && change === 'dropped' && !isAlternate,
+    of: ({ method, path, change }) =>
+      method.endsWith('/SplitBlob') && path === 'chunkingFunction' && change === 'dropped',
   },
   {
     why: 'caught by SPL-10, which moves too many bytes to be tried on each fault of what every row asks first',
