@@ -1,11 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { credentials } from '@grpc/grpc-js'
 import type { Test } from 'tap'
-import { Client } from '../../../conformance/wire/client.js'
 import { scratchFolder } from '../../clients/scratch.js'
 import { freePorts } from '../../store/remote/backend.js'
+import { startForeign } from './foreign-server.js'
 
 const program = process.env['REMEXEC_TEST_BUILDGRID'] ?? 'bgd'
 
@@ -14,29 +13,13 @@ export const needsBuildGrid =
     ? false
     : `needs ${program} of BuildGrid, or one in REMEXEC_TEST_BUILDGRID`
 
-const START_LIMIT_MS = 60_000
-
 /** A BuildGrid of its own, with a CAS and an action cache; gives its address. */
 export const startBuildGrid = async (t: Test): Promise<string> => {
   const [port] = await freePorts(1)
   const folder = await scratchFolder(t)
   const config = join(folder, 'buildgrid.yml')
   writeFileSync(config, configuration(port ?? 0, join(folder, 'cas')))
-  const child = spawn(program, ['server', 'start', config], { stdio: ['ignore', 'ignore', 'pipe'] })
-  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  t.teardown(() => {
-    child.kill('SIGKILL')
-    return exited
-  })
-  let log = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log = `${log}${text}`.slice(-10_000)
-  })
-  const identity = { toolName: 'test', invocationId: 'test' }
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { headers: {}, identity })
-  const ended = exited.then(() => Promise.reject(new Error(`BuildGrid ended:\n${log}`)))
-  await Promise.race([client.waitForReady(START_LIMIT_MS), ended]).finally(() => client.close())
-  return `grpc://127.0.0.1:${port}`
+  return startForeign(t, port ?? 0, program, ['server', 'start', config])
 }
 
 const configuration = (port: number, folder: string): string => `

@@ -8,10 +8,12 @@ import { readSession } from '../../../conformance/session/session.js'
 import { Bazel, bazelRelease } from '../../clients/bazel.js'
 import { copyFixture, scratchFolder } from '../../clients/scratch.js'
 import { startServer } from '../../clients/server.js'
+import { needsBuildBox, startBuildBox } from './buildbox.js'
 import { needsBuildGrid, startBuildGrid } from './buildgrid.js'
-import { open, recording, useCache } from './recording.js'
+import { open, recording, useCache, useServer } from './recording.js'
 
-// What a client said that only caches, recorded in front of another server: nothing that its actions rest on is ever uploaded.
+// What clients said, recorded in front of other servers. Of what a client only caches, nothing that its actions rest on is ever
+// uploaded; of what a server ran, it tells times, a worker and names of operations of its own.
 
 t.setTimeout(180_000)
 const ours = (await startServer(t, join(t.testdir(), 'data'))).uri
@@ -27,10 +29,10 @@ const replayTwice = async (t: Test, out: string, address: string): Promise<void>
   }
 }
 
-const recordAClient = async (t: Test, upstream: string): Promise<string> => {
+const recordAClient = async (t: Test, upstream: string, use: typeof useCache): Promise<string> => {
   const out = join(t.testdir(), 'session')
   const recorder = await recording(t, upstream, '--client', 'Go SDK', out)
-  await useCache(t, new Exam(await open(t, recorder.address)))
+  await use(t, new Exam(await open(t, recorder.address)))
   await recorder.finish()
   t.same(recorder.notes, [], 'all of it can be salted')
   t.notMatch(readFileSync(join(out, 'session.json5'), 'utf8'), hostname(), 'and this machine is not named')
@@ -51,12 +53,12 @@ const recordBazel = async (t: Test, upstream: string): Promise<string> => {
 }
 
 t.test('recorded in front of this server', async (t) => {
-  await replayTwice(t, await recordAClient(t, ours), ours)
+  await replayTwice(t, await recordAClient(t, ours, useCache), ours)
 })
 
 t.test('recorded in front of BuildGrid, replayed on it and on this server', { skip: needsBuildGrid }, async (t) => {
   const foreign = await startBuildGrid(t)
-  const out = await recordAClient(t, foreign)
+  const out = await recordAClient(t, foreign, useCache)
   await replayTwice(t, out, foreign)
   await replayTwice(t, out, ours)
 })
@@ -71,3 +73,10 @@ t.test(
     await replayTwice(t, out, ours)
   },
 )
+
+t.test('executed by BuildBox, replayed on it and on this server', { skip: needsBuildBox }, async (t) => {
+  const foreign = await startBuildBox(t)
+  const out = await recordAClient(t, foreign, useServer)
+  await replayTwice(t, out, foreign)
+  await replayTwice(t, out, ours)
+})
