@@ -57,6 +57,10 @@ class Cas extends ForwardingStore {
     if (!digest.isEmpty) await this.backend.remove(digest, call)
   }
 
+  override async disown(digest: Digest, call: Call): Promise<void> {
+    if (!digest.isEmpty) await this.backend.disown(digest, call)
+  }
+
   protected override incoming(blob: Blob, digest: Digest): Blob {
     return blob.checkedAs(digest, { fault: 'client' })
   }

@@ -51,6 +51,10 @@ export abstract class ForwardingStore implements Store {
     return this.backend.remove(digest, call)
   }
 
+  disown(digest: Digest, call: Call): Promise<void> {
+    return this.backend.disown(digest, call)
+  }
+
   health(call: Call): Promise<HealthStatus> {
     return this.backend.health(call)
   }

@@ -69,6 +69,11 @@ export class StoreNode extends ForwardingStore {
     return this.#watch({ operation: 'delete', digest, call }, ask, () => this.#count('delete', 'success', 1))
   }
 
+  override disown(digest: Digest, call: Call): Promise<void> {
+    const ask = (inner: Call): Promise<void> => this.backend.disown(digest, inner)
+    return this.#watch({ operation: 'delete', digest, call }, ask, () => this.#count('delete', 'success', 1))
+  }
+
   /**
    * Of a read, time and span end with the blob in hand: how fast it is read is the reader's. Without `await`, which would cost
    * each small call as much again as it is counted for.

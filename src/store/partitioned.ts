@@ -73,6 +73,10 @@ export abstract class PartitionedStore extends BaseStore {
     return this.#storeOf(digest).remove(digest, call)
   }
 
+  override disown(digest: Digest, call: Call): Promise<void> {
+    return this.#storeOf(digest).disown(digest, call)
+  }
+
   /** No part can stand in for another: it is as well as the worst of them. */
   async health(call: Call): Promise<HealthStatus> {
     const found = await Promise.all(this.#parts.map(([, store]) => store.health(call)))

@@ -37,8 +37,14 @@ export interface Store {
    */
   putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes>
 
-  /** Forgets a blob that turned out to be wrong, everywhere below. Absent is fine. */
+  /** Forgets a blob, everywhere below. Absent is fine. */
   remove(digest: Digest, call: Call): Promise<void>
+
+  /**
+   * Forgets what a read got of a blob and found to be wrong. Where another store below may have it right, that one is read from
+   * then on, until it is found wrong too.
+   */
+  disown(digest: Digest, call: Call): Promise<void>
 
   /** Whether this component works now. Leaves nothing behind in a cache. */
   health(call: Call): Promise<HealthStatus>
@@ -89,6 +95,10 @@ export abstract class BaseStore implements Store {
   abstract put(digest: Digest, blob: Blob, call: Call): Promise<void>
   abstract remove(digest: Digest, call: Call): Promise<void>
   abstract health(call: Call): Promise<HealthStatus>
+
+  disown(digest: Digest, call: Call): Promise<void> {
+    return this.remove(digest, call)
+  }
 
   putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     return boundedMap(entries, PUT_LANES, ({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))

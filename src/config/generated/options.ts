@@ -131,7 +131,7 @@ export interface FilesystemOptions {
 }
 
 /**
- * Two tiers: a quick store in front of the one that counts. Uploads go to both, reads fill the fast one, and whether a blob exists is what the slow one says (unless that is `noop`).
+ * Two tiers: a quick store in front of the one that counts. Uploads go to both, reads fill the fast one, and whether a blob exists is what the slow one says (unless that is `noop`). A fast store that fails fails no read: the rest of the blob then comes from the slow one. Of bytes that turn out wrong only at their end (a large file that the disk changed, say) the reader gets no whole blob but DATA_LOSS once; the copy is dropped, and the next reader gets it from the slow store. Small blobs are compared before any byte of them is sent.
  */
 export interface FastSlowOptions {
   /**

@@ -57,7 +57,7 @@ export class ChunkIndex {
     const isRight = chunks !== undefined && (!digest.describesContent || sizeOfChunks(chunks) === digest.sizeBytes)
     if (isRight) return this.#keep(digest, chunks)
     call.log.warn('the list of chunks of a blob is damaged: it is dropped', { digest: digest.key })
-    await this.#store.remove(digest, call)
+    await this.#store.disown(digest, call)
     throw new StatusError('NOT_FOUND', `the list of the chunks of blob ${digest.key} was damaged`)
   }
 
@@ -69,6 +69,11 @@ export class ChunkIndex {
   remove(digest: Digest, call: Call): Promise<void> {
     this.#known.delete(digest.key)
     return this.#store.remove(digest, call)
+  }
+
+  disown(digest: Digest, call: Call): Promise<void> {
+    this.#known.delete(digest.key)
+    return this.#store.disown(digest, call)
   }
 
   /** For each blob whether all its chunks are there; asking counts as a use of them. */

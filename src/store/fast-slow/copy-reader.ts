@@ -27,7 +27,8 @@ export const copyReader = (window: Window, openRest: OpenRest): Loop =>
     }
   })
 
-async function* chunksOf(blob: Blob, signal: AbortSignal): AsyncGenerator<Buffer> {
+/** The bytes of a blob one after the other; who reads no further gives it up. */
+export async function* chunksOf(blob: Blob, signal: AbortSignal): AsyncGenerator<Buffer> {
   const path = blob.path()
   const done = join(path, signal)
   // It is told below, or by the last stage as its reader.

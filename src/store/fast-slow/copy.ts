@@ -7,6 +7,7 @@ import { streamsOf } from '../../stream/blob/form.js'
 import { Drain } from '../../stream/drain.js'
 import { Loop } from '../../stream/loop.js'
 import { WHOLE } from '../../stream/path.js'
+import type { PendingCheck } from '../../stream/verify.js'
 import { VerifyDecoded } from '../../stream/verify-decoded.js'
 import { outcomeOf, type Store } from '../store.js'
 import { copyReader } from './copy-reader.js'
@@ -15,6 +16,8 @@ import { WINDOW_BYTES, Window } from './window.js'
 export interface CopyTiers {
   readonly fast: Store
   readonly slow: Store
+  /** Takes away what slow has of a blob and is wrong. */
+  repair(digest: Digest, call: Call): Promise<void>
 }
 
 /** Up to here a blob is copied as bytes: readers need no stream for it. */
@@ -76,7 +79,8 @@ export class Copy {
 
   /** What goes to fast. */
   async #open(): Promise<Blob> {
-    const blob = await this.#tiers.slow.get(this.#digest, WHOLE, this.#call)
+    const [wantedAs] = this.#tiers.fast.properties.encodings
+    const blob = await this.#tiers.slow.get(this.#digest, { ...WHOLE, wantedAs }, this.#call)
     if (!this.#digest.describesContent) return this.#openKeyed(blob)
     const isSmall = this.#digest.sizeBytes <= SMALL_BYTES
     const encoding = isSmall ? undefined : this.#tiers.fast.properties.encodings.find((common) => blob.isIn(common))
@@ -86,7 +90,7 @@ export class Copy {
 
   /** Fast believes nothing that slow says without looking. */
   async #openPlain(blob: Blob): Promise<Blob> {
-    const checked = blob.checkedAs(this.#digest, { fault: 'backend' })
+    const checked = blob.checkedAs(this.#digest, this.#check)
     if (this.#digest.sizeBytes <= SMALL_BYTES) {
       return this.#atHand(await checked.bytes(SMALL_BYTES, this.#call))
     }
@@ -94,10 +98,14 @@ export class Copy {
     return form.kind === 'bytes' ? this.#atHand(form.bytes) : Blob.ofPath([...streamsOf(form), observed(this.#window)])
   }
 
+  get #check(): Omit<PendingCheck, 'digest'> {
+    return { fault: 'backend', repair: () => this.#tiers.repair(this.#digest, internalCall({ log: this.#call.log })) }
+  }
+
   /** As both tiers keep it, so that nobody encodes it again. It is decoded for the readers, and to look. */
   #openEncoded(blob: Blob, encoding: CompressorName): Blob {
     const content = [observed(this.#window), new Drain()] as const
-    const check = new VerifyDecoded(this.#digest, encoding, { fault: 'backend' }, content)
+    const check = new VerifyDecoded(this.#digest, encoding, this.#check, content)
     return Blob.ofPath([...blob.as(encoding).path(), check], { encoding }).as('IDENTITY', this.#digest.sizeBytes)
   }
 

@@ -70,6 +70,10 @@ class DedupStore extends BaseStore {
     return this.#index.remove(digest, call)
   }
 
+  override disown(digest: Digest, call: Call): Promise<void> {
+    return this.#index.disown(digest, call)
+  }
+
   async health(call: Call): Promise<HealthStatus> {
     const [index, content] = await Promise.all([this.#parts.index.health(call), this.#parts.content.health(call)])
     if (index.state !== 'Ok') return { ...index, message: `index_store: ${index.message}` }

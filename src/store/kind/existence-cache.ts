@@ -72,6 +72,12 @@ class ExistenceCacheStore extends ForwardingStore {
     this.#forget(digest)
   }
 
+  override async disown(digest: Digest, call: Call): Promise<void> {
+    this.#forget(digest)
+    await this.backend.disown(digest, call)
+    this.#forget(digest)
+  }
+
   #remember(digests: readonly Digest[], asOf: number): void {
     if (asOf !== this.#forgotten) return
     for (const digest of digests) this.#index.insert(digest, digest.sizeBytes)

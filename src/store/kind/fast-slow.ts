@@ -1,13 +1,14 @@
-import type { Call } from '../../base/call.js'
+import { type Call, callWith } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { FastSlowOptions } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { Blob } from '../../stream/blob/blob.js'
+import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Blob } from '../../stream/blob/blob.js'
 import { putBoth } from '../../stream/blob/put-both.js'
-import { isWhole, type Range, STAGE_BYTES } from '../../stream/path.js'
+import { isWhole, type Range } from '../../stream/path.js'
 import { Copies, notCached, unlessAborted } from '../fast-slow/copies.js'
+import { goingOn, type Rest } from '../fast-slow/go-on.js'
 import type { StoreKind } from '../kind.js'
 import {
   BaseStore,
@@ -45,7 +46,10 @@ class FastSlowStore extends BaseStore {
     this.#fastTakesUploads = takesUploads(options.fast_direction)
     this.#fillsFast = options.fast_direction === 'both' || options.fast_direction === 'get'
     this.#bypassBytes = options.bypass_dedup_threshold_bytes || Number.POSITIVE_INFINITY
-    this.#copies = new Copies({ fast, slow })
+    const repair = async (digest: Digest, call: Call): Promise<void> => {
+      if (this.#slowTakesUploads) await slow.disown(digest, call)
+    }
+    this.#copies = new Copies({ fast, slow, repair })
     this.files = fast.files && this.#populated(fast.files)
     const { encodings } = (slow.properties.keepsNothing ? fast : slow).properties
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
@@ -64,10 +68,7 @@ class FastSlowStore extends BaseStore {
     const encoded = await this.#encodedBySlow(digest, range, call)
     if (encoded !== undefined) return encoded
     const near = await this.#fromFast(digest, range, call)
-    if (near !== undefined) return near
-    const copy = this.#isCopied(digest, range) ? this.#copies.of(digest, call) : undefined
-    if (copy !== undefined) await unlessAborted(copy.opened, call.signal)
-    return copy?.read(call) ?? this.#slow.get(digest, range, call)
+    return near ?? this.#fromSlow(digest, range, call)
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
@@ -112,6 +113,17 @@ class FastSlowStore extends BaseStore {
     await Promise.all([this.#fast.remove(digest, call), this.#slow.remove(digest, call)])
   }
 
+  /** The one a read got it from is fast where that has it. Then slow is read, whose copies are compared. */
+  override async disown(digest: Digest, call: Call): Promise<void> {
+    this.#copies.outdate(digest)
+    const isAbsent = await this.#fast.findMissing(DigestBatch.of([digest]), call).then(
+      ({ count }) => count > 0,
+      () => true,
+    )
+    const tier = !isAbsent || this.#slow.properties.keepsNothing ? this.#fast : this.#slow
+    await tier.disown(digest, call)
+  }
+
   async health(call: Call): Promise<HealthStatus> {
     const [fast, slow] = await Promise.all([this.#fast.health(call), this.#slow.health(call)])
     if (slow.state !== 'Ok') return { ...slow, message: `slow: ${slow.message}` }
@@ -139,14 +151,46 @@ class FastSlowStore extends BaseStore {
     }
   }
 
-  /** What fast has, or undefined when slow has to be asked: a broken cache is a miss. */
+  async #fromSlow(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const copy = this.#isCopied(digest, range) ? this.#copies.of(digest, call) : undefined
+    if (copy !== undefined) await unlessAborted(copy.opened, call.signal)
+    return copy?.read(call) ?? this.#slow.get(digest, range, call)
+  }
+
+  /** What fast has, or undefined when slow has to be asked: a broken cache is a miss, also when it breaks in the middle. */
   async #fromFast(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
     try {
-      return await comparedIfSmall(await this.#fast.get(digest, range, call), digest, call)
+      const blob = await this.#fast.get(digest, range, call)
+      // Nobody has the middle of an encoding, and undone it would have to be made again.
+      if (range.wantedAs !== undefined && blob.isIn(range.wantedAs)) return blob
+      return await goingOn(blob, this.#restOf(digest, range, blob.offset, call), call)
     } catch (error) {
-      if (isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')) throw error
+      if (isCallers(error)) throw error
       if (!isStatus(error, 'NOT_FOUND')) call.log.warn('the fast store failed to read', { digest: digest.key, error })
       return undefined
+    }
+  }
+
+  /** From slow. Of what is kept under a mere key it may have another version, and of bytes that were wrong no rest helps. */
+  #restOf(digest: Digest, range: Range, offset: number, call: Call): Rest {
+    const { describesContent, sizeBytes } = digest
+    return {
+      expectedBytes: describesContent ? Math.min(sizeBytes - offset, range.limit) : undefined,
+      open: async (failure, handedOut, areRight, signal) => {
+        if (isCallers(failure)) throw failure
+        call.log.warn('the fast store failed in the middle of a blob', {
+          digest: digest.key,
+          handedOut,
+          error: failure,
+        })
+        if (isStatus(failure, 'DATA_LOSS') && this.#slowTakesUploads) await this.#outdateFast(digest, call)
+        if (!areRight || (handedOut > 0 && !describesContent)) throw failure
+        const inner = callWith(call, { signal })
+        const rest = { ...range, offset: offset + handedOut, limit: range.limit - handedOut }
+        return this.#fromSlow(digest, handedOut === 0 ? range : rest, inner).catch((error: unknown) => {
+          throw isStatus(error, 'NOT_FOUND') ? failure : error
+        })
+      },
     }
   }
 
@@ -185,13 +229,8 @@ class FastSlowStore extends BaseStore {
   }
 }
 
-/** What is small and still to be compared with its digest is so now, while slow can be asked instead. */
-const comparedIfSmall = async (blob: Blob, digest: Digest, call: Call): Promise<Blob> => {
-  const { sizeBytes = Number.POSITIVE_INFINITY, encoding, offset } = blob
-  if (!blob.isCheckedAs(digest) || sizeBytes > STAGE_BYTES) return blob
-  const bytes = await blob.bytes(STAGE_BYTES, call)
-  return Blob.ofBytes(bytes, { encoding, offset }).knownAs(digest)
-}
+/** The caller left, or asked for what is beyond the end. */
+const isCallers = (error: unknown): boolean => isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')
 
 const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
   direction === 'both' || direction === 'update'

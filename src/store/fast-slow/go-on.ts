@@ -1,0 +1,156 @@
+import { Readable } from 'node:stream'
+import type { Call } from '../../base/call.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { type BlobFile, streamsOf } from '../../stream/blob/form.js'
+import { join } from '../../stream/join.js'
+import { discard, type ReadPath, STAGE_BYTES } from '../../stream/path.js'
+import { chunksOf } from './copy-reader.js'
+
+/** How a read of the fast tier goes on where that cannot. */
+export interface Rest {
+  /** How many bytes there have to be; undefined of what is kept under a mere key. */
+  readonly expectedBytes: number | undefined
+  /**
+   * What is behind the first `handedOut` bytes of the part that is read, from elsewhere; `areRight` where nothing makes
+   * doubtful that these are the blob's. Rejects with what is to be told.
+   */
+  open(failure: StatusError, handedOut: number, areRight: boolean, signal: AbortSignal): Promise<Blob>
+}
+
+/**
+ * What the fast tier gave, and the rest of it from elsewhere where that breaks off. It keeps the form it has; what is small
+ * and still to be compared with its digest is so now, and rejects with what is wrong.
+ */
+export const goingOn = async (blob: Blob, rest: Rest, call: Call): Promise<Blob> => {
+  const { sizeBytes, offset } = blob
+  const [bare, check] = blob.withoutCheck()
+  const checked = (whole: Blob): Blob => (check === undefined ? whole : whole.checkedAs(check.digest, check))
+  if (check !== undefined && sizeBytes !== undefined && sizeBytes <= STAGE_BYTES) {
+    const bytes = await checked(bare).bytes(STAGE_BYTES, call)
+    return Blob.ofBytes(bytes, { offset }).knownAs(check.digest)
+  }
+  const form = await bare.take()
+  if (form.kind === 'bytes') return checked(Blob.ofBytes(form.bytes, { offset }))
+  if (form.kind === 'file') return checked(Blob.ofFile(new GoingOnFile(form.file, rest), { offset }))
+  return checked(Blob.ofPath([new GoingOn(streamsOf(form), rest)], { sizeBytes, offset }))
+}
+
+/**
+ * Streams, and others where they fail or end before their time. Bytes that were read off the first ones stay: they are not
+ * held back to be compared.
+ */
+class GoingOn extends Readable {
+  readonly #rest: Rest
+  readonly #controller = new AbortController()
+  #path: ReadPath
+  #running: Promise<void> | undefined
+  #handedOut = 0
+  #isRest = false
+
+  constructor(path: ReadPath, rest: Rest) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#path = path
+    this.#rest = rest
+  }
+
+  override _read(): void {
+    if (this.#running === undefined) this.#run()
+    else this.#path[this.#path.length - 1]?.resume()
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    if (this.#running === undefined) discard(this.#path)
+    this.#controller.abort(error ?? undefined)
+    void Promise.resolve(this.#running).then(() => callback(error))
+  }
+
+  #run(): void {
+    const last = this.#path[this.#path.length - 1] as Readable
+    last.on('data', (bytes: Buffer) => {
+      this.#handedOut += bytes.length
+      if (!this.push(bytes)) last.pause()
+    })
+    this.#running = join(this.#path, this.#controller.signal)
+      .then(() => this.#ended())
+      .catch((error: StatusError) => this.#failed(error))
+      .catch((error: unknown) => void this.destroy(StatusError.from(error)))
+  }
+
+  #ended(): void {
+    const { expectedBytes = this.#handedOut } = this.#rest
+    if (this.#handedOut >= expectedBytes || this.#isRest) this.push(null)
+    else throw new StatusError('UNAVAILABLE', `a blob ended after ${this.#handedOut} of ${expectedBytes} bytes`)
+  }
+
+  /** Of bytes that turned out wrong nobody can say which of them were. */
+  async #failed(error: StatusError): Promise<void> {
+    const { signal } = this.#controller
+    if (this.#isRest || signal.aborted) throw error
+    const areRight = this.#handedOut === 0 || !isStatus(error, 'DATA_LOSS')
+    const blob = await this.#rest.open(error, this.#handedOut, areRight, signal)
+    this.#isRest = true
+    this.#path = blob.path()
+    if (signal.aborted) discard(this.#path)
+    else this.#run()
+  }
+}
+
+/** A file whose bytes come from elsewhere from where it cannot be read. What was read of it before was the file's. */
+class GoingOnFile implements BlobFile {
+  readonly #file: BlobFile
+  readonly #rest: Rest
+  readonly #controller = new AbortController()
+  #chunks: AsyncGenerator<Buffer> | undefined
+  #chunk: Buffer = NO_BYTES
+  #position = 0
+
+  constructor(file: BlobFile, rest: Rest) {
+    this.#file = file
+    this.#rest = rest
+  }
+
+  get sizeBytes(): number {
+    return this.#file.sizeBytes
+  }
+
+  async read(into: Buffer, position: number): Promise<number> {
+    if (this.#chunks !== undefined && position === this.#position) return this.#readOn(into)
+    try {
+      return await this.#file.read(into, position)
+    } catch (error) {
+      await this.#chunks?.return(undefined)
+      const { signal } = this.#controller
+      const blob = await this.#rest.open(StatusError.from(error), position, true, signal)
+      this.#chunks = chunksOf(blob, signal)
+      this.#chunk = NO_BYTES
+      this.#position = position
+      return this.#readOn(into)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#controller.abort()
+    await Promise.all([this.#file.close(), this.#chunks?.return(undefined)])
+  }
+
+  stream(): Readable {
+    return new GoingOn([this.#file.stream()], this.#rest)
+  }
+
+  async #readOn(into: Buffer): Promise<number> {
+    while (this.#chunk.length === 0) {
+      const step = await this.#chunks?.next()
+      if (step === undefined || step.done === true) {
+        throw new StatusError('DATA_LOSS', `a blob ended after ${this.#position} of ${this.sizeBytes} bytes`)
+      }
+      this.#chunk = step.value
+    }
+    const count = this.#chunk.copy(into)
+    this.#chunk = this.#chunk.subarray(count)
+    this.#position += count
+    return count
+  }
+}
+
+const NO_BYTES = Buffer.alloc(0)
