@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { TlsOptions } from 'node:tls'
 import type { Clock } from './base/clock.js'
 import { startFailure } from './base/errno.js'
+import type { Gate } from './base/gate.js'
 import type { Log } from './base/log.js'
 import type { ReloadedFiles } from './base/reloaded-files.js'
 import { Resources } from './base/resources.js'
+import type { Service } from './base/rpc.js'
 import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
@@ -16,7 +18,7 @@ import { simpleSettings } from './scheduler/simple/settings.js'
 import { Security } from './security/security.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
-import { type Parts, servicesOf, type WorkerFacts } from './services.js'
+import { type Parts, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import { DirectoryTrees } from './store/content/directory-trees.js'
@@ -78,6 +80,12 @@ const start = async (
   const { health, metrics, log } = observation
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
+  const security = config.security && (await Security.open(config.security, { clock, log, resources }))
+  const listeners = new Map<string, Listener>()
+  for (const server of config.servers) {
+    const gate = gateOf(server, security, [])
+    listeners.set(server.name, await openListener(server, { gate, resources, drainTime, clock }, observation))
+  }
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log },
     watch: (probe) => health.register(probe),
@@ -98,14 +106,11 @@ const start = async (
     clock,
     log,
   }
-  const security = config.security && (await Security.open(config.security, { clock, log, resources }))
-  const listeners = new Map<string, Listener>()
   for (const server of config.servers) {
-    const tls = await tlsOf(server, resources, parts)
-    const listener = await startServer(server, { tls: tls?.current, security }, parts, observation)
-    tls?.onChange((now) => listener.renewTls(now))
+    const services = servicesOf(server, parts)
+    const listener = existing(listeners, server.name)
+    listener.serve(services, gateOf(server, security, services))
     resources.add(`server ${server.name}`, () => listener.close(drainTime.leftMs))
-    listeners.set(server.name, listener)
   }
   // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
@@ -161,31 +166,42 @@ const tlsOf = async (
   return files
 }
 
-interface Protection {
-  readonly tls: TlsOptions | undefined
-  readonly security: Security | undefined
+/** Who judges the calls of a server, where somebody does. */
+const gateOf = (server: ServerConfig, security: Security | undefined, services: readonly Service[]): Gate | undefined =>
+  security?.gateOf({ services, scheduler: server.services.worker_api?.scheduler })
+
+interface Surrounding {
+  readonly gate: Gate | undefined
+  readonly resources: Resources
+  readonly drainTime: DrainTime
+  readonly clock: Clock
 }
 
 /** The page for people shows what goes on in all instances. */
 const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
 
-const startServer = async (
+/**
+ * Listens before there is anything to serve, so that health can be asked while stores open: until then calls are
+ * UNAVAILABLE. What it is to serve is closed after it, so who brings that registers its end once more.
+ */
+const openListener = async (
   server: ServerConfig,
-  { tls, security }: Protection,
-  parts: Parts,
+  { gate, resources, drainTime, clock }: Surrounding,
   observation: Observation,
 ): Promise<Listener> => {
-  const services = servicesOf(server, parts)
+  const { log } = observation
+  const tls = await tlsOf(server, resources, { clock, log })
   const { host, port, max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
   const { send_compression_algorithm, accepted_compression_algorithms } = compression
-  return listen({
+  const listener = await listen({
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    services,
+    services: [],
+    awaited: serviceNamesOf(server),
     http: observation.pagesOf(server),
     transport,
-    ...(tls && { tls }),
-    gate: security?.gateOf({ services, scheduler: server.services.worker_api?.scheduler }),
+    ...(tls && { tls: tls.current }),
+    gate,
     operatorPaths: OPERATOR_PATHS,
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
@@ -196,8 +212,15 @@ const startServer = async (
     },
     meters: (path) => observation.metrics.calls.of(path),
     tracer: observation.tracer,
-    log: parts.log,
+    log,
   })
+  tls?.onChange((now) => listener.renewTls(now))
+  resources.add(`listener of server ${server.name}`, () => listener.close(drainTime.leftMs))
+  log.debug('listening; what comes is refused until the start is complete', {
+    server: server.name,
+    at: listener.address,
+  })
+  return listener
 }
 
 /** What the configured workers of a scheduler promise together. Workers of other processes promise nothing. */

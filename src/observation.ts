@@ -43,6 +43,7 @@ export class Observation {
     this.health = new HealthRegistry(this.log)
     this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now())
     this.metrics.watchHealth(() => this.health.counts())
+    this.#expectParts(config)
   }
 
   static async start(parts: ObservationParts): Promise<Observation> {
@@ -80,6 +81,15 @@ export class Observation {
       ['/', people],
       ...healthPages(path, { registry: health, timeoutMs, isStopping }),
     ])
+  }
+
+  /** So that whoever asks while the process starts hears of every part of the configuration. */
+  #expectParts({ stores, schedulers, workers }: Config): void {
+    const expect = (namespace: string, component: string, structName: string): void =>
+      this.health.expect({ namespace, component, structName })
+    for (const [name, { kind }] of stores) expect(`/stores/${name}`, `stores/${name}`, kind)
+    for (const [name, { kind }] of schedulers) expect(`/schedulers/${name}`, `scheduler/${name}`, kind)
+    for (const { options } of workers) expect(`/workers/${options.name}`, `workers/${options.name}`, 'LocalWorker')
   }
 
   /** What exports is loaded only where something is exported: that takes longer than the rest of a start. */

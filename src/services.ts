@@ -108,6 +108,21 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   ]
 }
 
+/** The names of the services that `servicesOf` answers, which can be told before there is anything behind them. */
+export const serviceNamesOf = ({ services }: ServerConfig): string[] => {
+  const where = (isServed: boolean, ...names: string[]): string[] => (isServed ? names : [])
+  return [
+    ...where(services.capabilities.size > 0, `${REAPI}.Capabilities`),
+    ...where(services.cas.size > 0, `${REAPI}.ContentAddressableStorage`),
+    ...where(services.ac.size > 0, `${REAPI}.ActionCache`),
+    ...where(services.bytestream.size > 0, 'google.bytestream.ByteStream'),
+    ...where(services.execution.size > 0, `${REAPI}.Execution`, 'google.longrunning.Operations'),
+    ...where(services.worker_api !== undefined, 'remexec.worker.v1.WorkerApi'),
+  ]
+}
+
+const REAPI = 'build.bazel.remote.execution.v2'
+
 /** What each service knows of each instance of a server. */
 const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const digestFunctions = servedFunctions(parts.global)

@@ -23,6 +23,8 @@ const isBroken = (state: HealthState): boolean => state === 'Failed' || state ==
  */
 export class HealthRegistry {
   readonly #probes: HealthProbe[] = []
+  /** By component. */
+  readonly #expected = new Map<string, HealthProbe>()
   readonly #states = new Map<string, HealthState>()
   readonly #log: Log
   #listener: (isHealthy: boolean) => void = () => {}
@@ -32,7 +34,14 @@ export class HealthRegistry {
   }
 
   register(probe: HealthProbe): void {
+    this.#expected.delete(probe.component)
     this.#probes.push(probe)
+  }
+
+  /** A component that will register itself once it has started is Initializing until then. */
+  expect({ namespace, component, structName }: Omit<HealthProbe, 'check'>): void {
+    const check = async (): Promise<HealthStatus> => ({ state: 'Initializing', structName, message: 'it is starting' })
+    this.#expected.set(component, { namespace, component, structName, check })
   }
 
   /** `listener` is told with each report whether no component Failed or timed out. */
@@ -48,7 +57,8 @@ export class HealthRegistry {
 
   /** Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by namespace. */
   async report(timeoutMs: number): Promise<HealthReport[]> {
-    const reports = await Promise.all(this.#probes.map((probe) => ask(probe, timeoutMs)))
+    const probes = [...this.#probes, ...this.#expected.values()]
+    const reports = await Promise.all(probes.map((probe) => ask(probe, timeoutMs)))
     for (const report of reports) this.#tell(report)
     this.#listener(isHealthy(reports))
     return reports.sort((a, b) => (a.namespace < b.namespace ? -1 : 1))

@@ -25,11 +25,12 @@ export class GrpcHealth {
   }
   readonly #names: ReadonlySet<string>
   readonly #watches = new Set<Watch>()
-  #isServing = true
+  #isServing: boolean
   #isEnded = false
 
-  constructor(serviceNames: readonly string[]) {
+  constructor(serviceNames: readonly string[], isServing: boolean) {
     this.#names = new Set(['', ...serviceNames])
+    this.#isServing = isServing
   }
 
   setServing(isServing: boolean): void {

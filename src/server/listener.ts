@@ -28,6 +28,8 @@ export interface ListenOptions {
   /** `host:port`; without a host every interface, port 0 for any free one. An IPv6 host stands in brackets. */
   readonly address: string
   readonly services: readonly Service[]
+  /** Names of services that are still to come: until `Listener.serve` brings them their calls are UNAVAILABLE. */
+  readonly awaited?: readonly string[]
   /** Plain HTTP/1.1 GET by path, on the same port. */
   readonly http?: ReadonlyMap<string, HttpHandler>
   readonly transport?: TransportName
@@ -57,6 +59,8 @@ export interface ListenOptions {
 export interface Listener {
   /** As bound: `host:port` with the real port. */
   readonly address: string
+  /** Brings all services that were awaited, and who judges their calls. Throws when they are others. */
+  serve(services: readonly Service[], gate?: Gate): void
   /** What grpc.health.v1 answers for the server and each of its services. */
   setServing(serving: boolean): void
   /** Serves TLS with other files, on connections that are made from now on. */
@@ -77,19 +81,14 @@ const FLUSH_MS = 250
 
 /** Serves gRPC (HTTP/2, with prior knowledge where it is plain) and HTTP/1.1 on one port. */
 export const listen = async (options: ListenOptions): Promise<Listener> => {
-  const { log = silentLog, clock = systemClock, firstBytesMs = FIRST_BYTES_MS } = options
+  const { log = silentLog, clock = systemClock, firstBytesMs = FIRST_BYTES_MS, awaited = [] } = options
   const activity = new Activity()
-  const names = options.services.map(({ name }) => name)
-  const health = new GrpcHealth(names)
+  const names = [...options.services.map(({ name }) => name), ...awaited]
+  const health = new GrpcHealth(names, awaited.length === 0)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
-  const calls = new Calls([...options.services, health.service, ...reflection], {
-    log,
-    activity,
-    meters: options.meters,
-    tracer: options.tracer,
-    gate: options.gate,
-  })
-  const { gate, operatorPaths } = options
+  const { gate, operatorPaths, meters, tracer } = options
+  const own = [...options.services, health.service, ...reflection]
+  const calls = new Calls(own, { log, activity, meters, tracer, gate }, awaited)
   const guard = gate && { gate, paths: operatorPaths ?? new Set<string>() }
   const pages = new HttpPages(options.http ?? new Map(), { log, activity, guard })
   const transport = transportOf(options, {
@@ -125,6 +124,12 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   }
   return {
     address,
+    serve: (services, judge) => {
+      const missing = awaited.filter((name) => !services.some((service) => service.name === name))
+      if (missing.length > 0) throw new Error(`${missing.join(', ')} did not come`)
+      calls.serve(services, judge)
+      health.setServing(true)
+    },
     setServing: (serving) => health.setServing(serving),
     renewTls,
     close: (drainMs = DRAIN_MS) => {

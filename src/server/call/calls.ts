@@ -1,12 +1,13 @@
 import type { Gate } from '../../base/gate.js'
 import type { Log } from '../../base/log.js'
 import type { Service } from '../../base/rpc.js'
-import type { StatusError } from '../../base/status-error.js'
+import { StatusError } from '../../base/status-error.js'
 import { type Span, type Tracer, traceContextOf } from '../../base/trace.js'
+import { retryInfo } from '../../proto/error-details.js'
 import type { Activity } from './activity.js'
 import { ServerCall } from './call.js'
 import { CallsUnderWay } from './calls-under-way.js'
-import { type Handler, handlersByPath } from './handlers.js'
+import { type Handler, handlersByPath, refusingHandlers } from './handlers.js'
 import { type CallMeter, type CallMeters, UNCOUNTED } from './meter.js'
 import type { Wire } from './wire.js'
 
@@ -22,23 +23,53 @@ export interface CallsParts {
 
 const unmetered: CallMeters = () => UNCOUNTED
 
+/** What a client is advised to wait before it asks a server again that is starting. */
+const STARTING_RETRY_MS = 500
+
+const starting = (): StatusError =>
+  new StatusError('UNAVAILABLE', 'the server is starting', { details: [retryInfo(STARTING_RETRY_MS)] })
+
 /** What runs for the calls that transports bring, and which of them are under way. */
 export class Calls {
-  readonly handlers: ReadonlyMap<string, Handler>
+  readonly #handlers: Map<string, Handler>
   readonly #log: Log
   readonly #activity: Activity
   readonly #tracer: Tracer | undefined
-  readonly #gate: Gate | undefined
+  readonly #meterOf: CallMeters
+  #gate: Gate | undefined
   readonly #underWay = new CallsUnderWay<ServerCall>()
   readonly #meters = new Map<Handler, CallMeter>()
 
-  constructor(services: readonly Service[], { log, activity, meters = unmetered, tracer, gate }: CallsParts) {
-    this.handlers = handlersByPath(services)
-    for (const handler of this.handlers.values()) this.#meters.set(handler, meters(handler.method.path))
+  /** Calls of the services called `awaited` are UNAVAILABLE until `serve` brings them. */
+  constructor(
+    services: readonly Service[],
+    { log, activity, meters = unmetered, tracer, gate }: CallsParts,
+    awaited: readonly string[] = [],
+  ) {
+    this.#handlers = new Map([...refusingHandlers(awaited, starting), ...handlersByPath(services)])
+    this.#meterOf = meters
+    for (const handler of this.#handlers.values()) this.#meters.set(handler, meters(handler.method.path))
     this.#log = log
     this.#activity = activity
     this.#tracer = tracer
     this.#gate = gate
+  }
+
+  get handlers(): ReadonlyMap<string, Handler> {
+    return this.#handlers
+  }
+
+  /** Serves from now on what was awaited. Throws when it is something else. */
+  serve(services: readonly Service[], gate: Gate | undefined): void {
+    const brought = handlersByPath(services)
+    for (const path of brought.keys()) {
+      if (!this.#handlers.has(path)) throw new Error(`nobody announced ${path}`)
+    }
+    this.#gate = gate
+    for (const [path, handler] of brought) {
+      this.#handlers.set(path, handler)
+      this.#meters.set(handler, this.#meterOf(path))
+    }
   }
 
   /** Serves one call. `wire` is told when the handler has ended. */

@@ -1,4 +1,5 @@
 import type { Bidirectional, ClientStreaming, ServerStreaming, Service, Unary } from '../../base/rpc.js'
+import type { StatusError } from '../../base/status-error.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
 import type { ServerCall } from './call.js'
 
@@ -18,6 +19,18 @@ export const handlersByPath = (services: readonly Service[]): ReadonlyMap<string
     byPath.set(path, handler)
   }
   return byPath
+}
+
+/** What stands for services that are not there yet: whoever calls one of their methods gets what `refusal` answers. */
+export const refusingHandlers = (
+  serviceNames: readonly string[],
+  refusal: () => StatusError,
+): ReadonlyMap<string, Handler> => {
+  const refuse = async (): Promise<never> => {
+    throw refusal()
+  }
+  const methods = serviceNames.flatMap((name) => serviceDefinition(name).methods)
+  return new Map(methods.map((method) => [method.path, { method, kind: kindOf(method), run: refuse }]))
 }
 
 const handlersOf = (service: Service): Handler[] => {
