@@ -142,7 +142,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
       'svc.instance_name': 'one',
     })
     t.equal(collector.headers['authorization'], 'Bearer secret-of-the-operator')
-    if (protocol === 'http/protobuf') t.ok(collector.isGzip, 'compressed')
+    t.ok(collector.isGzip, 'compressed')
     t.match(program.said(), /OTEL_SERVICE_NAME has no effect/)
     t.notMatch(program.said(), /secret-of-the-operator/)
   })
@@ -232,4 +232,5 @@ t.test('what becomes of actions arrives at a collector, each of them counted onc
   await collector.until(() => Object.keys(collector.of('svc_execution_active_count')).length === 0)
   t.same(collector.of('svc_worker_slots'), { '': 5 })
   t.same(collector.of('svc_worker_count'), { 'worker_state=connected': 1 })
+  t.notOk(collector.isGzip, 'compressed only where that is asked for')
 })

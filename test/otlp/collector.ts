@@ -1,10 +1,16 @@
 /** A collector of OTLP that keeps what it is sent: over gRPC on one port, over HTTP on another. */
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import {
+  createServer as createHttp2Server,
+  createSecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { type Metadata, Server, ServerCredentials } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { type Decoded, decodeMetrics, decodeTraces, labelsOf } from './otlp-messages.js'
 
@@ -55,6 +61,7 @@ export class Collector {
           ...{ name: span.name, kind: span.kind, tookNs: span.endTimeUnixNano - span.startTimeUnixNano },
           ...{ trace: hex(span.traceId), id: hex(span.spanId), parent: hex(span.parentSpanId) },
           ...{ state: span.traceState, status: span.status?.code ?? 0, attributes: labelsOf(span.attributes) },
+          links: span.links.map((link: Decoded) => ({ trace: hex(link.traceId), id: hex(link.spanId) })),
         })
       }
     }
@@ -87,6 +94,7 @@ export interface ReceivedSpan {
   /** 2 for an error. */
   readonly status: number
   readonly attributes: Record<string, string>
+  readonly links: readonly { readonly trace: string; readonly id: string }[]
 }
 
 const hex = (bytes: Buffer): string => bytes.toString('hex')
@@ -128,32 +136,32 @@ const overHttp = async (t: Test, collector: Collector, tls: CollectorTls | undef
   return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const asItIs = (bytes: Buffer): Buffer => bytes
-const SERVICE = 'opentelemetry.proto.collector'
+const SERVICE = '/opentelemetry.proto.collector'
+/** Of a gRPC message: whether it is compressed, and its length. */
+const PREFIX_BYTES = 5
 
+/** By hand, so that it is seen whether messages came compressed: libraries undo that without a word. */
 const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undefined): Promise<string> => {
-  const server = new Server()
-  const method = (path: string, take: (bytes: Buffer) => void): void => {
-    const handle = (
-      call: { request: Buffer; metadata: Metadata },
-      done: (error: null, bytes: Buffer) => void,
-    ): void => {
-      collector.headers = call.metadata.getMap()
-      take(call.request)
-      done(null, Buffer.alloc(0))
-    }
-    server.register(path, handle, asItIs, asItIs, 'unary')
+  const receive = async (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
+    const body = await buffer(stream)
+    collector.headers = headers
+    collector.isGzip = body[0] === 1 && headers['grpc-encoding'] === 'gzip'
+    const message = body.subarray(PREFIX_BYTES, PREFIX_BYTES + body.readUInt32BE(1))
+    const bytes = collector.isGzip ? gunzipSync(message) : message
+    if (headers[':path'] === `${SERVICE}.metrics.v1.MetricsService/Export`) collector.takeMetrics(bytes)
+    if (headers[':path'] === `${SERVICE}.trace.v1.TraceService/Export`) collector.takeTraces(bytes)
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+    stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+    stream.end(Buffer.alloc(PREFIX_BYTES))
   }
-  method(`/${SERVICE}.metrics.v1.MetricsService/Export`, (bytes) => collector.takeMetrics(bytes))
-  method(`/${SERVICE}.trace.v1.TraceService/Export`, (bytes) => collector.takeTraces(bytes))
-  const credentials =
-    tls === undefined
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(tls.ca, [{ cert_chain: tls.cert, private_key: tls.key }], true)
-  const port = await new Promise<number>((resolve, reject) => {
-    const bound = (error: Error | null, bound: number): void => (error === null ? resolve(bound) : reject(error))
-    server.bindAsync('127.0.0.1:0', credentials, bound)
+  const server = tls === undefined ? createHttp2Server() : createSecureServer({ ...tls, requestCert: true })
+  const sessions = new Set<ServerHttp2Session>()
+  server.on('session', (session: ServerHttp2Session) => sessions.add(session))
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void receive(stream, headers))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const session of sessions) session.destroy()
+    server.close()
   })
-  t.teardown(() => server.forceShutdown())
-  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`
+  return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
