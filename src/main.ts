@@ -84,7 +84,8 @@ const start = async (
   const listeners = new Map<string, Listener>()
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
-    listeners.set(server.name, await openListener(server, { gate, resources, drainTime, clock }, observation))
+    const surrounding = { gate, resources, drainTime, clock, shownShare: config.global.log_call_share }
+    listeners.set(server.name, await openListener(server, surrounding, observation))
   }
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log },
@@ -175,6 +176,7 @@ interface Surrounding {
   readonly resources: Resources
   readonly drainTime: DrainTime
   readonly clock: Clock
+  readonly shownShare: number
 }
 
 /** The page for people shows what goes on in all instances. */
@@ -186,7 +188,7 @@ const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, resources, drainTime, clock }: Surrounding,
+  { gate, resources, drainTime, clock, shownShare }: Surrounding,
   observation: Observation,
 ): Promise<Listener> => {
   const { log } = observation
@@ -212,6 +214,7 @@ const openListener = async (
     },
     meters: (path) => observation.metrics.calls.of(path),
     tracer: observation.tracer,
+    shownShare,
     log,
   })
   tls?.onChange((now) => listener.renewTls(now))

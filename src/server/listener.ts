@@ -54,6 +54,8 @@ export interface ListenOptions {
   readonly log?: Log
   readonly meters?: CallMeters | undefined
   readonly tracer?: Tracer | undefined
+  /** Of the calls, whose line in the log is at the level info and not only at debug. Default 0. */
+  readonly shownShare?: number
 }
 
 export interface Listener {
@@ -86,9 +88,9 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const names = [...options.services.map(({ name }) => name), ...awaited]
   const health = new GrpcHealth(names, awaited.length === 0)
   const reflection = reflectionServices([...names, HEALTH, ...REFLECTION])
-  const { gate, operatorPaths, meters, tracer } = options
+  const { gate, operatorPaths, meters, tracer, shownShare } = options
   const own = [...options.services, health.service, ...reflection]
-  const calls = new Calls(own, { log, activity, meters, tracer, gate }, awaited)
+  const calls = new Calls(own, { log, activity, meters, tracer, shownShare, gate }, awaited)
   const guard = gate && { gate, paths: operatorPaths ?? new Set<string>() }
   const pages = new HttpPages(options.http ?? new Map(), { log, activity, guard })
   const transport = transportOf(options, {

@@ -1103,6 +1103,10 @@ export interface GlobalOptions {
    */
   readonly log_level: 'debug' | 'info' | 'warn' | 'error'
   /**
+   * Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.
+   */
+  readonly log_call_share: number
+  /**
    * Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.
    */
   readonly metrics_action_digests: boolean

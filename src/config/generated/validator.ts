@@ -11677,7 +11677,7 @@ return errors === 0;
 }
 validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"No longer used.","deprecated":true,"x-ignored":true},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"No longer used.","deprecated":true,"x-ignored":true},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
 function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
@@ -11860,10 +11860,10 @@ vErrors.push(err13);
 errors++;
 }
 }
-if(data.metrics_action_digests !== undefined){
-let data6 = data.metrics_action_digests;
-if((typeof data6 !== "boolean") && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema101.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema101.properties.metrics_action_digests.type,parentSchema:schema101.properties.metrics_action_digests,data:data6};
+if(data.log_call_share !== undefined){
+let data6 = data.log_call_share;
+if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema101.properties.log_call_share.type},message:"must be number,string",schema:schema101.properties.log_call_share.type,parentSchema:schema101.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11872,9 +11872,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data6, schema101.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason4 = checkScalar.call(this, "number", data6, schema101.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema101.properties.metrics_action_digests,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema101.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -11883,11 +11883,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-if(data.drain_s !== undefined){
-let data7 = data.drain_s;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err16 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema101.properties.drain_s.type},message:"must be integer,string",schema:schema101.properties.drain_s.type,parentSchema:schema101.properties.drain_s,data:data7};
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 1 || isNaN(data6)){
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema101.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -11896,9 +11894,8 @@ vErrors.push(err16);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "duration", data7, schema101.properties.drain_s, instancePath+"/drain_s");
-if(reason5 !== undefined){
-const err17 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason5,schema:"duration",parentSchema:schema101.properties.drain_s,data:data7};
+if(data6 < 0 || isNaN(data6)){
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -11909,13 +11906,62 @@ errors++;
 }
 }
 }
-else {
-const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(data.metrics_action_digests !== undefined){
+let data7 = data.metrics_action_digests;
+if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
+const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema101.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema101.properties.metrics_action_digests.type,parentSchema:schema101.properties.metrics_action_digests,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
 else {
 vErrors.push(err18);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "bool", data7, schema101.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+if(reason5 !== undefined){
+const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema101.properties.metrics_action_digests,data:data7};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.drain_s !== undefined){
+let data8 = data.drain_s;
+if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
+const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema101.properties.drain_s.type},message:"must be integer,string",schema:schema101.properties.drain_s.type,parentSchema:schema101.properties.drain_s,data:data8};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "duration", data8, schema101.properties.drain_s, instancePath+"/drain_s");
+if(reason6 !== undefined){
+const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema101.properties.drain_s,data:data8};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
 }
 errors++;
 }

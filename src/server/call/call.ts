@@ -28,6 +28,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   /** Known once the request was decoded; empty where it names none, and for calls that stream their requests. */
   instanceName = ''
   readonly log: Log
+  /** Set where the line of the call is one for operators too: of every so many calls. */
+  shownShare: number | undefined
   /** Where the call is traced. */
   span: Span | undefined
   /** Where calls are judged. */
@@ -260,9 +262,10 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
       ...(this.visitor && { identity: this.visitor.identity }),
       ...this.#notes,
     })
-    if (error === undefined) this.log.debug('call', fields)
-    else if (serverFaults.has(code)) this.log.error('call failed', { ...fields(), error })
-    else this.log.debug('call', () => ({ ...fields(), reason: error.message }))
+    const line = error === undefined ? fields : () => ({ ...fields(), reason: error.message })
+    if (error !== undefined && serverFaults.has(code)) this.log.error('call failed', { ...fields(), error })
+    else if (this.shownShare === undefined) this.log.debug('call', line)
+    else this.log.info('call', { ...line(), share: this.shownShare })
   }
 
   #endSpan(code: number, error: StatusError | undefined): void {

@@ -17,6 +17,8 @@ export interface CallsParts {
   readonly activity: Activity
   readonly meters?: CallMeters | undefined
   readonly tracer?: Tracer | undefined
+  /** Of the calls, whose line in the log is at the level info and not only at debug. Default 0. */
+  readonly shownShare?: number | undefined
   /** Judges calls before their services get them; without it all may pass. */
   readonly gate?: Gate | undefined
 }
@@ -35,6 +37,7 @@ export class Calls {
   readonly #log: Log
   readonly #activity: Activity
   readonly #tracer: Tracer | undefined
+  readonly #shownShare: number
   readonly #meterOf: CallMeters
   #gate: Gate | undefined
   readonly #underWay = new CallsUnderWay<ServerCall>()
@@ -43,7 +46,7 @@ export class Calls {
   /** Calls of the services called `awaited` are UNAVAILABLE until `serve` brings them. */
   constructor(
     services: readonly Service[],
-    { log, activity, meters = unmetered, tracer, gate }: CallsParts,
+    { log, activity, meters = unmetered, tracer, shownShare = 0, gate }: CallsParts,
     awaited: readonly string[] = [],
   ) {
     this.#handlers = new Map([...refusingHandlers(awaited, starting), ...handlersByPath(services)])
@@ -52,6 +55,7 @@ export class Calls {
     this.#log = log
     this.#activity = activity
     this.#tracer = tracer
+    this.#shownShare = shownShare
     this.#gate = gate
   }
 
@@ -75,6 +79,7 @@ export class Calls {
   /** Serves one call. `wire` is told when the handler has ended. */
   begin(handler: Handler, wire: Wire): void {
     const call = new ServerCall(handler.method, wire, this.#log, this.#meters.get(handler) ?? UNCOUNTED)
+    if (this.#shownShare > 0 && Math.random() < this.#shownShare) call.shownShare = this.#shownShare
     call.span = this.#tracer && spanOf(this.#tracer, handler, wire)
     wire.receiver = call
     void this.#run(handler, call, wire)
