@@ -15,6 +15,8 @@ export interface Span {
   readonly context: TraceContext
   /** A piece of this one. */
   begin(name: string, attributes?: SpanAttributes): Span
+  /** Says that this work waits for a piece of work of another trace. */
+  link(other: TraceContext): void
   /** `failure` is what it came to, if that is not OK. */
   end(failure?: StatusError, attributes?: SpanAttributes): void
 }

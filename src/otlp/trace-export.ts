@@ -2,6 +2,7 @@ import {
   type Attributes,
   ROOT_CONTEXT,
   type Span as SdkSpan,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   trace,
@@ -80,6 +81,11 @@ class ExportedSpan implements Span {
     return new ExportedSpan(this.#below(this.#span, name, attributes), this.#below)
   }
 
+  link(other: TraceContext): void {
+    const context = spanContextOf(other)
+    if (context !== undefined) this.#span.addLink({ context })
+  }
+
   end(failure?: StatusError, attributes?: SpanAttributes): void {
     if (attributes !== undefined) this.#span.setAttributes(attributes)
     if (failure !== undefined) {
@@ -95,11 +101,16 @@ const attributed = (attributes: SpanAttributes | undefined): { attributes?: Attr
   attributes === undefined ? {} : { attributes: { ...attributes } }
 
 /** A broken header is as if there were none (W3C Trace Context, 3.2.2 and 4.3). */
-const contextOf = ({ traceparent, tracestate }: TraceContext) => {
+const contextOf = (parent: TraceContext) => {
+  const above = spanContextOf(parent)
+  return above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above)
+}
+
+const spanContextOf = ({ traceparent, tracestate }: TraceContext): SpanContext | undefined => {
   const parsed = parseTraceParent(traceparent)
-  if (parsed === null) return ROOT_CONTEXT
+  if (parsed === null) return undefined
   const traceState = tracestate === '' ? {} : { traceState: new TraceState(tracestate) }
-  return trace.setSpanContext(ROOT_CONTEXT, { ...parsed, ...traceState, isRemote: true })
+  return { ...parsed, ...traceState, isRemote: true }
 }
 
 /** Loaded when wanted: each brings what the other does not need, and most processes export nothing. */

@@ -13,6 +13,7 @@
  *
  *   publish      show an operation's new state to those who watch it
  *   settle       do what must be done before a result is shown; abandon: that will not be needed
+ *   joined       tell a request that it waits for a run that is in the trace of another
  *   start        send an attempt to a worker; kill: have it stopped; acknowledge: its result has arrived
  *   drain        ask a worker to finish; evict: close its connection
  *   log          tell the operator

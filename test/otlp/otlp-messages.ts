@@ -27,7 +27,9 @@ message ScopeSpans { repeated Span spans = 2; }
 message Span {
   bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
   fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8; repeated KeyValue attributes = 9; Status status = 15;
+  repeated Link links = 13;
 }
+message Link { bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; }
 message Status { string message = 2; int32 code = 3; }
 `)
 

@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { codec } from '../../src/proto/codec.js'
 import { type Program, root, serve } from '../cli/program.js'
 import { collect as received, TestClient } from '../server/client.js'
-import { buildAction, EXECUTION, responseOf } from '../service/execution-harness.js'
+import { buildAction, EXECUTION, ExecutionStage, Reader, responseOf, stageOf } from '../service/execution-harness.js'
 import { type Blob, blobOf, CAS, wire } from '../service/harness.js'
 import { type Collector, collect, type ReceivedSpan } from './collector.js'
 
@@ -53,6 +54,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
     const { client } = await start(t, {
       OTEL_EXPORTER_OTLP_ENDPOINT: protocol === 'grpc' ? addresses.grpc : addresses.http,
       OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test',
     })
     await findMissing(client, blobOf('absent'), traced())
@@ -71,6 +73,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
       spans.every(({ trace, tookNs }) => trace === TRACE && tookNs >= 0),
       'in one trace',
     )
+    t.ok(collector.isGzip, 'compressed')
     t.match(collector.resource, { 'service.name': 'remexec', 'deployment.environment': 'test' })
   })
 }
@@ -112,6 +115,35 @@ t.test('an action is followed from its call through the queue and the worker int
   t.match(call?.attributes['remexec.operation'], /operations\//, 'found by what the log calls it')
   t.equal(call?.parent, CALLER)
   t.not(collector.spans.find(({ name }) => name === `${CAS}/BatchUpdateBlobs`)?.trace, TRACE, 'a call of its own')
+})
+
+t.test('who joins the run of another client has that in a trace of its own, with a link to the run', async (t) => {
+  const { collector, grpc } = await collect(t)
+  const folder = t.testdir({ data: {} })
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: grpc, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+  const { client } = await start(t, env, { data: `${folder}/data` })
+  execFileSync('mkfifo', [`${folder}/go`])
+  const built = buildAction({ command: { arguments: ['/bin/sh', '-c', `read line < ${folder}/go`] } })
+  const requests = [built.action, built.command, built.root].map(({ digest, bytes }) => ({
+    digest: wire(digest),
+    data: bytes,
+  }))
+  await client.unary(`${CAS}/BatchUpdateBlobs`, { requests }).response
+  const asked = { actionDigest: wire(built.digest) }
+  const executing = (operation: Parameters<typeof stageOf>[0]) => stageOf(operation) === ExecutionStage.EXECUTING
+  const first = new Reader(client.serverStream(`${EXECUTION}/Execute`, asked, traced()))
+  await first.until(executing)
+  const second = new Reader(client.serverStream(`${EXECUTION}/Execute`, asked))
+  await second.until(executing)
+  writeFileSync(`${folder}/go`, 'now\n')
+  for (const reader of [first, second]) t.equal(responseOf((await reader.rest()).at(-1)).result?.exitCode, 0)
+
+  const calls = (its: Collector) => its.spans.filter(({ name }) => name === `${EXECUTION}/Execute`)
+  await collector.until((its) => calls(its).length === 2)
+  const [begun, joined] = calls(collector).sort((a) => (a.trace === TRACE ? -1 : 1))
+  t.match(begun, { trace: TRACE, links: [] })
+  t.not(joined?.trace, TRACE)
+  t.same(joined?.links, [{ trace: TRACE, id: begun?.id }])
 })
 
 t.test('what the client does not sample is not traced, and a broken header begins a trace', async (t) => {

@@ -221,6 +221,9 @@ export class SchedulerHost implements Scheduler {
       case 'abandon':
         this.#settles.delete(command.executionId)
         return
+      case 'joined':
+        command.request.joined?.(command.run)
+        return
       case 'log':
         log[command.level](command.message)
         return

@@ -116,7 +116,7 @@ export class SimpleScheduler {
       const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
       const shared = execution.sharingKey === undefined ? undefined : this.#inFlight.get(execution.sharingKey)
       if (shared !== undefined) {
-        this.#join(operation, shared, request.priority)
+        this.#join(operation, shared, request)
         return
       }
       this.#checkRoom(operation.instanceName)
@@ -231,8 +231,11 @@ export class SimpleScheduler {
     }
   }
 
-  #join(operation: Operation, execution: Execution, priority: number): void {
+  #join(operation: Operation, execution: Execution, request: ActionRequest): void {
+    const { priority } = request
+    const run = execution.request.trace
     this.#context.emit({ kind: 'abandon', executionId: operation.name })
+    if (run !== undefined) this.#context.emit({ kind: 'joined', request, run })
     operation.execution = execution
     execution.operations.add(operation)
     if (priority < execution.priority) {

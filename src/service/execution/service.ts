@@ -4,6 +4,7 @@ import { withFields } from '../../base/log.js'
 import { LruCache } from '../../base/lru-cache.js'
 import type { RpcCall, ServedCall, Service } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import type { TraceContext } from '../../base/trace.js'
 import { codec } from '../../proto/codec.js'
 import type {
   Command,
@@ -129,6 +130,7 @@ const decide = async (decision: Decision): Promise<void> => {
   const priority = request.executionPolicy?.priority ?? 0
   const asked = requestMetadata(call.metadata)
   const invocation = typeof asked === 'object' ? asked.toolInvocationId : ''
-  const queued = { properties, priority, invocation, isShareable: isCacheable, trace: call.span?.context }
+  const traced = call.span && { trace: call.span.context, joined: (run: TraceContext) => call.span?.link(run) }
+  const queued = { properties, priority, invocation, isShareable: isCacheable, ...traced }
   instance.scheduler.enqueue(name, queued, keepResult(instance, action, doNotCache, call))
 }

@@ -34,6 +34,8 @@ export interface ActionRequest {
   readonly isShareable: boolean
   /** What the run is a piece of, where that is traced. Of several clients the first is asked. */
   readonly trace?: TraceContext | undefined
+  /** Told the trace of the run that this one joined, where that is traced. */
+  readonly joined?: (run: TraceContext) => void
 }
 
 /** What the machine wants done. Whoever applies commands does so in order. */
@@ -41,6 +43,7 @@ export type Command =
   | { readonly kind: 'publish'; readonly state: OperationState }
   | { readonly kind: 'settle'; readonly executionId: string; readonly response: ExecuteResponse }
   | { readonly kind: 'abandon'; readonly executionId: string }
+  | { readonly kind: 'joined'; readonly request: ActionRequest; readonly run: TraceContext }
   | { readonly kind: 'start'; readonly workerId: string; readonly start: StartAttempt }
   | { readonly kind: 'kill'; readonly workerId: string; readonly attemptId: string }
   | { readonly kind: 'acknowledge'; readonly workerId: string; readonly attemptId: string }
