@@ -40,7 +40,7 @@ export class HealthRegistry {
 
   /** A component that will register itself once it has started is Initializing until then. */
   expect({ namespace, component, structName }: Omit<HealthProbe, 'check'>): void {
-    const check = async (): Promise<HealthStatus> => ({ state: 'Initializing', structName, message: 'it is starting' })
+    const check = async (): Promise<HealthStatus> => ({ state: 'Initializing', message: 'it is starting' })
     this.#expected.set(component, { namespace, component, structName, check })
   }
 
