@@ -1,7 +1,22 @@
-/** Values that can be found again, of bounded weight in all; what was not asked for the longest goes first. */
+interface Entry<V> {
+  readonly key: string
+  readonly value: V
+  readonly weight: number
+  /** What was asked for just before and just after it. */
+  older: Entry<V> | undefined
+  newer: Entry<V> | undefined
+}
+
+/**
+ * Values that can be found again, of bounded weight in all; what was not asked for the longest goes first. The order is a
+ * list and not that of the Map: an entry moved to its end with each `get` fills up its table again and again, and tables
+ * that were left keep each other, and what came after them, from the collector.
+ */
 export class LruCache<V> {
   readonly #maxWeight: number
-  readonly #entries = new Map<string, { readonly value: V; readonly weight: number }>()
+  readonly #entries = new Map<string, Entry<V>>()
+  #oldest: Entry<V> | undefined
+  #newest: Entry<V> | undefined
   #weight = 0
 
   constructor(maxWeight: number) {
@@ -15,8 +30,10 @@ export class LruCache<V> {
   get(key: string): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
+    if (entry !== this.#newest) {
+      this.#unlink(entry)
+      this.#append(entry)
+    }
     return entry.value
   }
 
@@ -24,16 +41,17 @@ export class LruCache<V> {
   set(key: string, value: V, weight: number): void {
     this.delete(key)
     if (weight > this.#maxWeight / 4) return
-    this.#entries.set(key, { value, weight })
+    const entry: Entry<V> = { key, value, weight, older: undefined, newer: undefined }
+    this.#entries.set(key, entry)
+    this.#append(entry)
     this.#weight += weight
-    for (const oldest of this.#entries.keys()) {
-      if (this.#weight <= this.#maxWeight) return
-      this.delete(oldest)
-    }
+    while (this.#weight > this.#maxWeight && this.#oldest !== undefined) this.delete(this.#oldest.key)
   }
 
   clear(): void {
     this.#entries.clear()
+    this.#oldest = undefined
+    this.#newest = undefined
     this.#weight = 0
   }
 
@@ -41,6 +59,25 @@ export class LruCache<V> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
+    this.#unlink(entry)
     this.#weight -= entry.weight
+  }
+
+  #append(entry: Entry<V>): void {
+    entry.older = this.#newest
+    if (this.#newest === undefined) this.#oldest = entry
+    else this.#newest.newer = entry
+    this.#newest = entry
+  }
+
+  /** Leaves nothing in it that points to another: one that has grown old would keep it. */
+  #unlink(entry: Entry<V>): void {
+    const { older, newer } = entry
+    if (older === undefined) this.#oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+    entry.older = undefined
+    entry.newer = undefined
   }
 }

@@ -2,13 +2,14 @@ import { posix } from 'node:path'
 import { StatusError } from '../base/status-error.js'
 import type { ActionResult, Directory } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from './digest.js'
+import { DigestBatch } from './digest-batch.js'
 import type { DigestFunction } from './digest-function.js'
 import { insideRoot, invalidText, rejectNul } from './root-path.js'
 
 /** The blobs an ActionResult names. Those of trees and directories name more. */
 export interface ReferencedBlobs {
   /** Output files, stdout and stderr. */
-  readonly blobs: readonly Digest[]
+  readonly blobs: DigestBatch
   /** Blobs that are a Tree. */
   readonly trees: readonly Digest[]
   /** Blobs that are the root Directory of a tree whose every Directory is a blob. */
@@ -35,7 +36,7 @@ export const referencedBlobs = (result: ActionResult, digestFunction: DigestFunc
     if (rootDirectoryDigest === null) continue
     rootDirectories.push(Digest.parse(rootDirectoryDigest, digestFunction, `${field}.root_directory_digest`))
   }
-  return { blobs, trees, rootDirectories }
+  return { blobs: DigestBatch.of(blobs), trees, rootDirectories }
 }
 
 /** Whether a path has a `..`, and so may lead out of the working directory. */

@@ -37,7 +37,9 @@ export const firstMissing = async (referenced: ReferencedBlobs, context: Context
   const { cas, call } = context
   const { blobs, trees, rootDirectories } = referenced
   if (trees.length === 0 && rootDirectories.length === 0) {
-    return (await missingOf(cas, blobs, call))[0]
+    if (blobs.count === 0) return undefined
+    const missing = await cas.findMissing(blobs, call)
+    return missing.count === 0 ? undefined : missing.at(0)
   }
   let wanted = new Map<string, Digest>()
   const ask = async (): Promise<Digest | undefined> => {
@@ -58,7 +60,7 @@ async function* partsOf(
   { blobs, trees: treeBlobs, rootDirectories }: ReferencedBlobs,
   context: Context,
 ): AsyncGenerator<Part> {
-  yield [...blobs, ...treeBlobs, ...rootDirectories]
+  yield [...blobs.digests(), ...treeBlobs, ...rootDirectories]
   for (const tree of treeBlobs) {
     if (tree.sizeBytes <= SMALL_TREE_BYTES) yield* orAbsent(tree, filesOfTree(tree, context))
     else if (tree.sizeBytes <= MAX_TREE_BYTES) {
