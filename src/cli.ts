@@ -16,6 +16,7 @@ import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
 import { processLog } from './process-log.js'
 import { tokenCommand } from './security/token-command.js'
 import { endBy, firstStopSignal } from './stop-signals.js'
+import { keepObjectsYoung } from './young-objects.js'
 
 const USAGE = `remexec, a build cache and remote execution server
 
@@ -86,6 +87,7 @@ const token = ([name, ...more]: readonly string[], groups: readonly string[]): n
 }
 
 const serve = async (path: string): Promise<number> => {
+  keepObjectsYoung()
   const config = await loadConfig(path, { env: process.env })
   const log = processLog(config.global.log_level, process.env, process.stderr)
   if (config.warnings.length > 0) process.stderr.write(formatProblems(config.warnings, 'human'))

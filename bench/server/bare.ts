@@ -4,9 +4,12 @@ import { StatusError } from '../../src/base/status-error.js'
 import { codec } from '../../src/proto/codec.js'
 import { listen } from '../../src/server/listener.js'
 import { send } from '../../src/service/send.js'
+import { keepObjectsYoung } from '../../src/young-objects.js'
 
 // Bare handlers on remexec's own transport: they decode the request, answer something of the same shape, and keep nothing.
 // The header `x-bench-shape` says which shape, where a server that keeps nothing could not know.
+
+keepObjectsYoung()
 
 const REAPI = 'build.bazel.remote.execution.v2'
 const chunk = Buffer.alloc(64 << 10, 7)
