@@ -9,7 +9,7 @@ const mayImport = {
   security: ['reapi', 'proto', 'base', 'config'],
   store: ['tls', 'stream', 'reapi', 'proto', 'base', 'config'],
   scheduler: ['reapi', 'proto', 'base', 'config'],
-  worker: ['store/store', 'store/content', 'tls', 'stream', 'reapi', 'proto', 'base', 'config'],
+  worker: ['store/store', 'store/apart', 'store/content', 'tls', 'stream', 'reapi', 'proto', 'base', 'config'],
   service: ['store/store', 'store/content', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
   server: ['base', 'proto'],
   health: ['base'],

@@ -9,7 +9,7 @@ without serving, with the same code; \`--format json\` is for programs. \`fixtur
 
 ## How values are written
 
-- \`stores\`, \`schedulers\`, \`workers\`, \`servers\` and each service with instances are an array of entries that carry their name
+- \`stores\`, \`schedulers\`, \`workers\`, \`servers\`, \`instances\` and each service with instances are an array of entries that carry their name
   (\`name\`, \`instance_name\`) or an object by that name.
 - A **size** is an integer of bytes or text with a unit: \`10gb\` is 10^10, \`10GiB\` is 10 * 2^30. Case does not matter.
 - A **duration** is an integer, or text such as \`90s\`, \`1m 10s\`, \`1h2m3s\`, \`250ms\`; what an integer counts, with or without quotes,
@@ -67,6 +67,7 @@ const sharedTitles = {
   'scheduler.json': 'Schedulers',
   'worker.json': 'Workers',
   'server.json': 'Servers',
+  'instance.json': 'Instances',
 }
 
 const valueText = (at) => {
@@ -184,6 +185,7 @@ export const configPage = () => {
     `### worker\n\n${load('worker/worker.json').schema.description} \`scheduler_endpoint\` is required and takes the place of \`worker_api_endpoint\`; all other keys are those of \`local\`.\n`,
     section(2, 'Servers', load('server.json')),
     section(3, 'Listener', load('listener.json')),
+    section(2, 'Instances', load('instance.json')),
     section(2, 'Security', load('security.json')),
     section(2, 'Services', load('services.json')),
     ...services.map(([key, ref]) => section(3, `${key} service`, load(ref))),

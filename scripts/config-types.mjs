@@ -104,7 +104,7 @@ export const configTypes = async () => {
     kindUnion('Worker', 'worker.json'),
   ]
   for (const name of services) interfaceName(load(`service/${name}.json`))
-  for (const file of ['global.json', 'listener.json', 'security.json']) interfaceName(load(file))
+  for (const file of ['global.json', 'listener.json', 'instance.json', 'security.json']) interfaceName(load(file))
   const interfaces = []
   for (const [name, schema] of titled) {
     const text = await compile(schema, name, {

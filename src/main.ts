@@ -98,6 +98,7 @@ const start = async (
 
   const parts: Parts = {
     global: config.global,
+    isIsolated: (instanceName) => config.instances.get(instanceName)?.isolate === true,
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     scheduler: (name) => existing(schedulers, name),

@@ -28,6 +28,7 @@ import { executionService } from './service/execution/service.js'
 import type { CasInstance } from './service/instance.js'
 import { operationsService } from './service/operations/service.js'
 import { workerApiService } from './service/worker-api/service.js'
+import { keptApart } from './store/apart.js'
 import type { DirectoryTrees } from './store/content/directory-trees.js'
 import { withCompleteness } from './store/kind/completeness-checking.js'
 import type { Store } from './store/store.js'
@@ -36,6 +37,8 @@ import { zstdFailure } from './stream/compression/libzstd.js'
 /** What the services of every server of the process share. */
 export interface Parts {
   readonly global: GlobalOptions
+  /** Whether nothing of an instance is to be seen in others. */
+  isIsolated(instanceName: string): boolean
   /** A named store as an action cache. */
   ac(name: string): Store
   /** A named store as a CAS. Always the same object for the same name, so that uploads to it know of each other. */
@@ -129,23 +132,25 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
   const compressorsOf = (instance: string): readonly Compressor[] =>
     entryFor(services.capabilities, instance)?.remote_cache_compression === false ? [] : servedCompressors()
   const casInstance = (cas_store: string, instance: string): CasInstance => ({
-    cas: parts.cas(cas_store),
+    cas: casOf(cas_store, instance, parts),
     digestFunctions,
     compressors: compressorsOf(instance),
   })
   const cas = mapValues(services.cas, ({ cas_store, experimental_chunking: chunking }, instance) => ({
     ...casInstance(cas_store, instance),
-    chunked: chunking && chunkedBlobs(chunking, parts),
+    chunked: chunking && chunkedBlobs(chunking, instance, parts),
   }))
   const ac = mapValues(services.ac, ({ ac_store, read_only }, instance): AcInstance => {
     const { cas: outputs } = entryFor(cas, instance) ?? {}
-    return { ac: actionCache(ac_store, outputs, parts), cas: outputs, digestFunctions, isReadOnly: read_only }
+    return { ac: actionCache(ac_store, instance, outputs, parts), cas: outputs, digestFunctions, isReadOnly: read_only }
   })
   const byteStream = mapValues(services.bytestream, (options, instance): ByteStreamInstance => {
     const { max_bytes_per_stream: maxReadChunkBytes, persist_stream_on_disconnect_timeout_s: parkedForS } = options
     return { ...casInstance(options.cas_store, instance), maxReadChunkBytes, parkedForMs: parkedForS * 1000 }
   })
-  const execution = mapValues(services.execution, (options) => executionInstance(options, parts, digestFunctions))
+  const execution = mapValues(services.execution, (options, instance) =>
+    executionInstance(options, instance, parts, digestFunctions),
+  )
   const capabilities = mapValues(services.capabilities, ({ remote_execution }, instance): CapabilitiesInstance => {
     const results = entryFor(ac, instance)
     const isCached = results !== undefined || entryFor(cas, instance) !== undefined
@@ -162,23 +167,26 @@ const instancesOf = ({ services }: ServerConfig, parts: Parts) => {
 
 const chunkedBlobs = (
   { index_store, avg_chunk_size_bytes, max_chunk_count: maxChunkCount }: Chunking,
-  { ac }: Parts,
+  instance: string,
+  parts: Parts,
 ): ChunkedBlobs =>
   new ChunkedBlobs({
-    lists: index_store === undefined ? undefined : ac(index_store),
+    lists: index_store === undefined ? undefined : ownOf(instance, parts.ac(index_store), parts),
     cdc: new FastCdc(chunkSizesOf(avg_chunk_size_bytes)),
     maxChunkCount,
   })
 
 const executionInstance = (
   { cas_store, ac_store, scheduler }: ExecutionServiceConfig,
+  instance: string,
   parts: Parts,
   digestFunctions: readonly DigestFunction[],
 ): ExecutionInstance => {
   const { writeResults, maxTimeoutMs } = parts.workersOf(scheduler)
+  const cas = casOf(cas_store, instance, parts)
   return {
-    cas: parts.cas(cas_store),
-    ac: actionCache(ac_store, parts.cas(cas_store), parts),
+    cas,
+    ac: actionCache(ac_store, instance, cas, parts),
     scheduler: parts.scheduler(scheduler),
     digestFunctions,
     maxTimeoutMs,
@@ -187,8 +195,14 @@ const executionInstance = (
 }
 
 /** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
-const actionCache = (name: string, cas: Store | undefined, { ac, trees }: Parts): Store =>
-  withCompleteness(ac(name), cas, trees.ofActions)
+const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Parts): Store =>
+  withCompleteness(ownOf(instance, parts.ac(name), parts), cas, parts.trees.ofActions)
+
+const casOf = (name: string, instance: string, parts: Parts): Store => ownOf(instance, parts.cas(name), parts)
+
+/** A store as an instance has it. */
+const ownOf = (instance: string, store: Store, { isIsolated }: Parts): Store =>
+  isIsolated(instance) ? keptApart(store, instance) : store
 
 const cacheCapabilities = (
   ac: AcInstance | undefined,
@@ -208,8 +222,8 @@ const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
   nodeProperties: SUPPORTED_NODE_PROPERTIES,
 }
 
-const workerApi = ({ worker_api }: ServerConfig['services'], { scheduler, clock }: Parts): Service[] =>
-  worker_api === undefined ? [] : [workerApiService({ scheduler: scheduler(worker_api.scheduler), clock })]
+const workerApi = ({ worker_api }: ServerConfig['services'], { scheduler, isIsolated, clock }: Parts): Service[] =>
+  worker_api === undefined ? [] : [workerApiService({ scheduler: scheduler(worker_api.scheduler), isIsolated, clock })]
 
 const mapValues = <V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: string) => W): Map<string, W> =>
   new Map([...map].map(([key, value]) => [key, change(value, key)]))

@@ -6,6 +6,7 @@ import type {
   ExecutionServiceOptions,
   GlobalOptions,
   HealthServiceOptions,
+  InstanceOptions,
   ListenerOptions,
   SchedulerConfig,
   SecurityOptions,
@@ -29,6 +30,8 @@ export interface Config {
   readonly workers: readonly AttachedWorker[]
   /** Names are unique. A worker API listener that no server of the file provides is the last one. */
   readonly servers: readonly ServerConfig[]
+  /** By name. Those that are not here have nothing to themselves. */
+  readonly instances: ReadonlyMap<string, InstanceOptions>
   /** Absent where everybody may do everything. */
   readonly security?: SecurityOptions
   readonly warnings: readonly Problem[]

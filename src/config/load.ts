@@ -97,8 +97,8 @@ const checkDocument = (
   if (normalised === undefined) return undefined
   const schedulerNames = new Set(normaliser.declared.schedulers.keys())
   const completed: CompletedDocument = complete(normalised, schedulerNames, normaliser.origins, findings)
-  const { global, schedulers, security } = normalised
-  const config = { global, schedulers, ...completed, ...(security && { security }) }
+  const { global, schedulers, instances, security } = normalised
+  const config = { global, schedulers, instances, ...completed, ...(security && { security }) }
   lint(config, document, normaliser, findings)
   return config
 }

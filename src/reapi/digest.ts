@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { StatusError } from '../base/status-error.js'
 import type { DigestFunction } from './digest-function.js'
 
@@ -5,6 +6,11 @@ import type { DigestFunction } from './digest-function.js'
 export interface DigestMessage {
   readonly hash: string
   readonly sizeBytes: number
+}
+
+interface Apart {
+  readonly content: Digest
+  readonly instanceName: string
 }
 
 /**
@@ -17,13 +23,23 @@ export class Digest {
   readonly sizeBytes: number
   /** False of a mere key: what is kept under it is something else, and may become something else again. */
   readonly describesContent: boolean
+  readonly #apart: Apart | undefined
   #key: string | undefined
 
-  private constructor(digestFunction: DigestFunction, hash: string, sizeBytes: number, describesContent = true) {
+  private constructor(
+    digestFunction: DigestFunction,
+    hash: string,
+    sizeBytes: number,
+    {
+      describesContent = true,
+      apart,
+    }: { readonly describesContent?: boolean; readonly apart?: Apart | undefined } = {},
+  ) {
     this.function = digestFunction
     this.hash = hash
     this.sizeBytes = sizeBytes
     this.describesContent = describesContent
+    this.#apart = apart
   }
 
   /**
@@ -75,12 +91,35 @@ export class Digest {
   }
 
   get isEmpty(): boolean {
-    return this.sizeBytes === 0 && this.hash === emptyHash(this.function)
+    return this.sizeBytes === 0 && this.content.hash === emptyHash(this.function)
+  }
+
+  /** The instance whose keys are kept apart from those of all others, if it is a key of such a one (`keptApartFor`). */
+  get instanceName(): string | undefined {
+    return this.#apart?.instanceName
+  }
+
+  /** What clients call it. Its hash is that of the bytes, where it describes any: whoever compares them compares with this. */
+  get content(): Digest {
+    return this.#apart?.content ?? this
   }
 
   /** As the key of what it is not the digest of: an action's result, or a blob in a form that a store gave it. */
   asKey(): Digest {
-    return this.describesContent ? new Digest(this.function, this.hash, this.sizeBytes, false) : this
+    if (!this.describesContent) return this
+    return new Digest(this.function, this.hash, this.sizeBytes, { describesContent: false, apart: this.#apart })
+  }
+
+  /**
+   * As the key under which a store that several instances share keeps what is this one's alone. It has a hash of the same
+   * length, made of the hash and the name of the instance, so that stores need not know: nobody can ask in one instance
+   * for a digest that becomes a key of another (a preimage of SHA-512 cut to that length).
+   */
+  keptApartFor(instanceName: string): Digest {
+    const { function: digestFunction, sizeBytes, describesContent } = this
+    const text = `${digestFunction.name}\0${this.hash}\0${instanceName}`
+    const hash = createHash('sha512').update(text).digest('hex').slice(0, digestFunction.hexLength)
+    return new Digest(digestFunction, hash, sizeBytes, { describesContent, apart: { content: this, instanceName } })
   }
 
   toMessage(): DigestMessage {

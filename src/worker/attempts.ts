@@ -127,11 +127,12 @@ export class Attempts {
   }
 
   async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
-    const { attemptId, instanceName, properties, queuedTimestamp, traceparent, tracestate } = start
+    const { attemptId, instanceName, isolated, properties, queuedTimestamp, traceparent, tracestate } = start
     try {
       return await this.#options.run({
         attemptId,
         instanceName,
+        isIsolated: isolated,
         properties,
         actionDigest: digestOf(start),
         queuedMs: queuedTimestamp === null ? undefined : toMs(queuedTimestamp),

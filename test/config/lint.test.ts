@@ -197,6 +197,40 @@ t.test('settings of HTTP/2 that nothing here does are refused, and all of them o
   ])
 })
 
+t.test('an isolated instance shares no store with one that is not', async (t) => {
+  const other = `{ memory: { eviction_policy: { max_bytes: 1000 } } }`
+  const isolated = (names: readonly string[], more = ''): Parts => ({
+    top: `instances: [${names.map((name) => `{ instance_name: '${name}', isolate: true }`).join(', ')}],`,
+    stores: `BLOBS: ${other}, RESULTS: ${other}, BEHIND: { verify: { backend: { ref_store: { name: 'BLOBS' } } } },`,
+    servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { ${more} } },`,
+  })
+  const cases: readonly (readonly [Parts, string, RegExp])[] = [
+    [isolated(['']), '', /^$/],
+    [isolated(['a'], `cas: { a: { cas_store: 'BLOBS' } }, ac: { a: { ac_store: 'RESULTS' } }`), '', /^$/],
+    [
+      isolated(['a'], `cas: { a: { cas_store: 'CAS' } }, ac: { a: { ac_store: 'RESULTS' } }`),
+      'instances[0].isolate',
+      /instance "" uses store "CAS" too, and is not isolated/,
+    ],
+    [
+      isolated(
+        ['a'],
+        `cas: { a: { cas_store: 'BLOBS' }, b: { cas_store: 'BEHIND' } }, ac: { '*': { ac_store: 'RESULTS' } }`,
+      ),
+      'instances[0].isolate',
+      /instance "b" uses store "BLOBS" too/,
+    ],
+    [isolated(['*']), 'instances[0]', /is no instance of its own/],
+  ]
+  for (const [parts, path, message] of cases) {
+    const [problem] = check(parts).problems
+    t.equal(problem?.path ?? '', path)
+    t.match(problem?.message ?? '', message)
+  }
+  const [warning] = check(isolated(['', 'absent'])).warnings.filter(({ path }) => path.startsWith('instances'))
+  t.match(warning?.message, /no service has an instance "absent"/)
+})
+
 t.test('what is allowed and most likely not meant is warned about', async (t) => {
   for (const [what, parts, expected] of warned) {
     const { warnings, problems } = check(parts)

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { keptApart } from '../../src/store/apart.js'
 import { asCas } from '../../src/store/cas.js'
 import { asKeyed } from '../../src/store/keyed.js'
 import { cacheMetrics } from '../../src/store/kind/cache-metrics.js'
@@ -38,6 +39,7 @@ const groups = {
     },
     CAS: { wrap: asCas, checksUploads: true },
     AC: { wrap: asKeyed },
+    'an isolated instance over': { wrap: (backend) => keptApart(backend, 'tenant') },
   },
   encoding: {
     lz4: {
@@ -78,8 +80,11 @@ const groups = {
 
 const wrappers: Readonly<Record<string, Wrapper>> = Object.assign({}, ...Object.values(groups))
 
-/** Views of a store, which no store stands on: they are seen to forward by two. */
-const VIEWS = ['CAS', 'AC']
+/** Views of a store, which no store stands on. */
+const VIEWS = ['CAS', 'AC', 'an isolated instance over']
+
+/** They change no key and are seen to forward by two. */
+const TOLD_BY_TWO = ['CAS', 'AC']
 
 /** Below these a store gets bytes that are not those of the digest. */
 const CHANGING = ['lz4', 'zstd', 'chunks in memory, listed in']
@@ -98,7 +103,7 @@ const pairs = (outer: string, { wrap, checksUploads = false, isBeside = false }:
     return { store: await wrap(store), close, leftovers: tempFiles }
   })
   for (const [inner, below] of Object.entries(wrappers)) {
-    const isView = VIEWS.includes(inner) || (VIEWS.includes(outer) && inner !== 'memory in front of')
+    const isView = VIEWS.includes(inner) || (TOLD_BY_TWO.includes(outer) && inner !== 'memory in front of')
     const cannotCheck = isBeside || CHANGING.includes(outer)
     if (isView || (below.checksUploads === true && cannotCheck)) continue
     suiteOf(`${outer} ${inner} memory`, checksUploads || below.checksUploads === true, async () => ({

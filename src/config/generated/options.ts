@@ -1241,6 +1241,20 @@ export interface ListenerTls {
 }
 
 /**
+ * What one instance has to itself, whichever server and service it is reached by.
+ */
+export interface InstanceOptions {
+  /**
+   * The name of the instance, as in the services.
+   */
+  readonly instance_name: string
+  /**
+   * Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.
+   */
+  readonly isolate: boolean
+}
+
+/**
  * Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.
  */
 export interface SecurityOptions {

@@ -10,7 +10,7 @@ interface Validator {
 
 /** Whether a whole document meets schema/config.json. What is wrong with the last one is in `errors`. */
 export const validator: Validator = validate52
-const schema19 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/config.json","title":"Configuration","description":"What a configuration file holds.","type":"object","properties":{"stores":{"description":"Where blobs and results are kept: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/store.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/store.json"}},"schedulers":{"description":"Who hands actions to workers: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"default":[]},"workers":{"description":"Workers in this process: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/worker.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/worker.json"},"default":[]},"servers":{"description":"Listeners and the services on them: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/server.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/server.json"}},"global":{"description":"Settings of the whole process.","$ref":"https://remexec.invalid/schema/global.json","default":{}},"security":{"description":"Who may call, and what each may do. Left out: everybody may do everything.","$ref":"https://remexec.invalid/schema/security.json"},"experimental_origin_events":{"title":"OriginEvents","x-lenient":"always","description":"Publish what clients ask for to a store.","type":"object","properties":{"publisher":{"title":"OriginEventPublisher","description":"Where events go.","type":"object","properties":{"store":{"description":"The store that receives them.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"]},"max_event_queue_size":{"description":"Most events waiting.","type":["integer","string"],"x-value":"count","minimum":0,"default":65536,"x-zero-is-default":true}},"additionalProperties":false,"required":["publisher"],"x-available":false}},"additionalProperties":false,"required":["stores","servers"]};
+const schema19 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/config.json","title":"Configuration","description":"What a configuration file holds.","type":"object","properties":{"stores":{"description":"Where blobs and results are kept: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/store.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/store.json"}},"schedulers":{"description":"Who hands actions to workers: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"default":[]},"workers":{"description":"Workers in this process: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/worker.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/worker.json"},"default":[]},"servers":{"description":"Listeners and the services on them: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/server.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/server.json"}},"instances":{"description":"What single instances have to themselves: an array of entries with `instance_name`, or an object by instance name. One that is not here shares its stores with others and has no bounds of its own.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/instance.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/instance.json"},"default":[]},"global":{"description":"Settings of the whole process.","$ref":"https://remexec.invalid/schema/global.json","default":{}},"security":{"description":"Who may call, and what each may do. Left out: everybody may do everything.","$ref":"https://remexec.invalid/schema/security.json"},"experimental_origin_events":{"title":"OriginEvents","x-lenient":"always","description":"Publish what clients ask for to a store.","type":"object","properties":{"publisher":{"title":"OriginEventPublisher","description":"Where events go.","type":"object","properties":{"store":{"description":"The store that receives them.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"]},"max_event_queue_size":{"description":"Most events waiting.","type":["integer","string"],"x-value":"count","minimum":0,"default":65536,"x-zero-is-default":true}},"additionalProperties":false,"required":["publisher"],"x-available":false}},"additionalProperties":false,"required":["stores","servers"]};
 const schema20 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store.json","title":"Store","description":"A store: exactly one kind and its settings; in the array form of `stores` also its `name`.","x-kinds":"store","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services, workers and other stores refer to it.","type":"string"},"memory":{"$ref":"https://remexec.invalid/schema/store/memory.json"},"filesystem":{"$ref":"https://remexec.invalid/schema/store/filesystem.json"},"fast_slow":{"$ref":"https://remexec.invalid/schema/store/fast_slow.json"},"compression":{"$ref":"https://remexec.invalid/schema/store/compression.json"},"dedup":{"$ref":"https://remexec.invalid/schema/store/dedup.json"},"verify":{"$ref":"https://remexec.invalid/schema/store/verify.json"},"existence_cache":{"$ref":"https://remexec.invalid/schema/store/existence_cache.json"},"completeness_checking":{"$ref":"https://remexec.invalid/schema/store/completeness_checking.json"},"size_partitioning":{"$ref":"https://remexec.invalid/schema/store/size_partitioning.json"},"shard":{"$ref":"https://remexec.invalid/schema/store/shard.json"},"ref_store":{"$ref":"https://remexec.invalid/schema/store/ref_store.json"},"noop":{"$ref":"https://remexec.invalid/schema/store/noop.json"},"grpc":{"$ref":"https://remexec.invalid/schema/store/grpc.json"},"redis_store":{"$ref":"https://remexec.invalid/schema/store/redis_store.json"},"experimental_mongo":{"$ref":"https://remexec.invalid/schema/store/experimental_mongo.json"},"experimental_cloud_object_store":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json"},"ontap_s3_existence_cache":{"$ref":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json"},"cache_metrics":{"$ref":"https://remexec.invalid/schema/store/cache_metrics.json"},"experimental_s3_store":{"description":"Older form of `experimental_cloud_object_store` with provider `aws`.","deprecated":true,"type":"object","x-available":false}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema21 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/memory.json","title":"memory","description":"Keeps blobs in the memory of the process; gone after a restart. For small caches and tests: always give it `max_bytes`.","type":"object","properties":{"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}}},"additionalProperties":false};
@@ -11677,10 +11677,10 @@ return errors === 0;
 }
 validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"No longer used.","deprecated":true,"x-ignored":true},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"What one instance has to itself, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array"};
 
 function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/global.json" */;
+/*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate236.evaluated;
@@ -11692,8 +11692,87 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema101.properties, key0))){
+if(!((key0 === "instance_name") || (key0 === "isolate"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.instance_name.type,parentSchema:schema101.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.isolate !== undefined){
+let data1 = data.isolate;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema101.properties.isolate.type},message:"must be boolean,string",schema:schema101.properties.isolate.type,parentSchema:schema101.properties.isolate,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data1, schema101.properties.isolate, instancePath+"/isolate");
+if(reason0 !== undefined){
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema101.properties.isolate,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate236.errors = vErrors;
+return errors === 0;
+}
+validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"No longer used.","deprecated":true,"x-ignored":true},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+
+function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/global.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate239.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema102.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11706,7 +11785,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema101.properties.max_open_files.type},message:"must be integer,string",schema:schema101.properties.max_open_files.type,parentSchema:schema101.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema102.properties.max_open_files.type},message:"must be integer,string",schema:schema102.properties.max_open_files.type,parentSchema:schema102.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11715,9 +11794,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema101.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema102.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema101.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema102.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11728,7 +11807,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema102.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11742,7 +11821,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.default_digest_hash_function.type,parentSchema:schema101.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.default_digest_hash_function.type,parentSchema:schema102.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11751,9 +11830,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema101.properties.default_digest_hash_function["x-words"], data1, schema101.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema102.properties.default_digest_hash_function["x-words"], data1, schema102.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema101.properties.default_digest_hash_function["x-words"],parentSchema:schema101.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema102.properties.default_digest_hash_function["x-words"],parentSchema:schema102.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11767,7 +11846,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11780,7 +11859,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.digest_functions.items.type,parentSchema:schema101.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.digest_functions.items.type,parentSchema:schema102.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11789,9 +11868,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema101.properties.digest_functions.items["x-words"], data3, schema101.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema102.properties.digest_functions.items["x-words"], data3, schema102.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema101.properties.digest_functions.items["x-words"],parentSchema:schema101.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema102.properties.digest_functions.items["x-words"],parentSchema:schema102.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11803,7 +11882,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.digest_functions.type,parentSchema:schema101.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.digest_functions.type,parentSchema:schema102.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11816,7 +11895,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema101.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema101.properties.default_digest_size_health_check.type,parentSchema:schema101.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema102.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema102.properties.default_digest_size_health_check.type,parentSchema:schema102.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11825,9 +11904,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema101.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema102.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema101.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema102.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -11840,7 +11919,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.log_level.type,parentSchema:schema101.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.log_level.type,parentSchema:schema102.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11850,7 +11929,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema101.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema101.properties.log_level.enum,parentSchema:schema101.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema102.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.log_level.enum,parentSchema:schema102.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11863,7 +11942,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema101.properties.log_call_share.type},message:"must be number,string",schema:schema101.properties.log_call_share.type,parentSchema:schema101.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema102.properties.log_call_share.type},message:"must be number,string",schema:schema102.properties.log_call_share.type,parentSchema:schema102.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11872,9 +11951,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema101.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema102.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema101.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema102.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -11885,7 +11964,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema101.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema102.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -11895,7 +11974,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema102.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -11909,7 +11988,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data7 = data.metrics_action_digests;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema101.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema101.properties.metrics_action_digests.type,parentSchema:schema101.properties.metrics_action_digests,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema102.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema102.properties.metrics_action_digests.type,parentSchema:schema102.properties.metrics_action_digests,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -11918,9 +11997,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema101.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason5 = checkScalar.call(this, "bool", data7, schema102.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema101.properties.metrics_action_digests,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema102.properties.metrics_action_digests,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -11933,7 +12012,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data8 = data.drain_s;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema101.properties.drain_s.type},message:"must be integer,string",schema:schema101.properties.drain_s.type,parentSchema:schema101.properties.drain_s,data:data8};
+const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema102.properties.drain_s.type},message:"must be integer,string",schema:schema102.properties.drain_s.type,parentSchema:schema102.properties.drain_s,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -11942,9 +12021,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "duration", data8, schema101.properties.drain_s, instancePath+"/drain_s");
+const reason6 = checkScalar.call(this, "duration", data8, schema102.properties.drain_s, instancePath+"/drain_s");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema101.properties.drain_s,data:data8};
+const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema102.properties.drain_s,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -11956,7 +12035,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+const err22 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -11965,18 +12044,18 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate236.errors = vErrors;
+validate239.errors = vErrors;
 return errors === 0;
 }
-validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate239.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}}},"additionalProperties":false};
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}}},"additionalProperties":false};
 
-function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate238.evaluated;
+const evaluated0 = validate241.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11986,7 +12065,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((key0 === "identity") || (key0 === "access"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12001,7 +12080,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12015,7 +12094,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema102.properties.identity.properties.identity_header.required,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema103.properties.identity.properties.identity_header.required,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12025,7 +12104,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema102.properties.identity.properties.identity_header.required,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema103.properties.identity.properties.identity_header.required,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12036,7 +12115,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12049,7 +12128,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12062,7 +12141,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12076,7 +12155,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12089,7 +12168,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12101,7 +12180,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema102.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12113,7 +12192,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.identity_header.type,parentSchema:schema102.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.identity_header.type,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12131,7 +12210,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema102.properties.identity.properties.tokens.items.required,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema103.properties.identity.properties.tokens.items.required,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12141,7 +12220,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema102.properties.identity.properties.tokens.items.required,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema103.properties.identity.properties.tokens.items.required,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12152,7 +12231,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12165,7 +12244,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12178,7 +12257,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12195,7 +12274,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12207,7 +12286,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema102.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -12219,7 +12298,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.tokens.items.type,parentSchema:schema102.properties.identity.properties.tokens.items,data:data7};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.tokens.items.type,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12231,7 +12310,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.tokens.type,parentSchema:schema102.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.tokens.type,parentSchema:schema103.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12244,7 +12323,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data12 = data0.tokens_file;
 if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.tokens_file.type,parentSchema:schema102.properties.identity.properties.tokens_file,data:data12};
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens_file.type,parentSchema:schema103.properties.identity.properties.tokens_file,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12262,7 +12341,7 @@ for(let i3=0; i3<len3; i3++){
 let data14 = data13[i3];
 if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
 if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema102.properties.identity.properties.jwt.items.required,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema103.properties.identity.properties.jwt.items.required,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -12272,7 +12351,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema102.properties.identity.properties.jwt.items.required,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema103.properties.identity.properties.jwt.items.required,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -12283,7 +12362,7 @@ errors++;
 }
 for(const key4 in data14){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -12296,7 +12375,7 @@ errors++;
 if(data14.issuer !== undefined){
 let data15 = data14.issuer;
 if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.issuer,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -12310,7 +12389,7 @@ if(data14.audiences !== undefined){
 let data16 = data14.audiences;
 if(Array.isArray(data16)){
 if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -12323,7 +12402,7 @@ const len4 = data16.length;
 for(let i4=0; i4<len4; i4++){
 let data17 = data16[i4];
 if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -12335,7 +12414,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -12348,7 +12427,7 @@ errors++;
 if(data14.jwks_uri !== undefined){
 let data18 = data14.jwks_uri;
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -12361,7 +12440,7 @@ errors++;
 if(data14.jwks_file !== undefined){
 let data19 = data14.jwks_file;
 if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -12374,7 +12453,7 @@ errors++;
 if(data14.name_claim !== undefined){
 let data20 = data14.name_claim;
 if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -12387,7 +12466,7 @@ errors++;
 if(data14.groups_claim !== undefined){
 let data21 = data14.groups_claim;
 if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -12400,7 +12479,7 @@ errors++;
 if(data14.clock_skew_s !== undefined){
 let data22 = data14.clock_skew_s;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema102.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema102.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema102.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema103.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema103.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -12409,9 +12488,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema102.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data22, schema103.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema102.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema103.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -12423,7 +12502,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.jwt.items.type,parentSchema:schema102.properties.identity.properties.jwt.items,data:data14};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.jwt.items.type,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -12435,7 +12514,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.identity.properties.jwt.type,parentSchema:schema102.properties.identity.properties.jwt,data:data13};
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.jwt.type,parentSchema:schema103.properties.identity.properties.jwt,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -12448,7 +12527,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data23 = data0.htpasswd_file;
 if(typeof data23 !== "string"){
-const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.htpasswd_file.type,parentSchema:schema102.properties.identity.properties.htpasswd_file,data:data23};
+const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.htpasswd_file.type,parentSchema:schema103.properties.identity.properties.htpasswd_file,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -12463,7 +12542,7 @@ let data24 = data0.client_certificates;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key5 in data24){
 if(!((key5 === "name") || (key5 === "groups"))){
-const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.identity.properties.client_certificates,data:data24};
+const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -12476,7 +12555,7 @@ errors++;
 if(data24.name !== undefined){
 let data25 = data24.name;
 if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema102.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema103.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -12486,7 +12565,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
-const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema102.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema102.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema103.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema103.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -12499,7 +12578,7 @@ errors++;
 if(data24.groups !== undefined){
 let data26 = data24.groups;
 if(typeof data26 !== "string"){
-const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema102.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema103.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -12509,7 +12588,7 @@ vErrors.push(err40);
 errors++;
 }
 if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
-const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema102.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema102.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema103.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema103.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -12521,7 +12600,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.properties.client_certificates.type,parentSchema:schema102.properties.identity.properties.client_certificates,data:data24};
+const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.client_certificates.type,parentSchema:schema103.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -12533,7 +12612,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.identity.type,parentSchema:schema102.properties.identity,data:data0};
+const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.type,parentSchema:schema103.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -12551,7 +12630,7 @@ for(let i5=0; i5<len5; i5++){
 let data28 = data27[i5];
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.may === undefined){
-const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema102.properties.access.items.required,parentSchema:schema102.properties.access.items,data:data28};
+const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema103.properties.access.items.required,parentSchema:schema103.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -12562,7 +12641,7 @@ errors++;
 }
 for(const key6 in data28){
 if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
-const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.access.items,data:data28};
+const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -12576,7 +12655,7 @@ if(data28.may !== undefined){
 let data29 = data28.may;
 if(Array.isArray(data29)){
 if(data29.length < 1){
-const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.may,data:data29};
+const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -12589,7 +12668,7 @@ const len6 = data29.length;
 for(let i6=0; i6<len6; i6++){
 let data30 = data29[i6];
 if(typeof data30 !== "string"){
-const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.may.items.type,parentSchema:schema102.properties.access.items.properties.may.items,data:data30};
+const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.may.items.type,parentSchema:schema103.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -12598,9 +12677,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema102.properties.access.items.properties.may.items["x-words"], data30, schema102.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
+const reason1 = checkWord.call(this, schema103.properties.access.items.properties.may.items["x-words"], data30, schema103.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
 if(reason1 !== undefined){
-const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema102.properties.access.items.properties.may.items["x-words"],parentSchema:schema102.properties.access.items.properties.may.items,data:data30};
+const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema103.properties.access.items.properties.may.items["x-words"],parentSchema:schema103.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -12612,7 +12691,7 @@ errors++;
 }
 }
 else {
-const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.may.type,parentSchema:schema102.properties.access.items.properties.may,data:data29};
+const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.may.type,parentSchema:schema103.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -12629,7 +12708,7 @@ const len7 = data31.length;
 for(let i7=0; i7<len7; i7++){
 let data32 = data31[i7];
 if(typeof data32 !== "string"){
-const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.instances.items.type,parentSchema:schema102.properties.access.items.properties.instances.items,data:data32};
+const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.instances.items.type,parentSchema:schema103.properties.access.items.properties.instances.items,data:data32};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -12641,7 +12720,7 @@ errors++;
 }
 }
 else {
-const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.instances.type,parentSchema:schema102.properties.access.items.properties.instances,data:data31};
+const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.instances.type,parentSchema:schema103.properties.access.items.properties.instances,data:data31};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -12658,7 +12737,7 @@ const len8 = data33.length;
 for(let i8=0; i8<len8; i8++){
 let data34 = data33[i8];
 if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.schedulers.items.type,parentSchema:schema102.properties.access.items.properties.schedulers.items,data:data34};
+const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.schedulers.items.type,parentSchema:schema103.properties.access.items.properties.schedulers.items,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -12670,7 +12749,7 @@ errors++;
 }
 }
 else {
-const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.schedulers.type,parentSchema:schema102.properties.access.items.properties.schedulers,data:data33};
+const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.schedulers.type,parentSchema:schema103.properties.access.items.properties.schedulers,data:data33};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -12683,7 +12762,7 @@ errors++;
 if(data28.anonymous !== undefined){
 let data35 = data28.anonymous;
 if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema102.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema102.properties.access.items.properties.anonymous.type,parentSchema:schema102.properties.access.items.properties.anonymous,data:data35};
+const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema103.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema103.properties.access.items.properties.anonymous.type,parentSchema:schema103.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -12692,9 +12771,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data35, schema102.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
+const reason2 = checkScalar.call(this, "bool", data35, schema103.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
 if(reason2 !== undefined){
-const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema102.properties.access.items.properties.anonymous,data:data35};
+const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema103.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -12708,7 +12787,7 @@ if(data28.names !== undefined){
 let data36 = data28.names;
 if(Array.isArray(data36)){
 if(data36.length < 1){
-const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.names,data:data36};
+const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -12721,7 +12800,7 @@ const len9 = data36.length;
 for(let i9=0; i9<len9; i9++){
 let data37 = data36[i9];
 if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.names.items.type,parentSchema:schema102.properties.access.items.properties.names.items,data:data37};
+const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.names.items.type,parentSchema:schema103.properties.access.items.properties.names.items,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -12733,7 +12812,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.names.type,parentSchema:schema102.properties.access.items.properties.names,data:data36};
+const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.names.type,parentSchema:schema103.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -12747,7 +12826,7 @@ if(data28.groups !== undefined){
 let data38 = data28.groups;
 if(Array.isArray(data38)){
 if(data38.length < 1){
-const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.groups,data:data38};
+const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -12760,7 +12839,7 @@ const len10 = data38.length;
 for(let i10=0; i10<len10; i10++){
 let data39 = data38[i10];
 if(typeof data39 !== "string"){
-const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.groups.items.type,parentSchema:schema102.properties.access.items.properties.groups.items,data:data39};
+const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.groups.items.type,parentSchema:schema103.properties.access.items.properties.groups.items,data:data39};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -12772,7 +12851,7 @@ errors++;
 }
 }
 else {
-const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.groups.type,parentSchema:schema102.properties.access.items.properties.groups,data:data38};
+const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.groups.type,parentSchema:schema103.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -12788,7 +12867,7 @@ if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 for(const key7 in data40){
 let data41 = data40[key7];
 if(typeof data41 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema102.properties.access.items.properties.claims.additionalProperties,data:data41};
+const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema103.properties.access.items.properties.claims.additionalProperties,data:data41};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -12800,7 +12879,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.access.items.properties.claims.type,parentSchema:schema102.properties.access.items.properties.claims,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.access.items.properties.claims.type,parentSchema:schema103.properties.access.items.properties.claims,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -12814,7 +12893,7 @@ if(data28.by !== undefined){
 let data42 = data28.by;
 if(Array.isArray(data42)){
 if(data42.length < 1){
-const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.access.items.properties.by,data:data42};
+const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -12827,7 +12906,7 @@ const len11 = data42.length;
 for(let i11=0; i11<len11; i11++){
 let data43 = data42[i11];
 if(typeof data43 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.access.items.properties.by.items.type,parentSchema:schema102.properties.access.items.properties.by.items,data:data43};
+const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.by.items.type,parentSchema:schema103.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -12837,7 +12916,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
-const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema102.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.access.items.properties.by.items.enum,parentSchema:schema102.properties.access.items.properties.by.items,data:data43};
+const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema103.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.access.items.properties.by.items.enum,parentSchema:schema103.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -12849,7 +12928,7 @@ errors++;
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.items.properties.by.type,parentSchema:schema102.properties.access.items.properties.by,data:data42};
+const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.by.type,parentSchema:schema103.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -12861,7 +12940,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.access.items.type,parentSchema:schema102.properties.access.items,data:data28};
+const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.access.items.type,parentSchema:schema103.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -12873,7 +12952,7 @@ errors++;
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.access.type,parentSchema:schema102.properties.access,data:data27};
+const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.type,parentSchema:schema103.properties.access,data:data27};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -12885,7 +12964,7 @@ errors++;
 }
 }
 else {
-const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
+const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -12894,10 +12973,10 @@ vErrors.push(err70);
 }
 errors++;
 }
-validate238.errors = vErrors;
+validate241.errors = vErrors;
 return errors === 0;
 }
-validate238.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate241.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12933,7 +13012,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(((((((key0 === "stores") || (key0 === "schedulers")) || (key0 === "workers")) || (key0 === "servers")) || (key0 === "global")) || (key0 === "security")) || (key0 === "experimental_origin_events"))){
+if(!((((((((key0 === "stores") || (key0 === "schedulers")) || (key0 === "workers")) || (key0 === "servers")) || (key0 === "instances")) || (key0 === "global")) || (key0 === "security")) || (key0 === "experimental_origin_events"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema19,data};
 if(vErrors === null){
 vErrors = [err2];
@@ -13064,23 +13143,10 @@ errors = vErrors.length;
 }
 }
 }
-if(data.global !== undefined){
-if(!(validate236.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
-errors = vErrors.length;
-}
-}
-if(data.security !== undefined){
-if(!(validate238.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_origin_events !== undefined){
-let data14 = data.experimental_origin_events;
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.publisher === undefined){
-const err7 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/required",keyword:"required",params:{missingProperty: "publisher"},message:"must have required property '"+"publisher"+"'",schema:schema19.properties.experimental_origin_events.required,parentSchema:schema19.properties.experimental_origin_events,data:data14};
+if(data.instances !== undefined){
+let data12 = data.instances;
+if(!data12 || typeof data12 != "object"){
+const err7 = {instancePath:instancePath+"/instances",schemaPath:"#/properties/instances/type",keyword:"type",params:{type: schema19.properties.instances.type},message:"must be array,object",schema:schema19.properties.instances.type,parentSchema:schema19.properties.instances,data:data12};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13089,9 +13155,41 @@ vErrors.push(err7);
 }
 errors++;
 }
-for(const key5 in data14){
-if(!((key5 === "publisher") || (key5 === "max_event_queue_size"))){
-const err8 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events,data:data14};
+if(Array.isArray(data12)){
+const len4 = data12.length;
+for(let i4=0; i4<len4; i4++){
+if(!(validate236.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
+errors = vErrors.length;
+}
+}
+}
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+for(const key5 in data12){
+if(!(validate236.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+if(data.global !== undefined){
+if(!(validate239.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
+errors = vErrors.length;
+}
+}
+if(data.security !== undefined){
+if(!(validate241.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_origin_events !== undefined){
+let data17 = data.experimental_origin_events;
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+if(data17.publisher === undefined){
+const err8 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/required",keyword:"required",params:{missingProperty: "publisher"},message:"must have required property '"+"publisher"+"'",schema:schema19.properties.experimental_origin_events.required,parentSchema:schema19.properties.experimental_origin_events,data:data17};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13100,12 +13198,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-}
-if(data14.publisher !== undefined){
-let data15 = data14.publisher;
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.store === undefined){
-const err9 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema19.properties.experimental_origin_events.properties.publisher.required,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data15};
+for(const key6 in data17){
+if(!((key6 === "publisher") || (key6 === "max_event_queue_size"))){
+const err9 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events,data:data17};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13114,9 +13209,12 @@ vErrors.push(err9);
 }
 errors++;
 }
-for(const key6 in data15){
-if(!(key6 === "store")){
-const err10 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data15};
+}
+if(data17.publisher !== undefined){
+let data18 = data17.publisher;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.store === undefined){
+const err10 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema19.properties.experimental_origin_events.properties.publisher.required,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data18};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13125,11 +13223,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data15.store !== undefined){
-let data16 = data15.store;
-if(typeof data16 !== "string"){
-const err11 = {instancePath:instancePath+"/experimental_origin_events/publisher/store",schemaPath:"#/properties/experimental_origin_events/properties/publisher/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema19.properties.experimental_origin_events.properties.publisher.properties.store.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher.properties.store,data:data16};
+for(const key7 in data18){
+if(!(key7 === "store")){
+const err11 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data18};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13139,9 +13235,10 @@ vErrors.push(err11);
 errors++;
 }
 }
-}
-else {
-const err12 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.properties.publisher.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data15};
+if(data18.store !== undefined){
+let data19 = data18.store;
+if(typeof data19 !== "string"){
+const err12 = {instancePath:instancePath+"/experimental_origin_events/publisher/store",schemaPath:"#/properties/experimental_origin_events/properties/publisher/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema19.properties.experimental_origin_events.properties.publisher.properties.store.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher.properties.store,data:data19};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13151,10 +13248,9 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data14.max_event_queue_size !== undefined){
-let data17 = data14.max_event_queue_size;
-if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err13 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/type",keyword:"type",params:{type: schema19.properties.experimental_origin_events.properties.max_event_queue_size.type},message:"must be integer,string",schema:schema19.properties.experimental_origin_events.properties.max_event_queue_size.type,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data17};
+}
+else {
+const err13 = {instancePath:instancePath+"/experimental_origin_events/publisher",schemaPath:"#/properties/experimental_origin_events/properties/publisher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.properties.publisher.type,parentSchema:schema19.properties.experimental_origin_events.properties.publisher,data:data18};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13163,9 +13259,11 @@ vErrors.push(err13);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data17, schema19.properties.experimental_origin_events.properties.max_event_queue_size, instancePath+"/experimental_origin_events/max_event_queue_size");
-if(reason0 !== undefined){
-const err14 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data17};
+}
+if(data17.max_event_queue_size !== undefined){
+let data20 = data17.max_event_queue_size;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err14 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/type",keyword:"type",params:{type: schema19.properties.experimental_origin_events.properties.max_event_queue_size.type},message:"must be integer,string",schema:schema19.properties.experimental_origin_events.properties.max_event_queue_size.type,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data20};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13174,9 +13272,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-const err15 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data17};
+const reason0 = checkScalar.call(this, "count", data20, schema19.properties.experimental_origin_events.properties.max_event_queue_size, instancePath+"/experimental_origin_events/max_event_queue_size");
+if(reason0 !== undefined){
+const err15 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data20};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13185,11 +13283,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err16 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.type,parentSchema:schema19.properties.experimental_origin_events,data:data14};
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 < 0 || isNaN(data20)){
+const err16 = {instancePath:instancePath+"/experimental_origin_events/max_event_queue_size",schemaPath:"#/properties/experimental_origin_events/properties/max_event_queue_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema19.properties.experimental_origin_events.properties.max_event_queue_size,data:data20};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13200,13 +13296,26 @@ errors++;
 }
 }
 }
+}
 else {
-const err17 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.type,parentSchema:schema19,data};
+const err17 = {instancePath:instancePath+"/experimental_origin_events",schemaPath:"#/properties/experimental_origin_events/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.properties.experimental_origin_events.type,parentSchema:schema19.properties.experimental_origin_events,data:data17};
 if(vErrors === null){
 vErrors = [err17];
 }
 else {
 vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema19.type,parentSchema:schema19,data};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
 }
 errors++;
 }

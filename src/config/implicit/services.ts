@@ -9,6 +9,7 @@ import type {
   ExecutionServiceOptions,
   GlobalOptions,
   HealthServiceOptions,
+  InstanceOptions,
   ListenerConfig,
   ListenerOptions,
   SchedulerConfig,
@@ -34,6 +35,7 @@ export interface NormalisedDocument {
   readonly schedulers: ReadonlyMap<string, SchedulerConfig>
   readonly workers: ReadonlyMap<string, WorkerConfig>
   readonly servers: ReadonlyMap<string, NormalisedServer>
+  readonly instances: ReadonlyMap<string, InstanceOptions>
   readonly security?: SecurityOptions
 }
 

@@ -2,6 +2,7 @@ import type { Findings } from '../findings.js'
 import type { Document } from '../read/document.js'
 import type { Normaliser } from '../schema/normalise.js'
 import type { UncheckedConfig } from './context.js'
+import { lintInstances } from './instances.js'
 import { lintCycles, lintUnused } from './names.js'
 import { lintReach } from './reach.js'
 import { lintSecurity } from './security.js'
@@ -21,6 +22,7 @@ export const lint = (config: UncheckedConfig, document: Document, normaliser: No
   lintCycles(context)
   lintStores(context)
   lintServers(context)
+  lintInstances(context)
   lintSecurity(context)
   lintWorkers(context)
   lintReach(context)

@@ -26,7 +26,11 @@ const lintWorkerReach = (worker: AttachedWorker, { config, findings, originOf }:
 }
 
 /** The named stores a store is made of, itself included. */
-const reachableFrom = (name: string, stores: Config['stores'], seen = new Set<string>()): ReadonlySet<string> => {
+export const reachableFrom = (
+  name: string,
+  stores: Config['stores'],
+  seen = new Set<string>(),
+): ReadonlySet<string> => {
   const store = stores.get(name)
   if (store === undefined || seen.has(name)) return seen
   seen.add(name)

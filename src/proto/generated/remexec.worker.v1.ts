@@ -99,6 +99,7 @@ export interface Start {
   queuedTimestamp: google_protobuf.Timestamp | null
   traceparent: string
   tracestate: string
+  isolated: boolean
 }
 
 export interface StartInput {
@@ -111,6 +112,7 @@ export interface StartInput {
   queuedTimestamp?: google_protobuf.TimestampInput | null | undefined
   traceparent?: string | undefined
   tracestate?: string | undefined
+  isolated?: boolean | undefined
 }
 
 export interface Progress {

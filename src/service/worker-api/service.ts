@@ -10,6 +10,8 @@ import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
   readonly scheduler: Scheduler
+  /** Whether nothing of an instance is to be seen in others. */
+  isIsolated?(instanceName: string): boolean
   readonly clock: Clock
   /** How long a connection may stay without a Hello. */
   readonly helloTimeoutMs?: number
@@ -26,12 +28,16 @@ export const workerApiService = (options: WorkerApiOptions): Service => ({
 })
 
 const connect = async (
-  { scheduler, clock, helloTimeoutMs = HELLO_TIMEOUT_MS }: WorkerApiOptions,
+  { scheduler, isIsolated = () => false, clock, helloTimeoutMs = HELLO_TIMEOUT_MS }: WorkerApiOptions,
   requests: Readable,
   responses: Writable,
   { signal }: RpcCall,
 ): Promise<void> => {
-  const link = new StreamLink(responses, requests, { keepAliveIntervalMs: scheduler.keepAliveIntervalMs, clock })
+  const link = new StreamLink(responses, requests, {
+    keepAliveIntervalMs: scheduler.keepAliveIntervalMs,
+    isIsolated,
+    clock,
+  })
   const stopWaiting = clock.every(helloTimeoutMs, () => {
     link.close(new StatusError('DEADLINE_EXCEEDED', `no Hello within ${helloTimeoutMs / 1000} s`))
   })

@@ -13,6 +13,12 @@ const MAX_WAITING_MESSAGES = 10_000
 /** How long a result waits to be acknowledged together with others; its worker does nothing but keep it meanwhile. */
 export const ACKNOWLEDGE_WITHIN_MS = 20
 
+export interface StreamLinkOptions {
+  readonly keepAliveIntervalMs: number
+  readonly isIsolated: (instanceName: string) => boolean
+  readonly clock: Clock
+}
+
 /** A worker's stream as the scheduler uses it. Writing never waits: what it sends is small, and bounded in number. */
 export class StreamLink implements WorkerLink {
   /** Why the scheduler closed the link. */
@@ -20,15 +26,13 @@ export class StreamLink implements WorkerLink {
   readonly #responses: Writable
   readonly #requests: Readable
   readonly #keepAliveIntervalMs: number
+  readonly #isIsolated: (instanceName: string) => boolean
   readonly #clock: Clock
   #hasEnded = false
   #acknowledged: string[] = []
 
-  constructor(
-    responses: Writable,
-    requests: Readable,
-    { keepAliveIntervalMs, clock }: { readonly keepAliveIntervalMs: number; readonly clock: Clock },
-  ) {
+  constructor(responses: Writable, requests: Readable, { keepAliveIntervalMs, isIsolated, clock }: StreamLinkOptions) {
+    this.#isIsolated = isIsolated
     this.#clock = clock
     this.#responses = responses
     this.#requests = requests
@@ -51,6 +55,7 @@ export class StreamLink implements WorkerLink {
         properties,
         queuedTimestamp: timestampOf(queuedMs),
         ...trace,
+        isolated: this.#isIsolated(instanceName),
       },
     })
   }

@@ -51,6 +51,11 @@ export class RemoteServer {
     return this.#options.instanceName
   }
 
+  /** The same server and connections, for another of its instances. */
+  inInstance(instanceName: string): RemoteServer {
+    return new RemoteServer({ ...this.#options, instanceName })
+  }
+
   /** What an attempt fails with, as a status. */
   failureOf(thrown: unknown): StatusError {
     return this.#options.failureOf(thrown)

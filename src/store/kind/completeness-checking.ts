@@ -9,6 +9,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
+import { keptApart } from '../apart.js'
 import { asCas } from '../cas.js'
 import { firstMissing } from '../completeness-checking/first-missing.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
@@ -62,13 +63,15 @@ class CompletenessCheckingStore extends ForwardingStore {
     const blob = await this.backend.get(action, WHOLE, call)
     const bytes = await blob.bytes(MAX_RESULT_BYTES, call)
     const referenced = await this.#referencedBy(bytes, action, call)
-    await this.#checkOutputs(referenced, call)
+    await this.#checkOutputs(referenced, action, call)
     return Blob.ofPart(bytes, range, action.key)
   }
 
-  async #checkOutputs(referenced: ReferencedBlobs, call: Call): Promise<void> {
+  async #checkOutputs(referenced: ReferencedBlobs, { instanceName }: Digest, call: Call): Promise<void> {
     if (this.#cas === undefined) return
-    const missing = await firstMissing(referenced, { cas: this.#cas, trees: this.#trees, call })
+    // The outputs of an instance that is kept apart are where its results are.
+    const cas = instanceName === undefined ? this.#cas : keptApart(this.#cas, instanceName)
+    const missing = await firstMissing(referenced, { cas, trees: this.#trees, call })
     if (missing !== undefined) throw new StatusError('NOT_FOUND', `output ${missing.key} is no longer in the CAS`)
   }
 

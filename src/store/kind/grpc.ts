@@ -6,11 +6,13 @@ import { GrpcActionCacheStore } from '../grpc/ac-store.js'
 import { type Batching, GrpcCasStore } from '../grpc/cas-store.js'
 import { Channel } from '../grpc/channels.js'
 import { grpcFailure } from '../grpc/failure.js'
+import { GrpcStore } from '../grpc/grpc-store.js'
 import { healthOf } from '../grpc/health.js'
 import { RemoteServer } from '../grpc/remote-server.js'
 import type { StoreKind } from '../kind.js'
 import { type Connection, connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
+import type { Store } from '../store.js'
 
 /**
  * The CAS or the action cache of another server, as the slow tier of a machine's own folder above all. It is reached when it
@@ -60,16 +62,19 @@ export const grpc: StoreKind<GrpcOptions> = {
     )
     for (const connection of connections) watch(connectionProbe(path, connection))
     const health = healthOf(connections)
-    if (options.store_type === 'ac') return new GrpcActionCacheStore(server, health)
-    return new GrpcCasStore({
-      server,
+    if (options.store_type === 'ac') return inInstances(server, (some) => new GrpcActionCacheStore(some, health))
+    const common = {
       health,
       isLegacy: options.use_legacy_resource_names,
       batching: batchingOf(options),
       usesZstd: options.experimental_remote_cache_compression && zstdFailure() === undefined,
-    })
+    }
+    return inInstances(server, (some) => new GrpcCasStore({ ...common, server: some }))
   },
 }
+
+const inInstances = (server: RemoteServer, storeIn: (server: RemoteServer) => Store): Store =>
+  new GrpcStore(storeIn(server), (instanceName) => storeIn(server.inInstance(instanceName)))
 
 /** What the keys of `experimental_read_batching` are when it is left out. */
 const BATCHING: Batching = {

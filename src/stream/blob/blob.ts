@@ -97,7 +97,7 @@ export class Blob {
   }
 
   /** Whether its bytes are, or will have been when somebody has the whole of them, those of this digest. */
-  isCheckedAs({ key }: Digest): boolean {
+  isCheckedAs({ content: { key } }: Digest): boolean {
     const { check, checkedAs } = this.#way
     return checkedAs?.key === key || (check !== undefined && check.digest.key === key && isFull(check))
   }
@@ -144,12 +144,12 @@ export class Blob {
   checkedAs(digest: Digest, options: Omit<PendingCheck, 'digest'>): Blob {
     if (this.isCheckedAs(digest)) return this
     const stages = this.#way.check === undefined ? this.#way.stages : this.#checkedStages()
-    return this.#onward({ ...this.#way, stages, check: { ...options, digest } })
+    return this.#onward({ ...this.#way, stages, check: { ...options, digest: digest.content } })
   }
 
   /** The same blob, whose bytes the caller knows to be those of `digest`. */
   knownAs(digest: Digest): Blob {
-    return this.#onward({ ...this.#way, checkedAs: digest })
+    return this.#onward({ ...this.#way, checkedAs: digest.content })
   }
 
   /** The same blob. `tell` hears of it when its source, or a stage it has passed so far, fails under whoever takes it. */

@@ -14,6 +14,8 @@ import type { ResultPolicy } from './report.js'
 export interface AttemptRequest {
   readonly attemptId: string
   readonly instanceName: string
+  /** Of what the worker has of other instances nothing is to be seen in this one. */
+  readonly isIsolated?: boolean
   readonly actionDigest: Digest
   readonly properties: readonly PlatformProperty[]
   readonly queuedMs: number | undefined

@@ -1,0 +1,69 @@
+import { CATCH_ALL } from '../../base/catch-all.js'
+import type { ServicesConfig } from '../config.js'
+import type { LintContext } from './context.js'
+import { reachableFrom } from './reach.js'
+
+export const lintInstances = (context: LintContext): void => {
+  for (const instance of context.config.instances.values()) lintName(instance.instance_name, instance, context)
+  lintIsolation(context)
+}
+
+const lintName = (name: string, options: object, { config, findings, originOf, isWhole }: LintContext): void => {
+  const path = originOf(options)
+  if (name === CATCH_ALL) {
+    findings.error(path, `"${CATCH_ALL}" is no instance of its own, but all that have no entry in a service`, {
+      found: JSON.stringify(name),
+      expected: 'the name of one instance',
+    })
+    return
+  }
+  if (!isWhole || config.servers.some(({ services }) => usesOf(services).some((use) => use.instance === name))) return
+  findings.warning(path, `no service has an instance ${JSON.stringify(name)}: this changes nothing`, {
+    expected: 'the name of an instance in services',
+  })
+}
+
+/**
+ * In a store an isolated instance is apart from others by its keys, which are digests of theirs as good as any: an instance
+ * that uses the store as it is could ask for them.
+ */
+const lintIsolation = ({ config, findings, originOf }: LintContext): void => {
+  const uses = config.servers.flatMap(({ services }) => usesOf(services))
+  const isIsolated = ({ instance }: Use): boolean => config.instances.get(instance)?.isolate === true
+  const open = new Map<string, Use>()
+  for (const use of uses.filter((one) => !isIsolated(one))) {
+    for (const store of reachableFrom(use.store, config.stores)) open.set(store, use)
+  }
+  const told = new Set<string>()
+  for (const { instance, store } of uses.filter(isIsolated)) {
+    const shared = [...reachableFrom(store, config.stores)].find((name) => open.has(name))
+    const other = shared === undefined ? undefined : open.get(shared)
+    if (other === undefined || told.has(instance)) continue
+    told.add(instance)
+    const names = `instance ${JSON.stringify(other.instance)} uses store ${JSON.stringify(shared)} too, and is not isolated`
+    findings.error([...originOf(config.instances.get(instance) ?? {}), 'isolate'], names, {
+      expected: 'both isolated, or a store for each',
+    })
+  }
+}
+
+interface Use {
+  readonly instance: string
+  readonly store: string
+}
+
+/** Which stores the instances of a server use by themselves. */
+const usesOf = ({ cas, ac, bytestream, execution }: ServicesConfig): readonly Use[] => [
+  ...entries(cas, ({ cas_store, experimental_chunking: chunking }) => [cas_store, chunking?.index_store]),
+  ...entries(ac, ({ ac_store }) => [ac_store]),
+  ...entries(bytestream, ({ cas_store }) => [cas_store]),
+  ...entries(execution, ({ cas_store, ac_store }) => [cas_store, ac_store]),
+]
+
+const entries = <Options>(
+  service: ReadonlyMap<string, Options>,
+  storesOf: (options: Options) => readonly (string | undefined)[],
+): readonly Use[] =>
+  [...service].flatMap(([instance, options]) =>
+    storesOf(options).flatMap((store) => (typeof store === 'string' ? [{ instance, store }] : [])),
+  )

@@ -1,0 +1,130 @@
+import type { Call } from '../base/call.js'
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
+import { DigestBatch } from '../reapi/digest-batch.js'
+import type { Blob } from '../stream/blob/blob.js'
+import type { Range } from '../stream/path.js'
+import { ForwardingStore } from './forwarding.js'
+import type { BlobEntry, BlobFiles, BlobLease, Outcomes, Store } from './store.js'
+
+/**
+ * A store as one instance has it that shares it with others and sees nothing of theirs: what it puts there it finds again,
+ * and nothing else is ever found, whatever digest is asked for. The same object for the same store and instance, so that
+ * those who upload the same blob there know of each other, and of nobody else.
+ */
+export const keptApart = (store: Store, instanceName: string): Store => {
+  const views = viewsOf.get(store) ?? new Map<string, Store>()
+  viewsOf.set(store, views)
+  const view = views.get(instanceName) ?? new ApartStore(store, instanceName)
+  views.set(instanceName, view)
+  return view
+}
+
+const viewsOf = new WeakMap<Store, Map<string, Store>>()
+
+class ApartStore extends ForwardingStore {
+  readonly #instanceName: string
+  readonly #files: BlobFiles | undefined
+
+  constructor(backend: Store, instanceName: string) {
+    super(backend)
+    this.#instanceName = instanceName
+    this.#files = backend.files && new ApartFiles(backend.files, instanceName)
+  }
+
+  override get files(): BlobFiles | undefined {
+    return this.#files
+  }
+
+  override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    return askedAs(
+      digests,
+      (digest) => this.#keyOf(digest),
+      (keys) => this.backend.findMissing(keys, call),
+    )
+  }
+
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const key = this.#keyOf(digest)
+    try {
+      return await this.backend.get(key, range, call)
+    } catch (error) {
+      throw inWordsOfClients(error, key)
+    }
+  }
+
+  override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    return this.backend.put(this.#keyOf(digest), blob, call)
+  }
+
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const keyed = entries.map(({ digest, blob }) => ({ digest: this.#keyOf(digest), blob }))
+    return this.backend.putAll(keyed, call)
+  }
+
+  override remove(digest: Digest, call: Call): Promise<void> {
+    return this.backend.remove(this.#keyOf(digest), call)
+  }
+
+  #keyOf(digest: Digest): Digest {
+    return digest.keptApartFor(this.#instanceName)
+  }
+}
+
+/** What a worker links to: of an instance's inputs only what is its own. */
+class ApartFiles implements BlobFiles {
+  readonly #files: BlobFiles
+  readonly #instanceName: string
+
+  constructor(files: BlobFiles, instanceName: string) {
+    this.#files = files
+    this.#instanceName = instanceName
+  }
+
+  lease(digests: readonly Digest[]): BlobLease {
+    const lease = this.#files.lease(this.#keysOf(digests))
+    return {
+      missing: contentsOf(lease.missing),
+      extend: (more) => contentsOf(lease.extend(this.#keysOf(more))),
+      release: () => lease.release(),
+    }
+  }
+
+  link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
+    return this.#files.link(digest.keptApartFor(this.#instanceName), destination, isExecutable)
+  }
+
+  populate(digest: Digest, call: Call): Promise<void> {
+    return this.#files.populate(digest.keptApartFor(this.#instanceName), call)
+  }
+
+  drop(digest: Digest, call: Call): Promise<void> {
+    return this.#files.drop(digest.keptApartFor(this.#instanceName), call)
+  }
+
+  #keysOf(digests: readonly Digest[]): readonly Digest[] {
+    return digests.map((digest) => digest.keptApartFor(this.#instanceName))
+  }
+}
+
+const contentsOf = (digests: readonly Digest[]): readonly Digest[] => digests.map(({ content }) => content)
+
+/** Asks about digests under other names, and answers in those that were asked. */
+export const askedAs = async (
+  digests: DigestBatch,
+  nameOf: (digest: Digest) => Digest,
+  ask: (named: DigestBatch) => Promise<DigestBatch>,
+): Promise<DigestBatch> => {
+  const answer = await ask(DigestBatch.of(digests.digests().map(nameOf)).as(digests))
+  return digests.select(Array.from({ length: answer.count }, (_, index) => answer.positionOf(index)))
+}
+
+/** What is missing is told by the name that was asked for. */
+const inWordsOfClients = (thrown: unknown, { key, content }: Digest): StatusError => {
+  const error = StatusError.from(thrown)
+  if (!error.message.includes(key)) return error
+  return new StatusError(error.code, error.message.replaceAll(key, content.key), {
+    details: error.details,
+    cause: error,
+  })
+}
