@@ -8,7 +8,7 @@ const mayImport = {
   tls: ['base', 'config'],
   security: ['reapi', 'proto', 'base', 'config'],
   store: ['tls', 'stream', 'reapi', 'proto', 'base', 'config'],
-  scheduler: ['reapi', 'proto', 'base', 'config'],
+  scheduler: ['store/remote', 'store/grpc/channels', 'store/grpc/failure', 'tls', 'reapi', 'proto', 'base', 'config'],
   worker: ['store/store', 'store/apart', 'store/content', 'tls', 'stream', 'reapi', 'proto', 'base', 'config'],
   service: ['store/store', 'store/content', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
   server: ['base', 'proto'],

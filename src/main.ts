@@ -13,12 +13,12 @@ import { DrainTime } from './drain-time.js'
 import { limitsOf } from './listener-limits.js'
 import { Observation } from './observation.js'
 import type { OtlpSettings } from './otlp/settings.js'
-import { SchedulerHost } from './scheduler/simple/host.js'
-import { simpleSettings } from './scheduler/simple/settings.js'
+import { buildSchedulers } from './scheduler/kinds.js'
+import type { Scheduler } from './scheduler/scheduler.js'
 import { Security } from './security/security.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
-import { type Parts, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
+import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
 import { buildStores } from './store/builder.js'
 import { asCas } from './store/cas.js'
 import { DirectoryTrees } from './store/content/directory-trees.js'
@@ -92,22 +92,25 @@ const start = async (
     watch: (probe) => health.register(probe),
     meter: (store) => metrics.stores.of(store),
   })
-  const schedulers = startSchedulers(config, observation, { resources, clock, log })
   const uploads = new Uploads(clock)
   resources.add('uploads', () => uploads.close())
-
-  const parts: Parts = {
+  const shared = {
     global: config.global,
-    isIsolated: (instanceName) => config.instances.get(instanceName)?.isolate === true,
+    isIsolated: (instanceName: string) => config.instances.get(instanceName)?.isolate === true,
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
-    scheduler: (name) => existing(schedulers, name),
-    workersOf: (scheduler) => workerFacts(config, scheduler),
-    uploads,
+    workersOf: (scheduler: string) => workerFacts(config, scheduler),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
-    clock,
-    log,
+    ...{ uploads, clock, log },
   }
+  const schedulers = await buildSchedulers(config.schedulers, {
+    ...{ resources, clock, log, newId: randomUUID, meter: metrics.executions, tracer: observation.tracer },
+    results: resultsOf(config.servers, shared, observation.tracer),
+    watch: (probe) => health.register(probe),
+    observe: (activity) => metrics.executions.watch(activity),
+  })
+
+  const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
     const listener = existing(listeners, server.name)
@@ -134,25 +137,7 @@ const start = async (
   })
 }
 
-const startSchedulers = (
-  config: Config,
-  { health, metrics, tracer }: Observation,
-  { resources, clock, log }: Pick<Parts, 'clock' | 'log'> & { readonly resources: Resources },
-): ReadonlyMap<string, SchedulerHost> => {
-  const schedulers = new Map<string, SchedulerHost>()
-  const meter = metrics.executions
-  for (const [name, { options }] of config.schedulers) {
-    const settings = simpleSettings(options)
-    const scheduler = new SchedulerHost({ name, settings, clock, log, meter, tracer, newId: randomUUID })
-    metrics.executions.watch(() => scheduler.activity())
-    resources.add(`scheduler ${name}`, () => scheduler.close())
-    health.register(scheduler.probe)
-    schedulers.set(name, scheduler)
-  }
-  return schedulers
-}
-
-const closeAll = (schedulers: ReadonlyMap<string, SchedulerHost>): void => {
+const closeAll = (schedulers: ReadonlyMap<string, Scheduler>): void => {
   for (const scheduler of schedulers.values()) scheduler.close()
 }
 

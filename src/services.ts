@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { entryFor } from './base/catch-all.js'
 import type { Clock } from './base/clock.js'
 import type { Log } from './base/log.js'
 import type { Service } from './base/rpc.js'
+import type { Tracer } from './base/trace.js'
 import type { Chunking, ExecutionServiceConfig, GlobalOptions, ServerConfig } from './config/config.js'
 import { SUPPORTED_NODE_PROPERTIES } from './reapi/command.js'
 import { type Compressor, compressors } from './reapi/compressor.js'
@@ -24,6 +24,7 @@ import { ChunkedBlobs } from './service/cas/chunked-blobs.js'
 import type { CasOptions } from './service/cas/options.js'
 import { casService } from './service/cas/service.js'
 import type { ExecutionInstance, ExecutionOptions } from './service/execution/instance.js'
+import { type ResultsPlace, StoredResults } from './service/execution/results.js'
 import { executionService } from './service/execution/service.js'
 import type { CasInstance } from './service/instance.js'
 import { operationsService } from './service/operations/service.js'
@@ -86,7 +87,6 @@ export const servicesOf = (server: ServerConfig, parts: Parts): Service[] => {
   const executionOptions: ExecutionOptions = {
     instances: execution,
     served: capabilities,
-    newId: randomUUID,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     trees: parts.trees.ofActions,
     clock: parts.clock,
@@ -177,31 +177,30 @@ const chunkedBlobs = (
   })
 
 const executionInstance = (
-  { cas_store, ac_store, scheduler }: ExecutionServiceConfig,
+  { cas_store, scheduler }: ExecutionServiceConfig,
   instance: string,
   parts: Parts,
   digestFunctions: readonly DigestFunction[],
 ): ExecutionInstance => {
-  const { writeResults, maxTimeoutMs } = parts.workersOf(scheduler)
-  const cas = casOf(cas_store, instance, parts)
+  const { maxTimeoutMs } = parts.workersOf(scheduler)
   return {
-    cas,
-    ac: actionCache(ac_store, instance, cas, parts),
+    cas: casOf(cas_store, instance, parts),
     scheduler: parts.scheduler(scheduler),
     digestFunctions,
     maxTimeoutMs,
-    writesResults: !writeResults,
   }
 }
 
 /** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
-const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Parts): Store =>
+type Places = Pick<Parts, 'ac' | 'cas' | 'trees' | 'isIsolated'>
+
+const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Places): Store =>
   withCompleteness(ownOf(instance, parts.ac(name), parts), cas, parts.trees.ofActions)
 
-const casOf = (name: string, instance: string, parts: Parts): Store => ownOf(instance, parts.cas(name), parts)
+const casOf = (name: string, instance: string, parts: Places): Store => ownOf(instance, parts.cas(name), parts)
 
 /** A store as an instance has it. */
-const ownOf = (instance: string, store: Store, { isIsolated }: Parts): Store =>
+const ownOf = (instance: string, store: Store, { isIsolated }: Pick<Parts, 'isIsolated'>): Store =>
   isIsolated(instance) ? keptApart(store, instance) : store
 
 const cacheCapabilities = (
@@ -222,8 +221,40 @@ const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
   nodeProperties: SUPPORTED_NODE_PROPERTIES,
 }
 
-const workerApi = ({ worker_api }: ServerConfig['services'], { scheduler, isIsolated, clock }: Parts): Service[] =>
-  worker_api === undefined ? [] : [workerApiService({ scheduler: scheduler(worker_api.scheduler), isIsolated, clock })]
+/** The configuration was checked: workers connect to a scheduler that has some. */
+const workerApi = ({ worker_api }: ServerConfig['services'], { scheduler, isIsolated, clock }: Parts): Service[] => {
+  const pool = worker_api && scheduler(worker_api.scheduler).workers
+  return pool === undefined ? [] : [workerApiService({ scheduler: pool, isIsolated, clock })]
+}
+
+/** The results of actions of every instance that executes, wherever in the configuration that is. */
+export const resultsOf = (
+  servers: readonly ServerConfig[],
+  parts: Places & Pick<Parts, 'workersOf' | 'log'>,
+  tracer: Tracer | undefined,
+): StoredResults => {
+  const all = servers.map(({ services }) => services.execution)
+  const place = ({ cas_store, ac_store, scheduler }: ExecutionServiceConfig, instance: string): ResultsPlace => {
+    const cas = casOf(cas_store, instance, parts)
+    return {
+      instance,
+      cas,
+      ac: actionCache(ac_store, instance, cas, parts),
+      isWrittenHere: !parts.workersOf(scheduler).writeResults,
+    }
+  }
+  const places = all.map((instances) => mapValues(instances, place))
+  return new StoredResults({
+    // An instance of its own in one server goes before one for all names in another.
+    placeOf: (name) =>
+      places.find((instances) => instances.has(name))?.get(name) ??
+      places.map((instances) => entryFor(instances, name)).find((one) => one !== undefined),
+    ac: (name, { instance, cas }) => actionCache(name, instance, cas, parts),
+    maxBytes: MAX_RESPONSE_BYTES,
+    log: parts.log,
+    tracer,
+  })
+}
 
 const mapValues = <V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: string) => W): Map<string, W> =>
   new Map([...map].map(([key, value]) => [key, change(value, key)]))

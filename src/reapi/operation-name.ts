@@ -2,7 +2,7 @@ import { StatusError } from '../base/status-error.js'
 
 const PART = 'operations/'
 
-/** `{instance name}/operations/{id}`; without an instance name it starts at `operations/`, as resource names do. */
+/** `{instance name}/operations/{scheduler}/{id}`; without an instance name it starts at `operations/`, as resource names do. */
 export const operationName = (instanceName: string, id: string): string =>
   instanceName === '' ? `${PART}${id}` : `${instanceName}/${PART}${id}`
 
@@ -11,7 +11,7 @@ export const operationName = (instanceName: string, id: string): string =>
  * (WaitExecution has nothing else). NOT_FOUND when it cannot be one of ours, so that clients Execute again.
  */
 export const instanceOfOperation = (name: string): string => {
-  const match = /^(?:(.*[^/])\/)?operations\/[^/]+$/s.exec(name)
+  const match = /^(?:(.*[^/])\/)?operations\/[^/]+(?:\/[^/]+)?$/s.exec(name)
   if (match === null) throw unknownOperation(name)
   return match[1] ?? ''
 }

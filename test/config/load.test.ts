@@ -4,6 +4,7 @@ import JSON5 from 'json5'
 import t from 'tap'
 import type { Config } from '../../src/config/config.js'
 import { formatProblems } from '../../src/config/format.js'
+import { innermost } from '../../src/config/innermost.js'
 import { checkConfig, loadConfig, parseConfig } from '../../src/config/load.js'
 import { ConfigError } from '../../src/config/problem.js'
 import { Document } from '../../src/config/read/document.js'
@@ -65,7 +66,7 @@ t.test(
     t.same(server?.services.capabilities.get('*')?.remote_execution, { scheduler: 'MAIN' })
     t.same(server?.services.health, { path: '/status', timeout_seconds: 5 })
     t.equal(server?.services.execution.get('*')?.ac_store, 'AC')
-    t.equal(config.schedulers.get('MAIN')?.options.supported_platform_properties.get('*'), 'ignore')
+    t.equal(innermost(config.schedulers.get('MAIN'))?.supported_platform_properties.get('*'), 'ignore')
     t.same(workerApi?.services.worker_api, { scheduler: 'MAIN' }, 'the listener of the worker API is opened')
     t.equal(config.workers[0]?.server, workerApi?.name)
     t.ok((config.workers[0]?.options.max_inflight_tasks ?? 0) > 0)
@@ -165,7 +166,7 @@ t.test('a bare number from the environment is a duration in seconds', async (t) 
   const simple = (value: string) => `schedulers: { S: { simple: { worker_timeout_s: ${value} } } },`
   const services = `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' }`
   const seconds = (value: string) =>
-    configOf(cache({ top: simple(value), services })).schedulers.get('S')?.options.worker_timeout_s
+    innermost(configOf(cache({ top: simple(value), services })).schedulers.get('S'))?.worker_timeout_s
   t.equal(seconds(`'\${WT:-7}'`), 7)
   t.equal(seconds(`'250ms'`), 0.25)
 })

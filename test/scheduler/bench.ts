@@ -3,10 +3,11 @@ import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import type { PlatformProperty } from '../../src/reapi/platform.js'
+import type { ExecutionRequest, OperationState, WorkerOffer } from '../../src/scheduler/scheduler.js'
 import { SimpleScheduler } from '../../src/scheduler/simple/machine.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
-import type { ActionRequest, Command, OperationState, WorkerOffer } from '../../src/scheduler/simple/state/state.js'
+import type { Command } from '../../src/scheduler/simple/state/state.js'
 import { defaultSettings } from './settings.js'
 
 export const declared = new Map<string, MatchKind>([
@@ -36,14 +37,16 @@ export class Bench {
     return commands
   }
 
-  enqueue(pairs: Pairs = [], parts: Partial<ActionRequest> & { action?: string; instance?: string } = {}): string {
+  enqueue(pairs: Pairs = [], parts: Partial<ExecutionRequest> & { action?: string; instance?: string } = {}): string {
     const name = `operations/${++this.#operations}`
     const digest = Digest.of(Buffer.from(parts.action ?? name), digestFunctions.SHA256)
     this.do(this.machine.open(this.nowMs, name, parts.instance ?? '', digest))
     this.do(this.machine.clientAttached(this.nowMs, name))
     const properties = pairs.map(([property, value]): PlatformProperty => ({ name: property, value }))
-    const { priority = 0, isShareable = true, invocation = '' } = parts
-    this.do(this.machine.enqueue(this.nowMs, name, { properties, priority, isShareable, invocation }))
+    const { instance: instanceName = '', action: _, ...rest } = parts
+    const asked = { ...{ instanceName, actionDigest: digest, properties, priority: 0, invocation: '' }, ...rest }
+    const request = { doNotCache: false, skipCacheLookup: false, ...asked }
+    this.do(this.machine.enqueue(this.nowMs, name, request))
     return name
   }
 

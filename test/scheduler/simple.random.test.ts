@@ -4,12 +4,13 @@ import { StatusError } from '../../src/base/status-error.js'
 import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
+import type { WorkerOffer } from '../../src/scheduler/scheduler.js'
 import { SimpleScheduler } from '../../src/scheduler/simple/machine.js'
 import type { SchedulerMeter } from '../../src/scheduler/simple/meter.js'
 import type { Bucket } from '../../src/scheduler/simple/queue/queue.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind, Requirement } from '../../src/scheduler/simple/state/requirement.js'
-import type { Command, Worker, WorkerOffer } from '../../src/scheduler/simple/state/state.js'
+import type { Command, Worker } from '../../src/scheduler/simple/state/state.js'
 import type { Dispatch } from '../../src/scheduler/simple/workers/dispatch.js'
 import { hasPlace, hasRoom } from '../../src/scheduler/simple/workers/pool.js'
 import { defaultSettings } from './settings.js'
@@ -149,7 +150,7 @@ class World {
     this.starts.add(start.attemptId)
     held?.add(start.attemptId)
     const offer = this.offerOf.get(workerId)?.properties
-    for (const { name, value } of start.properties) {
+    for (const { name, value } of start.request.properties) {
       const values = offer?.get(name)
       if (name === 'os') assert(values?.includes(value) === true, `${name}=${value} is offered`)
       if (name === 'pool') assert(values !== undefined, 'pool is offered')
@@ -175,8 +176,9 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     const properties = requests[a % requests.length] ?? []
     world.names.push(name)
     world.requestOf.set(name, properties)
+    const instanceName = a % 3 === 0 ? 'one' : 'two'
     const digest = Digest.of(Buffer.from([a % requests.length, b % 2]), digestFunctions.SHA256)
-    world.apply(world.machine.open(world.nowMs, name, a % 3 === 0 ? 'one' : 'two', digest))
+    world.apply(world.machine.open(world.nowMs, name, instanceName, digest))
     if (a % 4 > 0) {
       world.apply(world.machine.clientAttached(world.nowMs, name))
       world.attached.push(name)
@@ -185,7 +187,9 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
       properties: properties.map(([property, value]) => ({ name: property, value })),
       priority: b % 3,
       invocation: `${b % 2}`,
-      isShareable: b % 5 > 0,
+      doNotCache: b % 5 === 0,
+      skipCacheLookup: b % 7 === 0,
+      ...{ instanceName, actionDigest: digest },
     }
     try {
       world.apply(world.machine.enqueue(world.nowMs, name, request))
@@ -399,7 +403,11 @@ const checkEnd = (world: World): void => {
     workers: [...workers.all].length,
     tenants: dispatch.queue.tenants.size,
   }
-  const rest = { ...left, deadlines: deadlines.size, operations: [...world.machine.operations()].length }
+  const rest = {
+    ...left,
+    deadlines: deadlines.size,
+    operations: [...world.machine.operations('one'), ...world.machine.operations('two')].length,
+  }
   for (const [what, count] of Object.entries(rest)) assert(count === 0, `${count} ${what} are left over`)
 }
 

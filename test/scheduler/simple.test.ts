@@ -55,7 +55,8 @@ t.test('supported_platform_properties: who may run what', async (t) => {
     bench.enqueue(asked)
     t.equal(bench.of('start').length, Number(runs), title)
     t.equal(bench.of('log').length, Number(!runs), `${title}: said when nobody can`)
-    if (runs) t.equal(bench.of('start')[0]?.start.properties.length, asked.length, `${title}: all are passed on`)
+    if (runs)
+      t.equal(bench.of('start')[0]?.start.request.properties.length, asked.length, `${title}: all are passed on`)
   }
   const bench = new Bench()
   const refused = (pairs: Pairs, message: RegExp) =>
@@ -146,8 +147,8 @@ t.test('sharing: same action of one instance, and only what may be shared', asyn
   const bench = new Bench()
   bench.enqueue([], { action: 'x' })
   bench.enqueue([], { action: 'x' })
-  bench.enqueue([], { action: 'x', isShareable: false })
-  bench.enqueue([], { action: 'x', isShareable: false })
+  bench.enqueue([], { action: 'x', doNotCache: true })
+  bench.enqueue([], { action: 'x', doNotCache: true })
   bench.worker('w')
   t.same(bench.starts, ['w operations/1 1-1', 'w operations/3 3-1', 'w operations/4 4-1'])
   bench.enqueue([], { action: 'x' })
@@ -286,9 +287,9 @@ t.test('retain_completed_for_s, and no more than fit', async (t) => {
     [undefined, 'COMPLETED', 'COMPLETED'],
   )
   bench.pass(1_900, ['w'])
-  t.equal([...bench.machine.operations()].length, 2)
+  t.equal([...bench.machine.operations('')].length, 2)
   bench.pass(100, ['w'])
-  t.equal([...bench.machine.operations()].length, 0)
+  t.equal([...bench.machine.operations('')].length, 0)
 })
 
 t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
@@ -388,7 +389,9 @@ t.test('100,000 queued actions: an event costs what it costs with few', async (t
   const manyMs = cycle(500)
   t.ok(manyMs < 20 * fewMs + 250, `${manyMs} ms instead of ${fewMs} ms for 500 runs`)
   const before = cpuMs()
-  for (const { name } of [...bench.machine.operations()].slice(-50_000))
+  for (const {
+    state: { name },
+  } of [...bench.machine.operations('')].slice(-50_000))
     bench.do(bench.machine.cancel(bench.nowMs, name))
   t.ok(cpuMs() - before < 10_000, 'cancelling from the middle')
 })

@@ -8,11 +8,13 @@ import { codec, type Input, type Output } from '../../src/proto/codec.js'
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import type { DigestFunction } from '../../src/reapi/digest-function.js'
+import type { Scheduler } from '../../src/scheduler/scheduler.js'
 import { SchedulerHost } from '../../src/scheduler/simple/host.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import { listen } from '../../src/server/listener.js'
 import { actionCacheService } from '../../src/service/action-cache/service.js'
 import type { ExecutionInstance } from '../../src/service/execution/instance.js'
+import { type ResultsPlace, StoredResults } from '../../src/service/execution/results.js'
 import { executionService } from '../../src/service/execution/service.js'
 import { operationsService } from '../../src/service/operations/service.js'
 import { workerApiService } from '../../src/service/worker-api/service.js'
@@ -174,19 +176,27 @@ export interface ExecutionServer {
   readonly host: SchedulerHost
   readonly cas: Store
   readonly ac: Store
+  /** Of no instance, named OTHER. */
+  readonly otherCache: Store
   readonly logged: string[]
   readonly connect: () => TestClient
+  readonly address: string
   worker(hello?: Input<'remexec.worker.v1.Hello'>): Promise<FakeWorker>
   execute(action: BuiltAction | Digest, request?: object): ClientReadableStream<Operation>
   wait(name: string): ClientReadableStream<Operation>
   upload(action: BuiltAction): Promise<BuiltAction>
 }
 
+/** An instance, and where its results are. */
+type ServedInstance = ExecutionInstance & ResultsPlace
+
 export interface ExecutionServeOptions {
   readonly settings?: Partial<SimpleSettings>
   /** Names of instances that share one scheduler; each has stores of its own but ''. */
   readonly instances?: readonly string[]
-  readonly instance?: Partial<ExecutionInstance>
+  readonly instance?: Partial<ServedInstance>
+  /** A scheduler in front of the one that queues. */
+  readonly before?: (host: SchedulerHost) => Scheduler
 }
 
 /** Execution, Operations, action cache and worker API on a real socket, with a clock that moves when told. */
@@ -197,22 +207,29 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
   let ids = 0
   const newId = (): string => `id-${++ids}`
   const settings = { ...defaultSettings, ...options.settings }
-  const host = new SchedulerHost({ name: 'main', settings, clock, log, newId })
-  const instances = new Map<string, ExecutionInstance>()
+  const instances = new Map<string, ServedInstance>()
   const trees = new DirectoryTrees()
+  const otherCaches = new Map<string, Store>()
+  const results = new StoredResults({
+    placeOf: (name) => instances.get(name),
+    ac: (name, { cas }) => withCompleteness(asKeyed(otherCaches.get(name) ?? never(name)), cas, trees),
+    ...{ maxBytes: 4 * MIB, log },
+  })
+  const host = new SchedulerHost({ name: 'main', settings, clock, log, newId, results })
+  const scheduler = options.before?.(host) ?? host
   const digestFunctions = [SHA256, BLAKE3]
   for (const name of options.instances ?? ['']) {
     const [cas, ac] = [asCas(await memoryStore(clock)), await memoryStore(clock)]
-    const base = { cas, ac, scheduler: host, digestFunctions, maxTimeoutMs: 3_600_000, writesResults: true }
+    const base = { cas, ac, scheduler, digestFunctions, maxTimeoutMs: 3_600_000, isWrittenHere: true, instance: name }
     const instance = { ...base, ...options.instance }
     instances.set(name, { ...instance, ac: withCompleteness(asKeyed(instance.ac), instance.cas, trees) })
   }
   const first = instances.get(options.instances?.[0] ?? '')
   if (first === undefined) throw new Error('no instance')
+  otherCaches.set('OTHER', await memoryStore(clock))
   const execution = {
     instances,
     served: new Map<string, unknown>([...instances, ['cache', {}]]),
-    newId,
     maxResponseBytes: 4 * MIB,
     trees,
     clock,
@@ -245,8 +262,10 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
     host,
     cas: first.cas,
     ac: first.ac,
+    otherCache: otherCaches.get('OTHER') ?? never('OTHER'),
     logged,
     connect,
+    address: listener.address,
     worker: (hello) => new FakeWorker(connect(), clock).hello(hello),
     execute: (action, request = {}) => {
       const digest = action instanceof Digest ? action : action.digest
@@ -259,6 +278,10 @@ export const serveExecution = async (t: Test, options: ExecutionServeOptions = {
       return built
     },
   }
+}
+
+const never = (what: string): never => {
+  throw new Error(`there is no ${what}`)
 }
 
 export { ExecutionStage }

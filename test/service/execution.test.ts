@@ -34,7 +34,7 @@ t.test('EXE-01, EXE-02, EXE-03, EXE-04, EXE-05, EXE-09, EXE-46: the stream of a 
   const built = await server.upload(buildAction({ action: { salt: Buffer.from('stream') } }))
   const stream = new Reader(server.execute(built))
   const first = await stream.next()
-  t.match(first.name, /^operations\/id-\d+$/, 'EXE-01: a name before any worker is there')
+  t.match(first.name, /^operations\/main\/id-\d+$/, 'EXE-01: a name before any worker is there')
   t.equal(first.done, false)
   const worker = await server.worker()
   const start = await worker.start()
@@ -280,7 +280,7 @@ t.test('INS-07: an operation name tells its tenant', async (t) => {
   const names: string[] = []
   for (const instanceName of ['a/b', 'c']) {
     const missing = (await new Reader(server.execute(built, { instanceName })).rest()).at(-1) ?? fail()
-    t.match(missing.name, instanceName === 'c' ? /^c\/operations\/id/ : /^a\/b\/operations\/id/)
+    t.match(missing.name, instanceName === 'c' ? /^c\/operations\/main\/id/ : /^a\/b\/operations\/main\/id/)
     names.push(missing.name)
   }
   for (const name of names) t.equal((await new Reader(server.wait(name)).rest()).at(-1)?.name, name)
@@ -460,7 +460,7 @@ t.test('an action cache that does not work costs a run, not the build', async (t
 })
 
 t.test('where workers write the action cache, the service does not', async (t) => {
-  const server = await serveExecution(t, { instance: { writesResults: false } })
+  const server = await serveExecution(t, { instance: { isWrittenHere: false } })
   const built = await server.upload(buildAction())
   const stream = new Reader(server.execute(built))
   const worker = await server.worker()

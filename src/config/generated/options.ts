@@ -31,6 +31,10 @@ export type StoreConfig = {
 /** The options of every scheduler kind whose code is there, by the key it has in the configuration. */
 export interface SchedulerOptions {
   readonly simple: SimpleSchedulerOptions
+  readonly grpc: GrpcSchedulerOptions
+  readonly cache_lookup: CacheLookupSchedulerOptions
+  readonly property_modifier: PropertyModifierSchedulerOptions
+  readonly historical_resource: HistoricalResourceSchedulerOptions
 }
 
 export type SchedulerKind = keyof SchedulerOptions
@@ -820,6 +824,120 @@ export interface SimpleSchedulerOptions {
    * Seconds an action that asks for a `minimum` waits before one worker that could run it is given nothing else until it has room. 0: never.
    */
   readonly hold_worker_after_s: number
+}
+
+/**
+ * Forwards executions to another scheduler.
+ */
+export interface GrpcSchedulerOptions {
+  /**
+   * Where it is.
+   */
+  readonly endpoint: GrpcEndpoint
+  /**
+   * How failed calls are tried again.
+   */
+  readonly retry: Retry
+  /**
+   * Most requests at one time; 0 means no limit.
+   */
+  readonly max_concurrent_requests: number
+  /**
+   * Connections to it.
+   */
+  readonly connections_per_endpoint: number
+}
+
+/**
+ * Answers from an action cache before anything is queued.
+ */
+export interface CacheLookupSchedulerOptions {
+  /**
+   * The action cache.
+   */
+  readonly ac_store: string
+  /**
+   * The scheduler that gets the actions afterwards.
+   */
+  readonly scheduler: SchedulerConfig
+}
+
+/**
+ * Changes the platform properties of actions on their way in.
+ */
+export interface PropertyModifierSchedulerOptions {
+  /**
+   * The changes, applied in order.
+   */
+  readonly modifications: readonly (
+    {readonly add: PropertyAddition} | {readonly remove: string} | {readonly replace: PropertyReplacement}
+  )[]
+  /**
+   * The scheduler that gets the actions afterwards.
+   */
+  readonly scheduler: SchedulerConfig
+}
+
+/**
+ * Sets a property, whether it was there or not.
+ */
+export interface PropertyAddition {
+  /**
+   * The property.
+   */
+  readonly name: string
+  /**
+   * Its value.
+   */
+  readonly value: string
+}
+
+/**
+ * Renames a property, or changes its value.
+ */
+export interface PropertyReplacement {
+  /**
+   * The property.
+   */
+  readonly name: string
+  /**
+   * Only if it has this value.
+   */
+  readonly value?: string
+  /**
+   * Its new name.
+   */
+  readonly new_name: string
+  /**
+   * Its new value; left out keeps the old one.
+   */
+  readonly new_value?: string
+}
+
+/**
+ * Raises the resources an action asks for to what it needed before.
+ */
+export interface HistoricalResourceSchedulerOptions {
+  /**
+   * JSON file with what earlier actions needed.
+   */
+  readonly hints_file: string
+  /**
+   * Seconds between reloads; 0 loads once.
+   */
+  readonly refresh_interval_s: number
+  /**
+   * Property with the number of CPUs.
+   */
+  readonly cpu_property_name: string
+  /**
+   * Property with the memory in KiB.
+   */
+  readonly memory_property_name: string
+  /**
+   * The scheduler that gets the actions afterwards.
+   */
+  readonly scheduler: SchedulerConfig
 }
 
 /**

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { entryFor } from '../../base/catch-all.js'
 import type { AttachedWorker, LocalWorkerOptions, SimpleSchedulerOptions, StoreConfig } from '../config.js'
+import { innermost } from '../innermost.js'
 import { withNested } from '../store-path.js'
 import { type LintContext, storeBehind } from './context.js'
 import { isWithin } from './stores.js'
@@ -24,6 +25,7 @@ export const lintWorkers = (context: LintContext): void => {
     }
   }
   lintSchedulers(context)
+  lintWorkerApis(context)
 }
 
 const behind = (store: StoreConfig | undefined, { config }: LintContext): StoreConfig | undefined =>
@@ -99,7 +101,7 @@ const lintWorkDirectory = (
 
 const schedulerOf = ({ server }: AttachedWorker, { config }: LintContext): SimpleSchedulerOptions | undefined => {
   const name = config.servers.find((one) => one.name === server)?.services.worker_api?.scheduler
-  return name === undefined ? undefined : config.schedulers.get(name)?.options
+  return name === undefined ? undefined : innermost(config.schedulers.get(name))
 }
 
 const lintProperties = (worker: AttachedWorker, context: LintContext): void => {
@@ -123,11 +125,26 @@ const lintProperties = (worker: AttachedWorker, context: LintContext): void => {
   }
 }
 
+/** Workers belong to the scheduler that queues. */
+const lintWorkerApis = ({ config, findings, originOf }: LintContext): void => {
+  for (const { name: server, services } of config.servers) {
+    const name = services.worker_api?.scheduler
+    const scheduler = name === undefined ? undefined : config.schedulers.get(name)
+    if (scheduler === undefined || innermost(scheduler) !== undefined) continue
+    findings.error(originOf(scheduler.options), `no worker can connect to the scheduler ${JSON.stringify(name)}`, {
+      found: `worker_api of server ${JSON.stringify(server)} names it, and it hands actions on to another server`,
+      expected: 'workers to connect to that server',
+    })
+  }
+}
+
 /** Below this, the keepalive of a healthy client may come too late. */
 const CLIENT_KEEPALIVE_S = 10
 
 const lintSchedulers = ({ config, findings, originOf, isWhole }: LintContext): void => {
-  for (const [name, { options }] of config.schedulers) {
+  for (const [name, scheduler] of config.schedulers) {
+    const options = innermost(scheduler)
+    if (options === undefined) continue
     const path = originOf(options)
     if (options.max_job_retries === 0) {
       findings.warning(

@@ -4,13 +4,25 @@ import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Tracer } from '../../base/trace.js'
 import { within } from '../../base/work/deadline.js'
-import type { Digest } from '../../reapi/digest.js'
+import { codec } from '../../proto/codec.js'
+import { operationName, unknownOperation } from '../../reapi/operation-name.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
-import type { Scheduler, Settle, WorkerLink, WorkerSession } from '../scheduler.js'
+import type {
+  ActionResults,
+  ExecutionRequest,
+  ListedOperation,
+  OperationState,
+  Outcome,
+  Scheduler,
+  WorkerLink,
+  WorkerOffer,
+  WorkerPool,
+  WorkerSession,
+} from '../scheduler.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
 import type { SimpleSettings } from './settings.js'
-import type { ActionRequest, Command, OperationState, Outcome, WorkerOffer } from './state/state.js'
+import type { Command } from './state/state.js'
 import { Watch } from './watch.js'
 
 const TICK_MS = 250
@@ -23,19 +35,36 @@ export interface HostOptions {
   readonly log: Log
   readonly meter?: SchedulerMeter
   readonly tracer?: Tracer | undefined
-  /** Text that was never given before, without slashes: the tail of worker ids. */
+  readonly results: ActionResults
+  /** Text that was never given before, without slashes: the tail of the names of operations and of worker ids. */
   readonly newId: () => string
 }
 
-/** Runs the state machine: gives it the time and carries its commands out to watchers and workers. */
-export class SchedulerHost implements Scheduler {
+/**
+ * The kind `simple`. What is queued is an **execution**: identical actions of one instance wait for one execution, each
+ * client with its own operation, so cancelling ends one client's operation and the run only when nobody is left. Each run
+ * of an execution on a worker is an **attempt**; a lost worker, a worker's error or a stuck attempt leads to another one
+ * until `max_job_retries`; then the last error is the outcome.
+ *
+ * `machine.ts` decides all this as a state machine without I/O: events with a time go in, commands come out. The host
+ * gives it the time and carries its commands out:
+ *
+ *   publish      show an operation's new state to those who watch it
+ *   settle       keep a result in the action cache before it is shown
+ *   start        send an attempt to a worker; kill: have it stopped; acknowledge: its result has arrived
+ *   drain        ask a worker to finish; evict: close its connection
+ *   log          tell the operator
+ *
+ * In there: `state/` is what there is, with the clients' half (`operations.ts`: names, listeners, retention), `queue/`
+ * what waits and whose turn it is, `workers/` who runs what.
+ */
+export class SchedulerHost implements Scheduler, WorkerPool {
   readonly keepAliveIntervalMs: number
   readonly probe: HealthProbe
   readonly #machine: SimpleScheduler
   readonly #options: HostOptions
   readonly #watches = new Map<string, Set<Watch>>()
   readonly #links = new Map<string, WorkerLink>()
-  readonly #settles = new Map<string, Settle>()
   #waiting: Command[] = []
   #isApplying = false
   #settling = 0
@@ -61,49 +90,47 @@ export class SchedulerHost implements Scheduler {
     return this.#machine.activity(this.#nowMs)
   }
 
-  checkPlatform(properties: readonly PlatformProperty[]): void {
+  get workers(): WorkerPool {
+    return this
+  }
+
+  async checkPlatform(properties: readonly PlatformProperty[]): Promise<void> {
     this.#machine.checkPlatform(properties)
   }
 
-  open(name: string, instanceName: string, actionDigest: Digest): void {
+  async execute(request: ExecutionRequest): Promise<string> {
+    const { instanceName, actionDigest, refusal, doNotCache, skipCacheLookup } = request
+    const id = `${encodeURIComponent(this.#options.name)}/${this.#options.newId()}`
+    const name = operationName(instanceName, id)
     this.#apply(this.#machine.open(this.#nowMs, name, instanceName, actionDigest))
+    if (refusal !== undefined) this.#complete(name, { error: refusal })
+    else if (doNotCache || skipCacheLookup) this.#enqueue(name, request)
+    else void this.#lookUp(name, request)
+    return name
   }
 
-  enqueue(name: string, request: ActionRequest, settle: Settle): void {
-    this.#settles.set(name, settle)
-    try {
-      this.#apply(this.#machine.enqueue(this.#nowMs, name, request))
-    } catch (error) {
-      this.#settles.delete(name)
-      this.complete(name, { error: StatusError.from(error) })
-    }
-  }
-
-  complete(name: string, outcome: Outcome): void {
-    this.#apply(this.#machine.complete(this.#nowMs, name, outcome))
-  }
-
-  watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> | undefined {
+  async *watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {
     const state = this.#machine.get(name)
-    return state === undefined ? undefined : this.#watch(state, signal)
+    if (state === undefined) throw unknownOperation(name)
+    yield* this.#watch(state, signal)
   }
 
-  get(name: string): OperationState | undefined {
+  async get(name: string): Promise<OperationState | undefined> {
     this.#apply(this.#machine.touched(this.#nowMs, name))
     return this.#machine.get(name)
   }
 
-  operations(): Iterable<OperationState> {
-    return this.#machine.operations()
+  async *operations(instanceName: string, after: string): AsyncIterable<ListedOperation> {
+    yield* this.#machine.operations(instanceName, after)
   }
 
-  cancel(name: string): boolean {
+  async cancel(name: string): Promise<boolean> {
     if (this.#machine.get(name) === undefined) return false
     this.#apply(this.#machine.cancel(this.#nowMs, name))
     return true
   }
 
-  delete(name: string): boolean {
+  async delete(name: string): Promise<boolean> {
     if (this.#machine.get(name) === undefined) return false
     this.#apply(this.#machine.delete(this.#nowMs, name))
     return true
@@ -218,12 +245,6 @@ export class SchedulerHost implements Scheduler {
       case 'settle':
         void this.#settle(command)
         return
-      case 'abandon':
-        this.#settles.delete(command.executionId)
-        return
-      case 'joined':
-        command.request.joined?.(command.run)
-        return
       case 'log':
         log[command.level](command.message)
         return
@@ -238,10 +259,10 @@ export class SchedulerHost implements Scheduler {
   #tellWorker(command: Extract<Command, { kind: 'start' | 'kill' | 'acknowledge' | 'drain' }>): void {
     const link = this.#links.get(command.workerId)
     if (command.kind === 'start') {
-      const { attemptId, actionDigest } = command.start
+      const { attemptId, request } = command.start
       this.#showWait(command)
       this.#options.log.debug('an action was given to a worker', () => ({
-        ...{ attempt: attemptId, digest: actionDigest.key, worker: command.workerId },
+        ...{ attempt: attemptId, digest: request.actionDigest.key, worker: command.workerId },
       }))
       link?.start(command.start)
     }
@@ -253,7 +274,8 @@ export class SchedulerHost implements Scheduler {
   /** How long an action was in the queue, in the trace of who asked for it. */
   #showWait({ start, workerId }: Extract<Command, { kind: 'start' }>): void {
     const { tracer, name } = this.#options
-    const { trace: parent, waitingSinceMs: startMs, attemptId } = start
+    const { waitingSinceMs: startMs, attemptId } = start
+    const parent = start.request.trace
     if (parent === undefined) return
     const attributes = { 'remexec.scheduler': name, 'remexec.worker': workerId, 'remexec.attempt': attemptId }
     tracer?.begin('queue', { parent, startMs, attributes })?.end()
@@ -265,18 +287,30 @@ export class SchedulerHost implements Scheduler {
     link?.close(error)
   }
 
-  async #settle({ executionId, response }: Extract<Command, { kind: 'settle' }>): Promise<void> {
-    const settle = this.#settles.get(executionId)
-    this.#settles.delete(executionId)
-    this.#settling += 1
-    let outcome: Outcome
+  /** Answers from the action cache, or queues. Goes on when the client hangs up; never rejects. */
+  async #lookUp(name: string, request: ExecutionRequest): Promise<void> {
+    const result = await this.#options.results.find(request)
+    if (result === undefined) this.#enqueue(name, request)
+    else this.#complete(name, { response: { ...NO_RESPONSE, cachedResult: true, result } })
+  }
+
+  #enqueue(name: string, request: ExecutionRequest): void {
     try {
-      outcome = { response: settle === undefined ? response : await settle(response) }
+      this.#apply(this.#machine.enqueue(this.#nowMs, name, request))
     } catch (error) {
-      outcome = { error: StatusError.from(error) }
+      this.#complete(name, { error: StatusError.from(error) })
     }
+  }
+
+  #complete(name: string, outcome: Outcome): void {
+    this.#apply(this.#machine.complete(this.#nowMs, name, outcome))
+  }
+
+  async #settle({ executionId, request, response }: Extract<Command, { kind: 'settle' }>): Promise<void> {
+    this.#settling += 1
+    const kept = await this.#options.results.keep(request, response)
     this.#settling -= 1
-    this.#apply(this.#machine.settled(this.#nowMs, executionId, outcome))
+    this.#apply(this.#machine.settled(this.#nowMs, executionId, { response: kept }))
   }
 
   #health(): HealthStatus {
@@ -287,3 +321,5 @@ export class SchedulerHost implements Scheduler {
     return { state: isFine ? 'Ok' : 'Warning', message }
   }
 }
+
+const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))

@@ -3,20 +3,13 @@ import { retryInfo } from '../../proto/error-details.js'
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
+import type { ExecutionRequest, ListedOperation, OperationState, Outcome, WorkerOffer } from '../request.js'
 import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
 import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
 import { Operations, stateOf } from './state/operations.js'
 import { requirementOf } from './state/requirement.js'
-import {
-  type ActionRequest,
-  type Command,
-  Execution,
-  type Operation,
-  type OperationState,
-  type Outcome,
-  type WorkerOffer,
-} from './state/state.js'
+import { type Command, Execution, type Operation } from './state/state.js'
 import { Dispatch } from './workers/dispatch.js'
 import { Workers } from './workers/workers.js'
 
@@ -64,9 +57,12 @@ export class SimpleScheduler {
     return operation && stateOf(operation)
   }
 
-  /** Every operation that may be asked for, oldest first. */
-  *operations(): Iterable<OperationState> {
-    for (const operation of this.#operations.all()) yield stateOf(operation)
+  /** The operations of an instance that may be asked for, oldest first; those behind a cursor of this scheduler. */
+  *operations(instanceName: string, after = ''): Iterable<ListedOperation> {
+    for (const operation of this.#operations.all(Number(after))) {
+      if (operation.instanceName !== instanceName) continue
+      yield { state: stateOf(operation), cursor: String(operation.sequence) }
+    }
   }
 
   /** `unmatched` are those queued that no connected worker can ever run. */
@@ -105,16 +101,13 @@ export class SimpleScheduler {
   }
 
   /** The operation needs a run. RESOURCE_EXHAUSTED when the queue is full, UNAVAILABLE while draining. */
-  enqueue(nowMs: number, name: string, request: ActionRequest): Command[] {
+  enqueue(nowMs: number, name: string, request: ExecutionRequest): Command[] {
     return this.#event(nowMs, () => {
       const operation = this.#operations.unfinished(name)
-      if (operation === undefined) {
-        this.#context.emit({ kind: 'abandon', executionId: name })
-        return
-      }
+      if (operation === undefined) return
       const requirement = requirementOf(request.properties, this.#context.settings.supportedPlatformProperties)
       const execution = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
-      const shared = execution.sharingKey === undefined ? undefined : this.#inFlight.get(execution.sharingKey)
+      const shared = this.#underWay(execution)
       if (shared !== undefined) {
         this.#join(operation, shared, request)
         return
@@ -231,11 +224,14 @@ export class SimpleScheduler {
     }
   }
 
-  #join(operation: Operation, execution: Execution, request: ActionRequest): void {
-    const { priority } = request
-    const run = execution.request.trace
-    this.#context.emit({ kind: 'abandon', executionId: operation.name })
-    if (run !== undefined) this.#context.emit({ kind: 'joined', request, run })
+  /** The run that an equal action may join: for who wants no older result, one whose result nobody has yet. */
+  #underWay({ sharingKey, request }: Execution): Execution | undefined {
+    const shared = sharingKey === undefined ? undefined : this.#inFlight.get(sharingKey)
+    return request.skipCacheLookup && shared?.state === 'settling' ? undefined : shared
+  }
+
+  #join(operation: Operation, execution: Execution, { priority }: ExecutionRequest): void {
+    operation.joined = execution.request.trace
     operation.execution = execution
     execution.operations.add(operation)
     if (priority < execution.priority) {
@@ -279,8 +275,8 @@ export class SimpleScheduler {
 
   #forget(execution: Execution): void {
     this.#executions.delete(execution.id)
-    if (execution.sharingKey !== undefined) this.#inFlight.delete(execution.sharingKey)
-    this.#context.emit({ kind: 'abandon', executionId: execution.id })
+    const { sharingKey } = execution
+    if (sharingKey !== undefined && this.#inFlight.get(sharingKey) === execution) this.#inFlight.delete(sharingKey)
   }
 
   #onOperation(nowMs: number, name: string, event: (operation: Operation) => void): Command[] {

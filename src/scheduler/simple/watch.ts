@@ -1,5 +1,5 @@
 import type { StatusError } from '../../base/status-error.js'
-import type { OperationState } from './state/state.js'
+import type { OperationState } from '../request.js'
 
 /** One reader of an operation's states. It keeps the newest only: what a slow reader missed was overtaken. */
 export class Watch {

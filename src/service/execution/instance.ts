@@ -12,21 +12,16 @@ import { type Instances, instanceOf, servedInstance } from '../instance.js'
 export interface ExecutionInstance {
   /** A CAS view (`asCas`). */
   readonly cas: Store
-  readonly ac: Store
   readonly scheduler: Scheduler
   readonly digestFunctions: readonly DigestFunction[]
   /** The longest an action may run, and what it gets when it names no timeout. */
   readonly maxTimeoutMs: number
-  /** Whether results are written to the action cache here; false where the workers do it. */
-  readonly writesResults: boolean
 }
 
 export interface ExecutionOptions {
   readonly instances: Instances<ExecutionInstance>
   /** Every instance of the server, with execution or without. */
   readonly served: Instances<unknown>
-  /** Text that was never given before, without slashes: what makes operation names unguessable and unique. */
-  readonly newId: () => string
   /** No message is made larger than this by inlining outputs. */
   readonly maxResponseBytes: number
   readonly trees: DirectoryTrees

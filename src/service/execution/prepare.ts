@@ -36,20 +36,20 @@ export const prepareAction = async (
   if (missing.length > 0) throw missingBlobs(await missingInputs(missing, inputRoot, { cas, trees, call }))
   const command =
     commands.get(commandDigest.key) ?? (await orMissing(readCommand(cas, commandDigest, call), commandDigest))
-  const prepared = check(action, command, { scheduler, maxTimeoutMs })
+  const prepared = await check(action, command, { scheduler, maxTimeoutMs })
   commands.set(commandDigest.key, command, commandDigest.sizeBytes)
   return prepared
 }
 
-const check = (
+const check = async (
   action: Action,
   command: Command,
   { scheduler, maxTimeoutMs }: Pick<ExecutionInstance, 'scheduler' | 'maxTimeoutMs'>,
-): PreparedAction => {
+): Promise<PreparedAction> => {
   validateCommand(command)
   actionTimeoutMs(action, maxTimeoutMs)
   const properties = requestedProperties(action, command)
-  scheduler.checkPlatform(properties)
+  await scheduler.checkPlatform(properties)
   return { doNotCache: action.doNotCache, properties }
 }
 

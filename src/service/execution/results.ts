@@ -1,68 +1,116 @@
-import type { Call } from '../../base/call.js'
+import { type Call, internalCall } from '../../base/call.js'
+import { type Log, withFields } from '../../base/log.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
+import type { Tracer } from '../../base/trace.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../../reapi/digest.js'
-import type { Settle } from '../../scheduler/scheduler.js'
-import { putBytes } from '../../store/store.js'
+import type { ActionResults, ExecutionRequest } from '../../scheduler/scheduler.js'
+import { putBytes, type Store } from '../../store/store.js'
 import { lookUp } from '../action-cache/get-action-result.js'
-import type { ExecutionInstance, ExecutionOptions } from './instance.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 /** No operation waits for the action cache longer than this. */
 const PATIENCE_MS = 60_000
 
-/** The work of an operation that nobody may interrupt by hanging up. */
-const inBackground = async <T>({ instanceName, log, span }: Call, work: (call: Call) => Promise<T>): Promise<T> => {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), PATIENCE_MS).unref()
-  try {
-    return await work({ signal: late.signal, instanceName, log, span })
-  } finally {
-    clearTimeout(timer)
-  }
+/** Where the results of an instance are. */
+export interface ResultsPlace {
+  /** The instance as the configuration names it. */
+  readonly instance: string
+  /** A CAS view (`asCas`). */
+  readonly cas: Store
+  /** Has only results whose outputs are in that CAS. */
+  readonly ac: Store
+  /** False where workers write their results themselves. */
+  readonly isWrittenHere: boolean
 }
 
-/**
- * What the action cache has for an action, complete as for GetActionResult; undefined for nothing. An action cache that
- * does not work costs a run, not the build.
- */
-export const cachedResult = async (
-  { ac, cas }: ExecutionInstance,
-  action: Digest,
-  call: Call,
-  { maxResponseBytes: maxBytes }: Pick<ExecutionOptions, 'maxResponseBytes'>,
-): Promise<ActionResult | undefined> => {
-  try {
-    return await inBackground(call, (call) => lookUp(action, NOTHING_INLINED, { ac, cas, call, maxBytes }))
-  } catch (error) {
-    if (!isStatus(error, 'NOT_FOUND')) {
-      call.log.warn('the action cache does not answer, running the action', { action: action.key, error })
+export interface StoredResultsOptions {
+  /** Undefined for an instance that executes nothing. */
+  readonly placeOf: (instanceName: string) => ResultsPlace | undefined
+  /** A named store as an action cache that has only results whose outputs are in the CAS of the instance. */
+  readonly ac: (name: string, place: ResultsPlace) => Store
+  /** No result is made larger than this. */
+  readonly maxBytes: number
+  readonly log: Log
+  readonly tracer?: Tracer | undefined
+}
+
+/** The results that schedulers find and keep, in the action caches of the instances. */
+export class StoredResults implements ActionResults {
+  readonly #options: StoredResultsOptions
+
+  constructor(options: StoredResultsOptions) {
+    this.#options = options
+  }
+
+  async find(request: ExecutionRequest): Promise<ActionResult | undefined> {
+    const { placeOf, ac } = this.#options
+    const place = placeOf(request.instanceName)
+    if (place === undefined) return undefined
+    const { cas } = place
+    for (const cache of [...new Set(request.lookUpIn)].map((name) => ac(name, place)).concat(place.ac)) {
+      const result = await this.#lookUp(request, { cas, ac: cache })
+      if (result !== undefined) return result
     }
     return undefined
+  }
+
+  /** Only what succeeded, and only of actions that may be cached (REAPI, Action). */
+  async keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse> {
+    response.cachedResult = false
+    const { result } = response
+    const place = this.#options.placeOf(request.instanceName)
+    if (place?.isWrittenHere !== true || result === null || !isSuccess(response) || request.doNotCache) return response
+    try {
+      const bytes = resultCodec.encode(result)
+      await this.#inBackground(request, (call) => putBytes(place.ac, request.actionDigest, bytes, call))
+    } catch (error) {
+      this.#logOf(request).warn('a result could not be kept in the action cache', { error: StatusError.from(error) })
+    }
+    return response
+  }
+
+  async #lookUp(
+    request: ExecutionRequest,
+    { ac, cas }: Pick<ResultsPlace, 'ac' | 'cas'>,
+  ): Promise<ActionResult | undefined> {
+    const { actionDigest } = request
+    const { maxBytes } = this.#options
+    try {
+      return await this.#inBackground(request, (call) =>
+        lookUp(actionDigest, NOTHING_INLINED, { ac, cas, call, maxBytes }),
+      )
+    } catch (error) {
+      if (!isStatus(error, 'NOT_FOUND')) {
+        this.#logOf(request).warn('the action cache does not answer, running the action', { error })
+      }
+      return undefined
+    }
+  }
+
+  /** Nobody interrupts it by hanging up. */
+  async #inBackground<T>(request: ExecutionRequest, work: (call: Call) => Promise<T>): Promise<T> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), PATIENCE_MS).unref()
+    const { instanceName, trace: parent } = request
+    const span = parent && this.#options.tracer?.begin('action cache', { parent })
+    try {
+      return await work(
+        internalCall({ signal: late.signal, instanceName, log: this.#logOf(request), ...(span && { span }) }),
+      )
+    } finally {
+      clearTimeout(timer)
+      span?.end()
+    }
+  }
+
+  #logOf({ actionDigest }: ExecutionRequest): Log {
+    return withFields(this.#options.log, { action: actionDigest.key })
   }
 }
 
 const NOTHING_INLINED = { inlineStdout: false, inlineStderr: false, inlineOutputFiles: [] }
-
-/** Keeps a worker's result in the action cache before anybody sees it, where it may be kept (REAPI, Action). */
-export const keepResult =
-  ({ ac, writesResults }: ExecutionInstance, action: Digest, doNotCache: boolean, call: Call): Settle =>
-  async (response) => {
-    response.cachedResult = false
-    const { result } = response
-    if (result === null || !isSuccess(response) || doNotCache || !writesResults) return response
-    try {
-      await inBackground(call, (call) => putBytes(ac, action, resultCodec.encode(result), call))
-    } catch (error) {
-      call.log.warn('a result could not be kept in the action cache', {
-        action: action.key,
-        error: StatusError.from(error),
-      })
-    }
-    return response
-  }
 
 const isSuccess = ({ status, result }: ExecuteResponse): boolean =>
   (status === null || status.code === 0) && result !== null && result.exitCode === 0

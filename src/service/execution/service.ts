@@ -1,35 +1,29 @@
 import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { withFields } from '../../base/log.js'
+import type { Call } from '../../base/call.js'
 import { LruCache } from '../../base/lru-cache.js'
 import type { RpcCall, ServedCall, Service } from '../../base/rpc.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
-import type { TraceContext } from '../../base/trace.js'
-import { codec } from '../../proto/codec.js'
 import type {
   Command,
   ExecuteRequest,
   WaitExecutionRequest,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import { requestMetadata } from '../../proto/request-metadata.js'
-import type { Digest } from '../../reapi/digest.js'
-import { operationName, unknownOperation } from '../../reapi/operation-name.js'
+import { REQUEST_METADATA, requestMetadata } from '../../proto/request-metadata.js'
+import type { ExecutionRequest } from '../../scheduler/scheduler.js'
 import { inInstance } from '../instance.js'
 import { requestDigest } from '../request.js'
 import { send } from '../send.js'
-import { type ExecutionInstance, type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
+import { type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
 import { inlinedOperationMessage, operationMessage } from './operation-message.js'
 import { type PreparedAction, prepareAction } from './prepare.js'
 import { Refusals } from './refusals.js'
-import { cachedResult, keepResult } from './results.js'
 
 /** What an Operation has around the result: names, digests, a message, timestamps. */
 const ENVELOPE_BYTES = 64 * 1024
 
 /** Commands that many actions share are decoded once; counted in bytes of the messages. */
 const KNOWN_COMMAND_BYTES = 4 * 1024 * 1024
-
-const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
 
 export const executionService = (options: ExecutionOptions): Service => ({
   name: 'build.bazel.remote.execution.v2.Execution',
@@ -48,9 +42,12 @@ const execute = (options: ExecutionOptions) => {
     const { name, instance, call } = await begin(request, rpc, { options, commands, refusals })
     // A lookup in memory is over by then: the first message says what came of it, and a hit is told in one message.
     await setImmediate()
-    const states = instance.scheduler.watch(name, call.signal) ?? []
+    const states = instance.scheduler.watch(name, call.signal)
     const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes - ENVELOPE_BYTES }
+    let isLinked = false
     for await (const state of states) {
+      if (state.joined !== undefined && !isLinked) call.span?.link(state.joined)
+      isLinked ||= state.joined !== undefined
       refusals.ofOperation(request, rpc, state)
       await send(responses, await inlinedOperationMessage(state, inlining))
     }
@@ -63,22 +60,24 @@ interface Context {
   readonly refusals: Refusals
 }
 
-/** Opens the operation of a request that can have one, and lets it go its way. */
+/** Begins the operation of a request that can have one. */
 const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, commands, refusals }: Context) => {
   try {
-    const instance = executionInstance(options, request.instanceName)
+    const { instanceName } = request
+    const instance = executionInstance(options, instanceName)
     const functions = { value: request.digestFunction, served: instance.digestFunctions }
-    const action = requestDigest(request.actionDigest, functions, 'action_digest')
-    const { signal, peer, metadata } = rpc
-    const name = operationName(request.instanceName, options.newId())
+    const actionDigest = requestDigest(request.actionDigest, functions, 'action_digest')
+    const call = inInstance(rpc, instanceName)
+    const prepared = await orMissing(prepareAction(instance, actionDigest, { commands, trees: options.trees }, call))
+    const name = await instance.scheduler.execute({
+      ...{ instanceName, actionDigest },
+      priority: request.executionPolicy?.priority ?? 0,
+      skipCacheLookup: request.skipCacheLookup,
+      ...(prepared instanceof StatusError ? { ...NOTHING_KNOWN, refusal: prepared } : prepared),
+      ...askedBy(call),
+      trace: call.span?.context,
+    })
     rpc.note({ operation: name })
-    const log = withFields(rpc.log, { operation: name })
-    const call: RpcCall = { ...inInstance(rpc, request.instanceName), signal, peer, metadata, log }
-    const prepared = await orMissing(prepareAction(instance, action, { commands, trees: options.trees }, call))
-    const { scheduler } = instance
-    scheduler.open(name, request.instanceName, action)
-    if (prepared instanceof StatusError) scheduler.complete(name, { error: prepared })
-    else void decide({ name, action, prepared, instance, request, call, options })
     return { name, instance, call }
   } catch (error) {
     refusals.ofCall(request, rpc, error)
@@ -86,13 +85,23 @@ const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, comman
   }
 }
 
+const NOTHING_KNOWN: PreparedAction = { doNotCache: false, properties: [] }
+
+/** What the client says of the build that the action is for. */
+const askedBy = ({ metadata }: Call): Pick<ExecutionRequest, 'invocation' | 'target' | 'mnemonic' | 'metadata'> => {
+  const asked = requestMetadata(metadata)
+  if (asked === undefined || asked === 'undecodable') return { invocation: '' }
+  const { toolInvocationId: invocation, targetId: target, actionMnemonic: mnemonic } = asked
+  const header = metadata?.get(REQUEST_METADATA)
+  return { invocation, target, mnemonic, metadata: Buffer.isBuffer(header) ? header : undefined }
+}
+
 /** First the operation as it is, then its updates. A WaitExecutionRequest has no inline hints. */
 const waitExecution =
   (options: ExecutionOptions) =>
   async ({ name }: WaitExecutionRequest, { signal }: RpcCall, responses: Writable): Promise<void> => {
-    const states = schedulerOf(options, name).watch(name, signal)
-    if (states === undefined) throw unknownOperation(name)
-    for await (const state of states) await send(responses, operationMessage(state))
+    for await (const state of schedulerOf(options, name).watch(name, signal))
+      await send(responses, operationMessage(state))
   }
 
 const orMissing = async (prepared: Promise<PreparedAction>): Promise<PreparedAction | StatusError> => {
@@ -102,35 +111,4 @@ const orMissing = async (prepared: Promise<PreparedAction>): Promise<PreparedAct
     if (isStatus(error, 'FAILED_PRECONDITION')) return error
     throw error
   }
-}
-
-interface Decision {
-  readonly name: string
-  readonly action: Digest
-  readonly prepared: PreparedAction
-  readonly instance: ExecutionInstance
-  readonly request: ExecuteRequest
-  readonly call: RpcCall
-  readonly options: ExecutionOptions
-}
-
-/** Answers from the action cache or queues the action. Goes on when the client hangs up; never rejects. */
-const decide = async (decision: Decision): Promise<void> => {
-  const { name, action, prepared, instance, request, call } = decision
-  const { doNotCache, properties } = prepared
-  const isCacheable = !doNotCache && !request.skipCacheLookup
-  const result = isCacheable ? await cachedResult(instance, action, call, decision.options) : undefined
-  if (result !== undefined) {
-    const response = responseCodec.decode(Buffer.alloc(0))
-    response.cachedResult = true
-    response.result = result
-    instance.scheduler.complete(name, { response })
-    return
-  }
-  const priority = request.executionPolicy?.priority ?? 0
-  const asked = requestMetadata(call.metadata)
-  const invocation = typeof asked === 'object' ? asked.toolInvocationId : ''
-  const traced = call.span && { trace: call.span.context, joined: (run: TraceContext) => call.span?.link(run) }
-  const queued = { properties, priority, invocation, isShareable: isCacheable, ...traced }
-  instance.scheduler.enqueue(name, queued, keepResult(instance, action, doNotCache, call))
 }

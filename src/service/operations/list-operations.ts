@@ -1,7 +1,6 @@
 import { StatusError } from '../../base/status-error.js'
 import type { ListOperationsRequest, ListOperationsResponseInput } from '../../proto/generated/google.longrunning.js'
 import { instanceOfOperations } from '../../reapi/operation-name.js'
-import type { OperationState } from '../../scheduler/scheduler.js'
 import type { ExecutionOptions } from '../execution/instance.js'
 import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
 import { instanceOf } from '../instance.js'
@@ -25,16 +24,15 @@ export const listOperations =
     const after = positionOf(pageToken)
     const operations: OperationMessage[] = []
     let sizeBytes = 0
-    let last: OperationState | undefined
-    for (const state of scheduler.operations()) {
-      if (state.instanceName !== instanceName || state.sequence <= after) continue
+    let last: string | undefined
+    for await (const { state, cursor } of scheduler.operations(instanceName, after)) {
       const message = operationMessage(state)
       sizeBytes += ENVELOPE_BYTES + (message.response?.value?.length ?? 0)
       if (last !== undefined && (operations.length === limit || sizeBytes > MAX_PAGE_BYTES)) {
-        return { operations, nextPageToken: tokenOf(last.sequence) }
+        return { operations, nextPageToken: tokenOf(last) }
       }
       operations.push(message)
-      last = state
+      last = cursor
     }
     return { operations }
   }
@@ -47,11 +45,11 @@ const limitOf = (pageSize: number): number => {
   return pageSize === 0 ? DEFAULT_PAGE_SIZE : Math.min(pageSize, MAX_PAGE_SIZE)
 }
 
-const tokenOf = (sequence: number): string => Buffer.from(String(sequence)).toString('base64url')
+const tokenOf = (cursor: string): string => Buffer.from(cursor).toString('base64url')
 
-const positionOf = (token: string): number => {
-  if (token === '') return 0
+const positionOf = (token: string): string => {
+  if (token === '') return ''
   const text = Buffer.from(token, 'base64url').toString()
-  if (/^\d{1,15}$/.test(text)) return Number(text)
+  if (/^\d{1,15}(:.*)?$/s.test(text)) return text
   throw new StatusError('INVALID_ARGUMENT', 'page_token is not valid, expected one that an earlier answer gave')
 }

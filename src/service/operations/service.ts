@@ -19,17 +19,17 @@ export const operationsService = (options: Pick<ExecutionOptions, 'instances'>):
   instances: options.instances,
   unary: {
     GetOperation: async ({ name }: GetOperationRequest): Promise<OperationMessage> => {
-      const state = schedulerOf(options, name).get(name)
+      const state = await schedulerOf(options, name).get(name)
       if (state === undefined) throw unknownOperation(name)
       return operationMessage(state)
     },
     ListOperations: listOperations(options),
     CancelOperation: async ({ name }: CancelOperationRequest) => {
-      if (!schedulerOf(options, name).cancel(name)) throw unknownOperation(name)
+      if (!(await schedulerOf(options, name).cancel(name))) throw unknownOperation(name)
       return {}
     },
     DeleteOperation: async ({ name }: DeleteOperationRequest) => {
-      if (!schedulerOf(options, name).delete(name)) throw unknownOperation(name)
+      if (!(await schedulerOf(options, name).delete(name))) throw unknownOperation(name)
       return {}
     },
     WaitOperation: async (request: WaitOperationRequest, call: { readonly signal: AbortSignal }) => {
@@ -48,9 +48,9 @@ const finalState = async (
 ): Promise<OperationState> => {
   const patience = timeout === null ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs(toMs(timeout)))])
   const scheduler = schedulerOf(options, name)
-  let latest = scheduler.get(name)
-  for await (const state of scheduler.watch(name, patience) ?? []) latest = state
+  let latest = await scheduler.get(name)
   if (latest === undefined) throw unknownOperation(name)
+  for await (const state of scheduler.watch(name, patience)) latest = state
   return latest
 }
 

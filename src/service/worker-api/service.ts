@@ -4,12 +4,12 @@ import type { RpcCall, Service } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { Hello, Result, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
-import type { Scheduler, WorkerSession } from '../../scheduler/scheduler.js'
+import type { WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
 import { parseHello } from './hello.js'
 import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
-  readonly scheduler: Scheduler
+  readonly scheduler: WorkerPool
   /** Whether nothing of an instance is to be seen in others. */
   isIsolated?(instanceName: string): boolean
   readonly clock: Clock
@@ -66,7 +66,7 @@ const helloOf = (message: WorkerMessage): Hello => {
   throw new StatusError('INVALID_ARGUMENT', `the first message of a worker is ${found}, expected hello`)
 }
 
-const greet = (scheduler: Scheduler, hello: Hello, link: StreamLink): WorkerSession => {
+const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSession => {
   const { offer, previous } = parseHello(hello)
   return scheduler.connectWorker(offer, previous, link)
 }

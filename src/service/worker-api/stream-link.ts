@@ -43,7 +43,8 @@ export class StreamLink implements WorkerLink {
     this.#send({ welcome: { workerId, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
   }
 
-  start({ attemptId, operationName, instanceName, actionDigest, properties, queuedMs, trace }: StartAttempt): void {
+  start({ attemptId, operationName, request, queuedMs }: StartAttempt): void {
+    const { instanceName, actionDigest, properties, trace } = request
     const { function: digestFunction } = actionDigest
     this.#send({
       start: {

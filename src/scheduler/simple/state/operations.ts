@@ -1,8 +1,9 @@
 import { Code, StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
+import type { OperationState, Outcome, Stage } from '../../request.js'
 import type { ExecutionResult } from '../meter.js'
 import type { Context } from './context.js'
-import { Operation, type OperationState, type Outcome, type Stage } from './state.js'
+import { Operation } from './state.js'
 
 /** The clients' half: operations by name, who listens to them, and how long they are kept. */
 export class Operations {
@@ -39,8 +40,11 @@ export class Operations {
     return operation?.outcome === undefined ? operation : undefined
   }
 
-  *all(): Iterable<Operation> {
-    for (const operation of this.#byName.values()) if (!operation.isHidden) yield operation
+  /** Those opened after the one with this sequence number, oldest first. */
+  *all(after = 0): Iterable<Operation> {
+    for (const operation of this.#byName.values()) {
+      if (!operation.isHidden && operation.sequence > after) yield operation
+    }
   }
 
   attach(name: string): void {
@@ -124,11 +128,11 @@ export const resultOf = (outcome: Outcome): ExecutionResult => {
   return 'response' in outcome && code === Code.OK && outcome.response.result?.exitCode === 0 ? 'success' : 'failure'
 }
 
-export const stateOf = ({ name, sequence, instanceName, actionDigest, stage, outcome }: Operation): OperationState => ({
+export const stateOf = ({ name, instanceName, actionDigest, stage, outcome, joined }: Operation): OperationState => ({
   name,
-  sequence,
   instanceName,
   actionDigest,
   stage,
   outcome,
+  joined,
 })

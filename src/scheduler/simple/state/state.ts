@@ -2,67 +2,26 @@ import type { StatusError } from '../../../base/status-error.js'
 import type { TraceContext } from '../../../base/trace.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../../reapi/digest.js'
-import type { PlatformProperty } from '../../../reapi/platform.js'
+import type { ExecutionRequest, OperationState, Outcome, Stage, StartAttempt, WorkerOffer } from '../../request.js'
 import type { Seat } from '../queue/tenants.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
 
-export type Stage = 'CACHE_CHECK' | 'QUEUED' | 'EXECUTING' | 'COMPLETED'
-
-/** How an operation ended: with what a worker or the action cache answered, or with an error of ours. */
-export type Outcome = { readonly response: ExecuteResponse } | { readonly error: StatusError }
-
-/** What a client sees of its operation. `outcome` is there exactly when the stage is COMPLETED. */
-export interface OperationState {
-  readonly name: string
-  /** Counts operations in the order they were opened. */
-  readonly sequence: number
-  readonly instanceName: string
-  readonly actionDigest: Digest
-  readonly stage: Stage
-  readonly outcome: Outcome | undefined
-}
-
-/** What is queued: one action and what it needs. */
-export interface ActionRequest {
-  readonly properties: readonly PlatformProperty[]
-  /** Lower runs sooner; 0 is usual. */
-  readonly priority: number
-  /** The build that it is a part of, as its client calls it; empty where it calls it nothing. */
-  readonly invocation: string
-  /** May run once for everyone who asks for the same action at the same time. */
-  readonly isShareable: boolean
-  /** What the run is a piece of, where that is traced. Of several clients the first is asked. */
-  readonly trace?: TraceContext | undefined
-  /** Told the trace of the run that this one joined, where that is traced. */
-  readonly joined?: (run: TraceContext) => void
-}
-
 /** What the machine wants done. Whoever applies commands does so in order. */
 export type Command =
   | { readonly kind: 'publish'; readonly state: OperationState }
-  | { readonly kind: 'settle'; readonly executionId: string; readonly response: ExecuteResponse }
-  | { readonly kind: 'abandon'; readonly executionId: string }
-  | { readonly kind: 'joined'; readonly request: ActionRequest; readonly run: TraceContext }
+  | {
+      readonly kind: 'settle'
+      readonly executionId: string
+      readonly request: ExecutionRequest
+      readonly response: ExecuteResponse
+    }
   | { readonly kind: 'start'; readonly workerId: string; readonly start: StartAttempt }
   | { readonly kind: 'kill'; readonly workerId: string; readonly attemptId: string }
   | { readonly kind: 'acknowledge'; readonly workerId: string; readonly attemptId: string }
   | { readonly kind: 'drain'; readonly workerId: string }
   | { readonly kind: 'evict'; readonly workerId: string; readonly error: StatusError }
   | { readonly kind: 'log'; readonly level: 'info' | 'warn'; readonly message: string }
-
-export interface StartAttempt {
-  readonly attemptId: string
-  /** The operation that asked first, for logs and directory names. */
-  readonly operationName: string
-  readonly instanceName: string
-  readonly actionDigest: Digest
-  readonly properties: readonly PlatformProperty[]
-  readonly queuedMs: number
-  /** Since when it was in the queue, this time. */
-  readonly waitingSinceMs: number
-  readonly trace: TraceContext | undefined
-}
 
 /** One client's request. It lives on for a while after it completed. */
 export class Operation {
@@ -73,6 +32,8 @@ export class Operation {
   stage: Stage = 'CACHE_CHECK'
   outcome: Outcome | undefined
   execution: Execution | undefined
+  /** The trace of the run of another operation that it waits for. */
+  joined: TraceContext | undefined
   /** Streams that show this operation now. */
   clients = 0
   /** Deleted by its client: it goes on, but nobody can ask for it. */
@@ -94,7 +55,7 @@ export class Execution {
   readonly id: string
   /** Identical actions join the execution under this key; undefined: nobody may join. */
   readonly sharingKey: string | undefined
-  readonly request: ActionRequest
+  readonly request: ExecutionRequest
   readonly requirement: Requirement
   readonly first: Operation
   readonly operations = new Set<Operation>()
@@ -115,7 +76,7 @@ export class Execution {
   readonly failedOn = new Set<string>()
   refusedSinceMs: number | undefined
 
-  constructor(first: Operation, request: ActionRequest, requirement: Requirement, sequence: number, nowMs: number) {
+  constructor(first: Operation, request: ExecutionRequest, requirement: Requirement, sequence: number, nowMs: number) {
     this.id = first.name
     this.first = first
     this.request = request
@@ -124,7 +85,7 @@ export class Execution {
     this.sequence = sequence
     this.queuedMs = nowMs
     this.waitingSinceMs = nowMs
-    this.sharingKey = request.isShareable ? JSON.stringify([first.instanceName, first.actionDigest.key]) : undefined
+    this.sharingKey = request.doNotCache ? undefined : JSON.stringify([first.instanceName, first.actionDigest.key])
   }
 }
 
@@ -150,14 +111,6 @@ export class Attempt {
     this.execution = execution
     this.requirement = execution?.requirement
   }
-}
-
-export interface WorkerOffer {
-  readonly name: string
-  /** Every value satisfies `exact`; of a `minimum` property the largest counts. */
-  readonly properties: ReadonlyMap<string, readonly string[]>
-  /** Infinity for no limit. */
-  readonly maxInflightAttempts: number
 }
 
 export class Worker {

@@ -175,10 +175,7 @@ export class Dispatch {
     execution.attempt = attempt
     execution.state = 'executing'
     this.watchProgress(attempt)
-    const { name: operationName, instanceName, actionDigest } = first
-    const { properties, trace } = request
-    const asked = { operationName, instanceName, actionDigest, properties, trace }
-    const start = { attemptId, ...asked, queuedMs, waitingSinceMs }
+    const start = { attemptId, operationName: first.name, request, queuedMs, waitingSinceMs }
     this.#context.emit({ kind: 'start', workerId: worker.id, start })
     this.#progressed.onStage(execution)
   }

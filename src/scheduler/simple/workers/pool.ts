@@ -1,7 +1,8 @@
 import { entryFor } from '../../../base/catch-all.js'
 import { StatusError } from '../../../base/status-error.js'
+import type { WorkerOffer } from '../../request.js'
 import { amountOf, type MatchKind, type Requirement } from '../state/requirement.js'
-import { type Attempt, Worker, type WorkerOffer } from '../state/state.js'
+import { type Attempt, Worker } from '../state/state.js'
 
 /** A worker as it connects. INVALID_ARGUMENT when what it offers under a `minimum` property is no whole number. */
 export const newWorker = (

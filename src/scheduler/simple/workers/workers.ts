@@ -1,8 +1,9 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
+import type { WorkerOffer } from '../../request.js'
 import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
-import { Attempt, type Worker, type WorkerOffer } from '../state/state.js'
+import { Attempt, type Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve } from './pool.js'
 
@@ -129,7 +130,8 @@ export class Workers {
       this.#context.meter.reported(response)
       if (execution === undefined) return
       execution.state = 'settling'
-      this.#context.emit({ kind: 'settle', executionId: execution.id, response })
+      const { id: executionId, request } = execution
+      this.#context.emit({ kind: 'settle', executionId, request, response })
     })
   }
 

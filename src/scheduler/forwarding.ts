@@ -1,0 +1,60 @@
+import type { PlatformProperty } from '../reapi/platform.js'
+import type { ExecutionRequest, ListedOperation, OperationState, Scheduler, WorkerPool } from './scheduler.js'
+
+/** A scheduler in front of another: everything passes; what a kind does to requests it says in `incoming`. */
+export class ForwardingScheduler implements Scheduler {
+  readonly next: Scheduler
+
+  constructor(next: Scheduler) {
+    this.next = next
+  }
+
+  get workers(): WorkerPool | undefined {
+    return this.next.workers
+  }
+
+  /** A request on its way in. */
+  incoming(request: ExecutionRequest): ExecutionRequest {
+    return request
+  }
+
+  checkPlatform(properties: readonly PlatformProperty[]): Promise<void> {
+    return this.next.checkPlatform(properties)
+  }
+
+  execute(request: ExecutionRequest): Promise<string> {
+    return this.next.execute(this.incoming(request))
+  }
+
+  watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {
+    return this.next.watch(name, signal)
+  }
+
+  get(name: string): Promise<OperationState | undefined> {
+    return this.next.get(name)
+  }
+
+  operations(instanceName: string, after: string): AsyncIterable<ListedOperation> {
+    return this.next.operations(instanceName, after)
+  }
+
+  cancel(name: string): Promise<boolean> {
+    return this.next.cancel(name)
+  }
+
+  delete(name: string): Promise<boolean> {
+    return this.next.delete(name)
+  }
+
+  drain(): void {
+    this.next.drain()
+  }
+
+  idle(limitMs: number): Promise<void> {
+    return this.next.idle(limitMs)
+  }
+
+  close(): void {
+    this.next.close()
+  }
+}

@@ -1,0 +1,187 @@
+import type { Clock } from '../../base/clock.js'
+import type { HealthProbe } from '../../base/health.js'
+import { StatusError } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
+import { REQUEST_METADATA } from '../../proto/request-metadata.js'
+import { instanceOfOperation, operationName, unknownOperation } from '../../reapi/operation-name.js'
+import { connectionHealth } from '../../store/remote/connection-health.js'
+import type {
+  ActionResults,
+  ExecutionRequest,
+  ListedOperation,
+  OperationState,
+  Outcome,
+  Scheduler,
+} from '../scheduler.js'
+import { stateOf } from './operation-state.js'
+import type { OperationStream, RemoteExecution } from './remote-execution.js'
+
+export interface GrpcSchedulerOptions {
+  /** As configured. */
+  readonly name: string
+  readonly remote: RemoteExecution
+  readonly results: ActionResults
+  readonly clock: Clock
+  readonly newId: () => string
+}
+
+/** What was answered here can be asked for as long as a client may take to connect again, up to so many. */
+const KEPT_MS = 60_000
+const MAX_KEPT = 1_000
+const HEALTH_PATIENCE_MS = 5_000
+
+/**
+ * Forwards to another server. The name of an operation is that of the other server's, so nothing of it is kept here: who asks
+ * again after a restart finds it. Only what is answered from an action cache is an operation of ours.
+ */
+export class GrpcScheduler implements Scheduler {
+  readonly workers = undefined
+  readonly probe: HealthProbe
+  readonly #options: GrpcSchedulerOptions
+  /** Streams of operations that have begun, for the first who watches. */
+  readonly #begun = new Map<string, OperationStream>()
+  readonly #answered = new Map<string, OperationState>()
+  readonly #stopped = new AbortController()
+  readonly #stopForgetting: () => void
+  #isDraining = false
+
+  constructor(options: GrpcSchedulerOptions) {
+    const { name, remote, clock } = options
+    this.#options = options
+    let before: string[] = []
+    this.#stopForgetting = clock.every(KEPT_MS, () => {
+      for (const old of before) this.#answered.delete(old)
+      before = [...this.#answered.keys()]
+    })
+    const connection = {
+      ...{ name: remote.backend, structName: GrpcScheduler.name, timeoutMs: HEALTH_PATIENCE_MS },
+      ping: (signal: AbortSignal) => remote.ping(signal),
+      failureOf: (thrown: unknown) => StatusError.from(thrown),
+    }
+    this.probe = {
+      namespace: `/schedulers/${name}`,
+      component: `scheduler/${name}`,
+      structName: GrpcScheduler.name,
+      check: (signal) => connectionHealth(connection, signal),
+    }
+  }
+
+  /** The other server judges. */
+  async checkPlatform(): Promise<void> {}
+
+  async execute(request: ExecutionRequest): Promise<string> {
+    const { remote, results } = this.#options
+    const { instanceName, refusal, doNotCache, skipCacheLookup, actionDigest, priority, metadata } = request
+    if (refusal !== undefined) return this.#answer(request, { error: refusal })
+    const found = doNotCache || skipCacheLookup ? undefined : await results.find(request)
+    if (found !== undefined)
+      return this.#answer(request, { response: { ...NO_RESPONSE, cachedResult: true, result: found } })
+    if (this.#isDraining) throw new StatusError('UNAVAILABLE', 'the server is shutting down and takes no actions')
+    const message = {
+      instanceName,
+      skipCacheLookup,
+      actionDigest: actionDigest.toMessage(),
+      digestFunction: actionDigest.function.value,
+      executionPolicy: { priority },
+    }
+    const trace = Object.entries(request.trace ?? {}).filter(([, value]) => value !== '')
+    const headers = new Map<string, string | Buffer>([
+      ...trace,
+      ...(metadata === undefined ? [] : [[REQUEST_METADATA, metadata] as const]),
+    ])
+    const stream = await remote.execute(message, headers, this.#stopped.signal)
+    const name = this.#nameOf(instanceName, stream.first.name)
+    this.#begun.set(name, stream)
+    return name
+  }
+
+  async *watch(name: string, signal: AbortSignal): AsyncGenerator<OperationState> {
+    const answered = this.#answered.get(name)
+    if (answered !== undefined) {
+      yield answered
+      return
+    }
+    const { remote } = this.#options
+    const begun = this.#begun.get(name)
+    this.#begun.delete(name)
+    const parts = { name, instanceName: instanceOfOperation(name) }
+    const either = AbortSignal.any([signal, this.#stopped.signal])
+    for await (const operation of remote.follow(remoteNameOf(name), begun, either)) yield stateOf(operation, parts)
+    if (this.#stopped.signal.aborted) throw new StatusError('UNAVAILABLE', 'the scheduler has stopped')
+  }
+
+  async get(name: string): Promise<OperationState | undefined> {
+    const answered = this.#answered.get(name)
+    if (answered !== undefined) return answered
+    const operation = await this.#options.remote.get(remoteNameOf(name))
+    return operation && stateOf(operation, { name, instanceName: instanceOfOperation(name) })
+  }
+
+  async *operations(instanceName: string, after: string): AsyncIterable<ListedOperation> {
+    let [token, skip] = placeOf(after)
+    do {
+      const asked = instanceName === '' ? 'operations' : `${instanceName}/operations`
+      const { operations, nextPageToken } = await this.#options.remote.list(asked, token)
+      for (const [index, operation] of operations.entries()) {
+        if (index < skip) continue
+        const name = this.#nameOf(instanceName, operation.name)
+        yield { state: stateOf(operation, { name, instanceName }), cursor: `${index + 1}:${token}` }
+      }
+      token = nextPageToken
+      skip = 0
+    } while (token !== '')
+  }
+
+  async cancel(name: string): Promise<boolean> {
+    return this.#answered.has(name) || this.#options.remote.cancel(remoteNameOf(name))
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return this.#answered.delete(name) || this.#options.remote.delete(remoteNameOf(name))
+  }
+
+  drain(): void {
+    this.#isDraining = true
+  }
+
+  /** What runs goes on without us. */
+  async idle(): Promise<void> {}
+
+  close(): void {
+    this.#stopForgetting()
+    this.#stopped.abort()
+    this.#options.remote.close()
+  }
+
+  #answer({ instanceName, actionDigest }: ExecutionRequest, outcome: Outcome): string {
+    const name = operationName(instanceName, `${encodeURIComponent(this.#options.name)}/${this.#options.newId()}`)
+    this.#answered.set(name, { name, instanceName, actionDigest, stage: 'COMPLETED', outcome })
+    for (const oldest of this.#answered.keys()) {
+      if (this.#answered.size <= MAX_KEPT) break
+      this.#answered.delete(oldest)
+    }
+    return name
+  }
+
+  #nameOf(instanceName: string, remoteName: string): string {
+    const id = Buffer.from(remoteName).toString('base64url')
+    return operationName(instanceName, `${encodeURIComponent(this.#options.name)}/${REMOTE}${id}`)
+  }
+}
+
+const NO_RESPONSE = codec('build.bazel.remote.execution.v2.ExecuteResponse').decode(Buffer.alloc(0))
+
+/** Tells the names of the other server's operations from those of ours. */
+const REMOTE = '~'
+
+const remoteNameOf = (name: string): string => {
+  const id = name.slice(name.lastIndexOf('/') + 1)
+  if (!id.startsWith(REMOTE)) throw unknownOperation(name)
+  return Buffer.from(id.slice(REMOTE.length), 'base64url').toString()
+}
+
+/** A page of the other server, and how many of it were seen. */
+const placeOf = (cursor: string): [token: string, skip: number] => {
+  const at = cursor.indexOf(':')
+  return at < 0 ? ['', 0] : [cursor.slice(at + 1), Number(cursor.slice(0, at))]
+}

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { cancellation, internalCall } from '../../base/call.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import { codec, type Output } from '../../proto/codec.js'
+import { errorOf } from '../../proto/error-details.js'
+import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
+import type { Channel } from '../../store/grpc/channels.js'
+import type { Requests } from '../../store/remote/requests.js'
+
+export type Operation = Output<'google.longrunning.Operation'>
+
+export interface RemoteExecutionOptions {
+  /** How messages name the server. */
+  readonly backend: string
+  readonly channels: readonly Channel[]
+  readonly requests: Requests
+  readonly failureOf: (thrown: unknown) => StatusError
+}
+
+/** The first message of a stream, and the rest of it. */
+export interface OperationStream {
+  readonly first: Operation
+  readonly rest: AsyncIterable<Operation>
+  /** Nobody reads on. */
+  end(): void
+}
+
+export type Headers = ReadonlyMap<string, string | Buffer>
+
+/** What becomes of a stream that is lost again and again without news in between. */
+const MAX_LOSSES = 5
+const AFTER_LOSS_MS = 500
+/** The server may have a large tree to look through before it can say whether it takes an action. */
+const FIRST_MESSAGE_MS = 120_000
+
+/** Execution and Operations of another server. */
+export class RemoteExecution {
+  readonly backend: string
+  readonly #options: RemoteExecutionOptions
+  #next = 0
+
+  constructor(options: RemoteExecutionOptions) {
+    this.#options = options
+    this.backend = options.backend
+  }
+
+  /** Begins; `signal` ends the stream, whoever reads it. */
+  execute(request: object, headers: Headers, signal: AbortSignal): Promise<OperationStream> {
+    return this.#stream(METHODS.execute, request, headers, signal)
+  }
+
+  /** Every message about an operation until it is done: a stream that is lost is opened again. */
+  async *follow(name: string, begun: OperationStream | undefined, signal: AbortSignal): AsyncGenerator<Operation> {
+    let stream = begun
+    signal.addEventListener('abort', () => stream?.end(), { once: true })
+    for (let losses = 0; !signal.aborted; losses++) {
+      try {
+        stream ??= await this.#stream(METHODS.waitExecution, { name }, NO_HEADERS, signal)
+        yield stream.first
+        if (stream.first.done) return
+        for await (const operation of stream.rest) {
+          yield operation
+          if (operation.done) return
+          losses = 0
+        }
+      } catch (thrown) {
+        if (signal.aborted) return
+        const error = this.#failureOf(thrown)
+        if (losses >= MAX_LOSSES || !isStatus(error, 'UNAVAILABLE')) throw error
+      }
+      stream = undefined
+      await sleep(AFTER_LOSS_MS, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  /** Undefined when the server knows no such operation. */
+  async get(name: string): Promise<Operation | undefined> {
+    return this.#known(this.#unary<Operation>(METHODS.getOperation, { name }))
+  }
+
+  async cancel(name: string): Promise<boolean> {
+    return (await this.#known(this.#unary(METHODS.cancelOperation, { name }))) !== undefined
+  }
+
+  async delete(name: string): Promise<boolean> {
+    return (await this.#known(this.#unary(METHODS.deleteOperation, { name }))) !== undefined
+  }
+
+  list(name: string, pageToken: string): Promise<Output<'google.longrunning.ListOperationsResponse'>> {
+    return this.#unary(METHODS.listOperations, { name, pageToken, pageSize: PAGE })
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    await this.#channel().unary(
+      { instanceName: '' },
+      { method: METHODS.getCapabilities, headers: NO_HEADERS, signal },
+      false,
+    )
+  }
+
+  close(): void {
+    for (const channel of this.#options.channels) channel.close()
+  }
+
+  #unary<Response>(method: MethodDefinition, request: object): Promise<Response> {
+    return this.#options.requests.run(internalCall(), (signal) =>
+      this.#channel().unary<Response>(request, { method, headers: NO_HEADERS, signal }, false),
+    )
+  }
+
+  async #stream(
+    method: MethodDefinition,
+    request: object,
+    headers: Headers,
+    signal: AbortSignal,
+  ): Promise<OperationStream> {
+    const begin = async (attempt: AbortSignal): Promise<OperationStream> => {
+      const own = new AbortController()
+      const end = (): void => own.abort()
+      signal.addEventListener('abort', end, { once: true })
+      attempt.addEventListener('abort', end, { once: true })
+      const stream = await this.#channel().serverStream(request, { method, headers, signal: own.signal })
+      stream.once('close', () => signal.removeEventListener('abort', end))
+      const messages = (stream as AsyncIterable<Operation>)[Symbol.asyncIterator]()
+      const first = await messages.next()
+      attempt.removeEventListener('abort', end)
+      if (first.done === true) throw new StatusError('UNAVAILABLE', `${this.backend}: ended without an operation`)
+      return { first: first.value, rest: { [Symbol.asyncIterator]: () => messages }, end }
+    }
+    if (signal.aborted) throw cancellation(signal)
+    return this.#options.requests.run(
+      { signal },
+      (attempt) =>
+        begin(attempt).catch((thrown: unknown) => {
+          throw this.#failureOf(thrown)
+        }),
+      {
+        timeoutMs: FIRST_MESSAGE_MS,
+      },
+    )
+  }
+
+  async #known<T>(answer: Promise<T>): Promise<T | undefined> {
+    try {
+      return await answer
+    } catch (error) {
+      if (isStatus(error, 'NOT_FOUND')) return undefined
+      throw error
+    }
+  }
+
+  /** With the details of the status: they say which blobs a client has to upload. */
+  #failureOf(thrown: unknown): StatusError {
+    if (thrown instanceof StatusError) return thrown
+    const error = this.#options.failureOf(thrown)
+    const [trailer] = (thrown as { metadata?: { get(name: string): unknown[] } }).metadata?.get(DETAILS) ?? []
+    if (!Buffer.isBuffer(trailer)) return error
+    const { details } = errorOf(statusCodec.decode(trailer))
+    return new StatusError(error.code, error.message, { details, cause: thrown })
+  }
+
+  #channel(): Channel {
+    const { channels } = this.#options
+    return channels[this.#next++ % channels.length] as Channel
+  }
+}
+
+const DETAILS = 'grpc-status-details-bin'
+const PAGE = 100
+const NO_HEADERS: Headers = new Map()
+const statusCodec = codec('google.rpc.Status')
+
+const methodOf = (service: string, name: string): MethodDefinition => {
+  const found = serviceDefinition(service).methods.find((method) => method.name === name)
+  if (found === undefined) throw new Error(`protos/ has no ${service}.${name}`)
+  return found
+}
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const OPERATIONS = 'google.longrunning.Operations'
+
+const METHODS = {
+  execute: methodOf(`${REAPI}.Execution`, 'Execute'),
+  waitExecution: methodOf(`${REAPI}.Execution`, 'WaitExecution'),
+  getCapabilities: methodOf(`${REAPI}.Capabilities`, 'GetCapabilities'),
+  getOperation: methodOf(OPERATIONS, 'GetOperation'),
+  listOperations: methodOf(OPERATIONS, 'ListOperations'),
+  cancelOperation: methodOf(OPERATIONS, 'CancelOperation'),
+  deleteOperation: methodOf(OPERATIONS, 'DeleteOperation'),
+}

@@ -1,0 +1,154 @@
+import { Metadata } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { ManualClock } from '../../../src/base/clock.js'
+import { silentLog } from '../../../src/base/log.js'
+import { Resources } from '../../../src/base/resources.js'
+import { isStatus } from '../../../src/base/status-error.js'
+import type { GrpcSchedulerOptions } from '../../../src/config/config.js'
+import { codec } from '../../../src/proto/codec.js'
+import { REQUEST_METADATA } from '../../../src/proto/request-metadata.js'
+import { grpc } from '../../../src/scheduler/kind/grpc.js'
+import type { BuildContext } from '../../../src/scheduler/kind.js'
+import type { Scheduler } from '../../../src/scheduler/scheduler.js'
+import { buildAction, OPERATIONS, Reader, responseOf, serveExecution } from '../../service/execution-harness.js'
+import { failure, put } from '../../service/harness.js'
+
+const optionsOf = (address: string): GrpcSchedulerOptions => ({
+  endpoint: {
+    ...{ address: `grpc://${address}`, concurrency_limit: 0, connect_timeout_s: 5 },
+    ...{ http2_keepalive_interval_s: 30, http2_keepalive_timeout_s: 20 },
+  },
+  retry: { max_retries: 2, delay: 0.01, jitter: 0, budget_s: 0 },
+  ...{ max_concurrent_requests: 0, connections_per_endpoint: 1 },
+})
+
+const contextOf = (): BuildContext => ({
+  ...{
+    name: 'FRONT',
+    clock: new ManualClock(),
+    log: silentLog,
+    newId: () => 'own',
+    resources: new Resources(silentLog),
+  },
+  results: { find: async () => undefined, keep: async (_, response) => response },
+  watch: () => {},
+  child: () => Promise.reject(new Error('there is none behind')),
+})
+
+/** A server whose actions another one runs. Both have the blobs. */
+const servePair = async (t: Test) => {
+  const back = await serveExecution(t)
+  const scheduler = await grpc.build(optionsOf(back.address), contextOf())
+  t.teardown(() => scheduler.close())
+  const front = await serveExecution(t, { before: () => scheduler })
+  const upload = async (built = buildAction()) => {
+    for (const { cas } of [front, back]) await put(cas, built.action, built.command, built.root)
+    return built
+  }
+  return { front, back, scheduler, upload }
+}
+
+t.test('an action goes to the other server, and its operation comes from there', async (t) => {
+  const { front, back, upload } = await servePair(t)
+  const built = await upload()
+  const stream = new Reader(front.execute(built, { executionPolicy: { priority: 7 } }))
+  const first = await stream.next()
+  t.match(first.name, /^operations\/FRONT\/~/)
+  const worker = await back.worker()
+  const start = await worker.start()
+  t.equal(start.actionDigest?.hash, built.digest.hash)
+  worker.succeed(start, { stdoutRaw: Buffer.from('there') })
+  const last = (await stream.rest()).at(-1) ?? first
+  t.equal(last.name, first.name)
+  t.equal(responseOf(last).result?.stdoutRaw.toString(), 'there')
+  const again = await new Reader(front.wait(first.name)).rest()
+  t.equal(responseOf(again.at(-1) ?? first).result?.stdoutRaw.toString(), 'there', 'asked for again')
+})
+
+t.test('who asks again after a restart of the server in front finds the operation', async (t) => {
+  const { front, back, scheduler, upload } = await servePair(t)
+  const { name } = await new Reader(front.execute(await upload())).next()
+  scheduler.close()
+  const anew = await grpc.build(optionsOf(back.address), contextOf())
+  t.teardown(() => anew.close())
+  const states = anew.watch(name, new AbortController().signal)
+  t.match((await states.next()).value, { stage: 'QUEUED' })
+  const worker = await back.worker()
+  worker.succeed(await worker.start())
+  let last = await states.next()
+  while (last.done !== true && last.value.outcome === undefined) last = await states.next()
+  t.match(last.value, { name, stage: 'COMPLETED' })
+})
+
+t.test('Operations: get, list, cancel and delete ask the other server', async (t) => {
+  const { front, upload } = await servePair(t)
+  const { name } = await new Reader(front.execute(await upload())).next()
+  const call = (method: string, request: object) => front.client.unary(`${OPERATIONS}/${method}`, request).response
+  t.match(await call('GetOperation', { name }), { name, done: false })
+  t.match(await call('ListOperations', { name: 'operations' }), { operations: [{ name }] })
+  await call('CancelOperation', { name })
+  t.match(await call('GetOperation', { name }), { done: true })
+  await call('DeleteOperation', { name })
+  t.equal((await failure(call('GetOperation', { name }))).code, 'NOT_FOUND')
+  t.equal((await failure(call('GetOperation', { name: 'operations/FRONT/else' }))).code, 'NOT_FOUND')
+})
+
+t.test('a stream that is lost is opened again, and one that hangs up is not', async (t) => {
+  const { back, scheduler, upload } = await servePair(t)
+  const built = await upload()
+  const name = await scheduler.execute(requestOf(built.digest))
+  const hanging = new AbortController()
+  const states = scheduler.watch(name, hanging.signal)
+  t.match((await states.next()).value, { stage: 'QUEUED' })
+  hanging.abort()
+  t.equal((await states.next()).done, true)
+  const worker = await back.worker()
+  worker.succeed(await worker.start())
+  const seen: string[] = []
+  for await (const { stage } of scheduler.watch(name, new AbortController().signal)) seen.push(stage)
+  t.equal(seen.at(-1), 'COMPLETED')
+})
+
+t.test('what the other server refuses is told with its code and details', async (t) => {
+  const { front, back } = await servePair(t)
+  const built = await front.upload(buildAction())
+  const last = (await new Reader(front.execute(built)).rest()).at(-1)
+  const { status } = last === undefined ? { status: null } : responseOf(last)
+  t.match(status, { code: 9, details: [{ typeUrl: /PreconditionFailure/ }] }, 'the other CAS lacks the action')
+  back.host.drain()
+  await put(back.cas, built.action, built.command, built.root)
+  const refused = (await new Reader(front.execute(built)).rest()).at(-1)
+  t.match(refused && responseOf(refused).status, { code: 14, message: /shutting down/ })
+})
+
+t.test('a server that is not there is UNAVAILABLE after the retries, and a warning of health', async (t) => {
+  const scheduler = await grpc.build(optionsOf('127.0.0.1:1'), contextOf())
+  t.teardown(() => scheduler.close())
+  const built = buildAction()
+  const error = await scheduler.execute(requestOf(built.digest)).catch((thrown: unknown) => thrown)
+  t.ok(isStatus(error, 'UNAVAILABLE'))
+  t.match(error, { message: /tried 3 times/ })
+})
+
+t.test('RequestMetadata goes on to the other server', async (t) => {
+  const { front, back, upload } = await servePair(t)
+  const headers = new Metadata()
+  const asked = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({ toolInvocationId: 'build-9' })
+  headers.set(REQUEST_METADATA, asked)
+  const built = await upload()
+  const actionDigest = { hash: built.digest.hash, sizeBytes: built.digest.sizeBytes }
+  const stream = front.client.serverStream(
+    'build.bazel.remote.execution.v2.Execution/Execute',
+    { actionDigest },
+    { metadata: headers },
+  )
+  const worker = await back.worker()
+  worker.succeed(await worker.start())
+  await new Reader(stream).rest()
+  t.match(back.logged.join(''), /build-9/)
+})
+
+const requestOf = (actionDigest: Parameters<Scheduler['execute']>[0]['actionDigest']) => ({
+  ...{ instanceName: '', actionDigest, properties: [], priority: 0 },
+  ...{ doNotCache: false, skipCacheLookup: false, invocation: '' },
+})
