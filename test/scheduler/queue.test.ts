@@ -135,3 +135,40 @@ t.test('hold_worker_after_s: what needs a whole worker does not wait behind what
   bench.fail('w', bench.of('kill')[0]?.attemptId ?? '')
   t.equal(bench.of('start').length > 6, true, 'the worker goes on with small ones')
 })
+
+t.test('three tenants with 10,000 queued actions: each has its third of the time of the workers', async (t) => {
+  const bench = new Bench({ maxQueuedActions: 100_000, workerTimeoutMs: 1e9 })
+  const owner = new Map<string, string>()
+  const takesMs = { short: 100, long: 700, mixed: 300 }
+  const counts = { short: 6_000, long: 1_500, mixed: 2_500 }
+  for (const tenant of ['short', 'long', 'mixed'] as const) {
+    for (let index = 0; index < counts[tenant]; index++) owner.set(bench.enqueue([], { instance: tenant }), tenant)
+  }
+  t.equal(owner.size, 10_000)
+  for (let index = 0; index < 12; index++) bench.worker(`w${index}`, [], 2)
+  const busyMs = { short: 0, long: 0, mixed: 0 }
+  const running: { readonly untilMs: number; readonly worker: string; readonly attempt: string }[] = []
+  const take = () => {
+    for (const { workerId, start } of bench.of('start')) {
+      const tenant = owner.get(start.operationName) as keyof typeof busyMs
+      const ms = takesMs[tenant]
+      busyMs[tenant] += ms
+      running.push({ untilMs: bench.nowMs + ms, worker: workerId, attempt: start.attemptId })
+    }
+    bench.commands.length = 0
+  }
+  take()
+  for (const endMs = 40_000; bench.nowMs < endMs; ) {
+    running.sort((a, b) => b.untilMs - a.untilMs)
+    const next = running.pop()
+    if (next === undefined) throw new Error('nothing runs')
+    bench.nowMs = next.untilMs
+    bench.finish(next.worker, next.attempt)
+    take()
+  }
+  const all = busyMs.short + busyMs.long + busyMs.mixed
+  for (const [tenant, ms] of Object.entries(busyMs)) {
+    const error = Math.abs(ms / (all / 3) - 1)
+    t.ok(error < 0.1, `${tenant}: ${(100 * error).toFixed(1)} % beside its third`)
+  }
+})

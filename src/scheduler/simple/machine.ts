@@ -268,7 +268,7 @@ export class SimpleScheduler {
   }
 
   #finish(execution: Execution, outcome: Outcome): void {
-    execution.state = 'done'
+    execution.enter('finish')
     this.#forget(execution)
     for (const operation of execution.operations) this.#operations.complete(operation, outcome)
   }

@@ -6,6 +6,7 @@ import type { ExecutionRequest, OperationState, Outcome, Stage, StartAttempt, Wo
 import type { Seat } from '../queue/tenants.js'
 import { Deadline } from './deadlines.js'
 import type { Requirement } from './requirement.js'
+import { type AttemptState, after, type EventOf, type ExecutionState, type WorkerState } from './transitions.js'
 
 /** What the machine wants done. Whoever applies commands does so in order. */
 export type Command =
@@ -69,7 +70,7 @@ export class Execution {
   readonly queuedMs: number
   /** Since when it is in the queue, this time. */
   waitingSinceMs: number
-  state: 'queued' | 'executing' | 'settling' | 'done' = 'queued'
+  #state: ExecutionState = 'new'
   attempt: Attempt | undefined
   attempts = 0
   failures = 0
@@ -87,6 +88,14 @@ export class Execution {
     this.waitingSinceMs = nowMs
     this.sharingKey = request.doNotCache ? undefined : JSON.stringify([first.instanceName, first.actionDigest.key])
   }
+
+  get state(): ExecutionState {
+    return this.#state
+  }
+
+  enter(event: EventOf<'execution'>): void {
+    this.#state = after('execution', this.#state, event)
+  }
 }
 
 /** One run of an execution on one worker. Without an execution it is being killed, or nobody here knows it. */
@@ -100,6 +109,7 @@ export class Attempt {
   /** The command has ended and what it reserved is free again. */
   hasReleased = false
   progress = 0
+  #state: AttemptState = 'running'
   /** Whose share it takes, until its place is free again. */
   seat: Seat | undefined
   /** While it is an execution's: stuck; else: the kill was not confirmed. */
@@ -110,6 +120,14 @@ export class Attempt {
     this.worker = worker
     this.execution = execution
     this.requirement = execution?.requirement
+  }
+
+  get state(): AttemptState {
+    return this.#state
+  }
+
+  enter(event: EventOf<'attempt'>): void {
+    this.#state = after('attempt', this.#state, event)
   }
 }
 
@@ -123,9 +141,7 @@ export class Worker {
   readonly attempts: Set<Attempt>
   /** Attempts that hold a place: those that have not released it. */
   inflight = 0
-  isConnected = true
-  /** Takes nothing new, for good. */
-  isDraining = false
+  #state: WorkerState = 'connected'
   isPaused = false
   /** The requirement, by signature, that it is kept free for. */
   heldFor: string | undefined
@@ -143,5 +159,22 @@ export class Worker {
     this.left = new Map(total)
     this.attempts = new Set()
     this.heardMs = nowMs
+  }
+
+  get isConnected(): boolean {
+    return this.#state === 'connected' || this.#state === 'draining'
+  }
+
+  /** Takes nothing new. */
+  get isDraining(): boolean {
+    return this.#state === 'draining' || this.#state === 'departed'
+  }
+
+  get state(): WorkerState {
+    return this.#state
+  }
+
+  enter(event: EventOf<'worker'>): void {
+    this.#state = after('worker', this.#state, event)
   }
 }

@@ -55,7 +55,7 @@ export class Dispatch {
         return
       }
     }
-    execution.state = 'queued'
+    execution.enter('queue')
     execution.waitingSinceMs = this.#context.nowMs
     const opened = this.queue.add(execution)
     if (opened?.capable.size === 0) this.#unmatched.began(opened)
@@ -67,7 +67,7 @@ export class Dispatch {
   withdraw(execution: Execution): void {
     if (execution.state === 'queued') this.#leaveQueue(execution)
     if (execution.attempt !== undefined) this.kill(execution.attempt)
-    execution.state = 'done'
+    execution.enter('withdraw')
   }
 
   /** Gives a worker what it has room for. */
@@ -96,6 +96,7 @@ export class Dispatch {
 
   /** Takes an attempt that ended off the books, without giving back what it reserved. */
   close(attempt: Attempt): void {
+    attempt.enter('end')
     this.attempts.delete(attempt.id)
     attempt.worker.attempts.delete(attempt)
     this.#leaveSeat(attempt)
@@ -126,6 +127,7 @@ export class Dispatch {
   /** Detaches an attempt from its execution and has its worker stop it; it holds its place until that is confirmed. */
   kill(attempt: Attempt): void {
     const { settings, deadlines, nowMs } = this.#context
+    attempt.enter('kill')
     if (attempt.execution !== undefined) attempt.execution.attempt = undefined
     attempt.execution = undefined
     if (attempt.worker.isConnected) this.sendKill(attempt.worker, attempt.id)
@@ -173,7 +175,7 @@ export class Dispatch {
     worker.lastUsed = ++this.#uses
     this.index.changed(worker)
     execution.attempt = attempt
-    execution.state = 'executing'
+    execution.enter('start')
     this.watchProgress(attempt)
     const start = { attemptId, operationName: first.name, request, queuedMs, waitingSinceMs }
     this.#context.emit({ kind: 'start', workerId: worker.id, start })

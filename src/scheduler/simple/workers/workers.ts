@@ -56,7 +56,7 @@ export class Workers {
     if (before?.isConnected === true) meter.worker('disconnected')
     meter.worker('connected')
     this.#awaitNews(worker)
-    worker.isDraining = this.#isDraining
+    if (this.#isDraining) worker.enter('leave')
     worker.isPaused = true
     if (this.#isDraining) this.#context.emit({ kind: 'drain', workerId })
     else this.#dispatch.admit(worker)
@@ -75,7 +75,7 @@ export class Workers {
     const worker = this.#byId.get(workerId)
     if (worker === undefined) return
     if (worker.isConnected) this.#context.meter.worker('disconnected')
-    worker.isConnected = false
+    worker.enter('disconnect')
     this.#dispatch.index.changed(worker)
     if (worker.attempts.size === 0) this.#remove(worker)
     else this.heard(workerId)
@@ -90,7 +90,7 @@ export class Workers {
     const worker = this.#byId.get(workerId)
     if (worker === undefined) return
     this.heard(workerId)
-    worker.isDraining = true
+    worker.enter('leave')
     this.#dispatch.dismiss(worker)
   }
 
@@ -122,6 +122,7 @@ export class Workers {
     attempt.progress = stage
     this.#dispatch.watchProgress(attempt)
     if (stage >= RUNNING && attempt.execution !== undefined) attempt.execution.refusedSinceMs = undefined
+    if (stage === UPLOADING_OUTPUTS && attempt.state === 'running') attempt.enter('upload')
     if (stage === UPLOADING_OUTPUTS) this.#dispatch.releaseAndFeed(attempt)
   }
 
@@ -129,7 +130,7 @@ export class Workers {
     this.#end(workerId, attemptId, ({ execution }) => {
       this.#context.meter.reported(response)
       if (execution === undefined) return
-      execution.state = 'settling'
+      execution.enter('report')
       const { id: executionId, request } = execution
       this.#context.emit({ kind: 'settle', executionId, request, response })
     })
@@ -205,6 +206,7 @@ export class Workers {
   }
 
   #retire(worker: Worker): void {
+    worker.enter('remove')
     this.#dispatch.dismiss(worker)
     this.#context.deadlines.clear(worker.liveness)
     this.#context.deadlines.clear(worker.pause)
