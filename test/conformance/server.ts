@@ -6,12 +6,14 @@ import type { Test } from 'tap'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/** The configuration with everything that checks can ask for. */
+export const everything = join(root, 'test', 'conformance', 'mutations.json5')
+
 /**
  * The built server in a process of its own, with everything that checks can ask for; gives its address. `transport` is one
  * of the configuration's.
  */
-export const startServer = (t: Test, transport = 'remexec'): Promise<string> => {
-  const config = join(root, 'test', 'conformance', 'mutations.json5')
+export const startServer = (t: Test, transport = 'remexec', config = everything): Promise<string> => {
   const child = spawn(process.execPath, [join(root, 'dist', 'cli.js'), config], {
     env: {
       PATH: process.env['PATH'],
@@ -35,7 +37,7 @@ export const startServer = (t: Test, transport = 'remexec'): Promise<string> => 
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         log = `${log}${line}\n`.slice(-10_000)
-        const [, address] = /serving (grpc:\S+) server=public/.exec(line) ?? []
+        const [, address] = /serving (grpcs?:\S+) server=public/.exec(line) ?? []
         if (address !== undefined) resolve(address)
       })
     }

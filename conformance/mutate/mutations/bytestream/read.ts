@@ -1,5 +1,5 @@
 import { EMPTY_DIGEST } from '../../../exam/exam.js'
-import { read } from '../../../wire/methods.js'
+import { batchUpdateBlobs, read, write } from '../../../wire/methods.js'
 import { ended, instead, type Mutation, onRequest, onResponse, recode, replaceResponse } from '../../mutation.js'
 import { isCompressed, sizeIn } from '../../resource-name.js'
 
@@ -145,10 +145,21 @@ export const byteStreamReadMutations: readonly Mutation[] = [
     breaks: 'Read finds blobs by hash and ignores the size in the name.',
     caughtBy: ['BSR-11'],
     tamper: () => {
-      const replace = (name: string | undefined) => name?.replace(/\/501$/, '/500') ?? ''
-      return onRequest(read, (request) => {
-        request.resourceName = replace(request.resourceName)
-      })
+      const sizes = new Map<string, number>()
+      return [
+        onRequest(batchUpdateBlobs, ({ requests = [] }) => {
+          for (const { digest } of requests) sizes.set(digest?.hash ?? '', digest?.sizeBytes ?? 0)
+        }),
+        onRequest(write, ({ resourceName }) => {
+          const { hash = '', sizeBytes } = sizeIn(resourceName)
+          sizes.set(hash, sizeBytes)
+        }),
+        onRequest(read, (request) => {
+          const { hash = '', sizeBytes } = sizeIn(request.resourceName)
+          const stored = sizes.get(hash) ?? sizeBytes
+          if (stored !== sizeBytes) request.resourceName = request.resourceName?.replace(/[^/]*$/, String(stored)) ?? ''
+        }),
+      ]
     },
   },
   {

@@ -101,7 +101,8 @@ export const commandMutations: readonly Mutation[] = [
     caughtBy: ['CMD-14'],
     tamper: () =>
       onAction(({ root }) => {
-        root.symlinks = root.symlinks.filter(({ name }) => name !== 'dangling')
+        const beside = new Set([...root.files, ...root.directories, ...root.symlinks].map(({ name }) => name))
+        root.symlinks = root.symlinks.filter(({ target }) => beside.has(target))
       }),
   },
   {
