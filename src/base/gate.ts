@@ -20,9 +20,9 @@ export interface Visitor {
   mayIn(instanceName: string, permission: Permission): boolean
   /**
    * Judges the first message of a call, raw where its method takes it so. Throws UNAUTHENTICATED or PERMISSION_DENIED, and of
-   * an instance of which the caller may know nothing what is thrown of one that there is not.
+   * an instance of which the caller may know nothing what is thrown of one that there is not. `peer` is where it came from.
    */
-  check(path: string, request: object): void
+  check(path: string, request: object, peer: string): void
 }
 
 /** Stands before the services of a listener: of each call it is told before its service is. */

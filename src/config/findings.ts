@@ -1,6 +1,7 @@
 import type { Problem } from './problem.js'
 import type { Document } from './read/document.js'
 import { type Path, pathKey, pathText } from './read/path.js'
+import { hidden } from './secrets.js'
 
 export interface FindingDetails {
   readonly found?: string
@@ -16,10 +17,16 @@ export class Findings {
   readonly #document: Document
   readonly #problems: Problem[] = []
   readonly #wrongPaths = new Set<string>()
+  #secrets: readonly string[] = []
 
   constructor(file: string, document: Document) {
     this.#file = file
     this.#document = document
+  }
+
+  /** No finding repeats these. */
+  hide(secrets: readonly string[]): void {
+    this.#secrets = secrets
   }
 
   error(path: Path, message: string, details: FindingDetails = {}): void {
@@ -59,8 +66,8 @@ export class Findings {
       line,
       column,
       path: pathText(path),
-      message,
-      ...(found !== undefined && { found }),
+      message: hidden(message, this.#secrets),
+      ...(found !== undefined && { found: hidden(found, this.#secrets) }),
       ...(expected !== undefined && { expected }),
       ...(suggestion !== undefined && { suggestion }),
     })

@@ -11,6 +11,7 @@ import { Document, DocumentSyntaxError } from './read/document.js'
 import { type Environment, expandEnvironment } from './read/environment.js'
 import { Normaliser } from './schema/normalise.js'
 import { validate } from './schema/validate.js'
+import { masked, secretsOf } from './secrets.js'
 
 export interface LoadOptions {
   readonly env?: Environment
@@ -20,7 +21,7 @@ export interface LoadOptions {
 export interface Checked {
   readonly problems: readonly Problem[]
   readonly warnings: readonly Problem[]
-  /** Absent when there is none that could be shown. */
+  /** Without the secrets that stand in it; absent when there is none that could be shown. */
   readonly text?: string
   readonly config?: Config
 }
@@ -67,12 +68,13 @@ export const parseConfig = (text: string, file: string, { env = process.env }: L
     return { problems: [{ ...wholeFile(file, message), ...error.position }], warnings: [], text }
   }
   const findings = new Findings(file, document)
+  const shown = masked(text, secretsOf(document.root, {}))
   const config = checkDocument(document, findings, env)
   const all = findings.all()
   const warnings = all.filter(({ severity }) => severity === 'warning')
   const problems = all.filter(({ severity }) => severity === 'error')
-  if (config === undefined || problems.length > 0) return { problems, warnings, text }
-  return { problems, warnings, text, config: deepFreeze({ ...config, warnings }) }
+  if (config === undefined || problems.length > 0) return { problems, warnings, text: shown }
+  return { problems, warnings, text: shown, config: deepFreeze({ ...config, warnings }) }
 }
 
 const checkDocument = (
@@ -89,6 +91,7 @@ const checkDocument = (
   const root = expandEnvironment(document.root, env, (path, message, expected) =>
     findings.error(path, message, { expected }),
   )
+  findings.hide(secretsOf(root, env))
   validate(root, document, findings)
   const normaliser = new Normaliser(findings)
   // The schema was checked, and what does not meet it was left out: this is where the generated types begin to hold.

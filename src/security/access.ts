@@ -74,7 +74,10 @@ const compiled = (rule: AccessRule): Rule => {
   }
 }
 
-const whoFits = ({ anonymous, names, groups, claims, by }: AccessRule): Rule['fits'] => {
+/** Of whom a rule says something. */
+export type Who = Pick<AccessRule, 'anonymous' | 'names' | 'groups' | 'claims' | 'by'>
+
+export const whoFits = ({ anonymous, names, groups, claims, by }: Who): ((identity: Identity) => boolean) => {
   if (anonymous) return () => true
   const nameFits = names && anyOf(names)
   const groupFits = groups && anyOf(groups)

@@ -1,20 +1,27 @@
 import { CATCH_ALL } from '../base/catch-all.js'
 import type { Caller, Gate, Permission, Visitor } from '../base/gate.js'
 import type { Service } from '../base/rpc.js'
-import { StatusError } from '../base/status-error.js'
+import { codeName, StatusError } from '../base/status-error.js'
 import type { AccessRules, Rights } from './access.js'
-import { describe, type Identity } from './identity/identity.js'
+import type { AuditEntry, AuditLog } from './audit-log.js'
+import { ANONYMOUS, describe, type Identity } from './identity/identity.js'
 import type { IdentitySources } from './identity/sources.js'
 import { type InstanceRule, type MethodRule, methodRules } from './methods.js'
+import type { RequestLimits } from './request-limits.js'
 
 export interface GateParts {
   readonly sources: IdentitySources
   readonly rules: AccessRules
   /** What the server serves, with the names of its instances. */
   readonly services: readonly Service[]
+  readonly limits?: RequestLimits
+  readonly audit?: AuditLog | undefined
   /** Whose workers connect here. */
   readonly scheduler: string | undefined
 }
+
+/** As the audit log names what no method is. */
+const OPERATORS_PAGE = 'GET /'
 
 const PERMISSIONS: readonly Permission[] = ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute', 'administer']
 
@@ -23,11 +30,15 @@ export class SecurityGate implements Gate {
   readonly #sources: IdentitySources
   readonly #rules: AccessRules
   readonly #served: ServedInstances
+  readonly #limits: RequestLimits | undefined
+  readonly #audit: AuditLog | undefined
   readonly #scheduler: string | undefined
   readonly #visitors = new WeakMap<Identity, KnownVisitor>()
 
-  constructor({ sources, rules, services, scheduler }: GateParts) {
+  constructor({ sources, rules, limits, audit, services, scheduler }: GateParts) {
     this.#sources = sources
+    this.#limits = limits
+    this.#audit = audit
     this.#rules = rules
     for (const path of services.flatMap(pathsOf)) ruleOf(path)
     this.#served = new ServedInstances(services)
@@ -37,29 +48,63 @@ export class SecurityGate implements Gate {
   admit(path: string, caller: Caller): Visitor | Promise<Visitor> {
     const rule = ruleOf(path)
     if (rule.kind === 'open') return UNASKED
-    const identity = this.#sources.identify(caller)
-    if (identity instanceof Promise) return identity.then((known) => this.#begin(rule, known))
-    return this.#begin(rule, identity)
+    const identity = this.#identified(path, caller)
+    if (!(identity instanceof Promise)) return this.#begin(path, rule, identity, caller)
+    return identity.then(
+      (known) => this.#begin(path, rule, known, caller),
+      (error: unknown) => this.#refuse(path, caller, error),
+    )
   }
 
   async admitOperator(caller: Caller): Promise<void> {
-    const visitor = this.#visitorOf(await this.#sources.identify(caller))
-    if (!visitor.rights.administers) throw visitor.denied('administer')
+    const identity = await Promise.resolve(this.#identified(OPERATORS_PAGE, caller)).catch((error: unknown) =>
+      this.#refuse(OPERATORS_PAGE, caller, error),
+    )
+    const visitor = this.#visitorOf(identity)
+    this.#audited({ identity: visitor.identity, peer: caller.peer, method: OPERATORS_PAGE }, () => {
+      this.#limits?.take(identity, caller.peer)
+      if (!visitor.rights.administers) throw visitor.denied('administer')
+    })
+    this.#audit?.record({ identity: visitor.identity, peer: caller.peer, method: OPERATORS_PAGE })
   }
 
-  #begin(rule: MethodRule, identity: Identity): Visitor {
+  #begin(path: string, rule: MethodRule, identity: Identity, { peer }: Caller): Visitor {
     const visitor = this.#visitorOf(identity)
     const scheduler = this.#scheduler ?? ''
-    if (rule.kind === 'work' && !visitor.rights.mayWorkFor(scheduler)) {
+    const about = { identity: visitor.identity, peer, method: path }
+    this.#audited(about, () => {
+      this.#limits?.take(identity, peer)
+      if (rule.kind !== 'work' || visitor.rights.mayWorkFor(scheduler)) return
       throw visitor.denied(`work for scheduler ${JSON.stringify(scheduler)}`)
-    }
+    })
+    if (rule.kind === 'work') this.#audit?.record(about)
     return visitor
+  }
+
+  #identified(method: string, caller: Caller): Identity | Promise<Identity> {
+    try {
+      return this.#sources.identify(caller)
+    } catch (error) {
+      return this.#refuse(method, caller, error)
+    }
+  }
+
+  /** Somebody showed what is wrong. Who guesses is counted as nobody known. */
+  #refuse(method: string, { peer }: Caller, error: unknown): never {
+    return this.#audited({ identity: undefined, peer, method }, () => {
+      this.#limits?.take(ANONYMOUS, peer)
+      throw error
+    })
+  }
+
+  #audited<T>(about: AuditEntry, judge: () => T): T {
+    return audited(this.#audit, about, judge)
   }
 
   #visitorOf(identity: Identity): KnownVisitor {
     const known = this.#visitors.get(identity)
     if (known !== undefined) return known
-    const visitor = new KnownVisitor(identity, this.#rules.rightsOf(identity), this.#served)
+    const visitor = new KnownVisitor(identity, this.#rules.rightsOf(identity), this.#served, this.#audit)
     this.#visitors.set(identity, visitor)
     return visitor
   }
@@ -85,8 +130,10 @@ class KnownVisitor implements Visitor {
   readonly rights: Rights
   readonly #isAnonymous: boolean
   readonly #served: ServedInstances
+  readonly #audit: AuditLog | undefined
 
-  constructor(identity: Identity, rights: Rights, served: ServedInstances) {
+  constructor(identity: Identity, rights: Rights, served: ServedInstances, audit: AuditLog | undefined) {
+    this.#audit = audit
     this.identity = describe(identity)
     this.rights = rights
     this.#isAnonymous = identity.kind === 'anonymous'
@@ -97,9 +144,16 @@ class KnownVisitor implements Visitor {
     return this.rights.mayIn(instanceName, permission)
   }
 
-  check(path: string, request: object): void {
+  check(path: string, request: object, peer: string): void {
     const rule = ruleOf(path)
-    if (rule.kind === 'instance') this.#checkInstance(path, rule, request as never)
+    if (rule.kind !== 'instance') return
+    if (this.#audit === undefined) {
+      this.#checkInstance(path, rule, request as never)
+      return
+    }
+    const about = { identity: this.identity, peer, method: path, ...namedIn(rule, request as never) }
+    audited(this.#audit, about, () => this.#checkInstance(path, rule, request as never))
+    this.#audit.record(about)
   }
 
   denied(what: string): StatusError {
@@ -128,6 +182,26 @@ class KnownVisitor implements Visitor {
     const expected = names.length === 0 ? '' : `, expected one of ${names.map((one) => JSON.stringify(one)).join(', ')}`
     const message = `instance name ${shown} is not configured, or not for ${this.identity}${expected}`
     return new StatusError('INVALID_ARGUMENT', message)
+  }
+}
+
+/** Judges, and writes down a refusal. */
+const audited = <T>(audit: AuditLog | undefined, about: AuditEntry, judge: () => T): T => {
+  try {
+    return judge()
+  } catch (error) {
+    const { code, message: reason } = StatusError.from(error)
+    audit?.record({ ...about, refusal: { code: codeName(code), reason } })
+    throw error
+  }
+}
+
+/** The instance a request names, where it is well enough formed to name one. */
+const namedIn = (rule: InstanceRule, request: never): { readonly instance?: string } => {
+  try {
+    return { instance: rule.instanceName(request) }
+  } catch {
+    return {}
   }
 }
 

@@ -1,11 +1,18 @@
 import type { Clock } from '../base/clock.js'
 import { startFailure } from '../base/errno.js'
+import { warnOfModes } from '../base/file-modes.js'
 import type { Gate } from '../base/gate.js'
 import type { Log } from '../base/log.js'
 import { ReloadedFiles } from '../base/reloaded-files.js'
 import type { Resources } from '../base/resources.js'
-import type { IdentitySources as IdentityOptions, JwtIssuer, SecurityOptions } from '../config/config.js'
+import type {
+  AuditLog as AuditLogOptions,
+  IdentitySources as IdentityOptions,
+  JwtIssuer,
+  SecurityOptions,
+} from '../config/config.js'
 import { AccessRules } from './access.js'
+import { AuditLog } from './audit-log.js'
 import { type GateParts, SecurityGate } from './gate.js'
 import { Certificates } from './identity/certificate.js'
 import { readHtpasswd } from './identity/htpasswd.js'
@@ -15,6 +22,7 @@ import { Passwords } from './identity/passwords.js'
 import { ProxyHeader } from './identity/proxy-header.js'
 import { IdentitySources } from './identity/sources.js'
 import { hashOf, newToken, readTokens, type Tokens, tokensOf } from './identity/tokens.js'
+import { RequestLimits } from './request-limits.js'
 
 export interface SecurityParts {
   readonly clock: Clock
@@ -29,25 +37,56 @@ export class Security {
   readonly #sources: IdentitySources
   readonly #rules: AccessRules
 
-  private constructor(sources: IdentitySources, rules: AccessRules, ownWorkerToken: string) {
+  readonly #limits: RequestLimits
+  readonly #audit: AuditLog | undefined
+
+  private constructor({ sources, rules, limits, audit, ownWorkerToken }: Opened) {
     this.#sources = sources
     this.#rules = rules
+    this.#limits = limits
+    this.#audit = audit
     this.ownWorkerToken = ownWorkerToken
   }
 
   /** FAILED_PRECONDITION and INVALID_ARGUMENT name the key whose file or value cannot be used. */
-  static async open({ identity, access }: SecurityOptions, parts: SecurityParts): Promise<Security> {
+  static async open(
+    { identity, access, request_limits, audit_log }: SecurityOptions,
+    parts: SecurityParts,
+  ): Promise<Security> {
+    const ownWorkerToken = newToken()
+    const audit = audit_log && (await openAuditLog(audit_log, parts))
+    const limits = new RequestLimits(request_limits, parts.clock)
     try {
-      const ownWorkerToken = newToken()
-      return new Security(await sourcesOf(identity, ownWorkerToken, parts), new AccessRules(access), ownWorkerToken)
+      const sources = await sourcesOf(identity, ownWorkerToken, parts)
+      return new Security({ sources, rules: new AccessRules(access), limits, audit, ownWorkerToken })
     } catch (error) {
       throw startFailure('security.identity', error)
     }
   }
 
   gateOf(server: Pick<GateParts, 'services' | 'scheduler'>): Gate {
-    return new SecurityGate({ sources: this.#sources, rules: this.#rules, ...server })
+    return new SecurityGate({
+      sources: this.#sources,
+      rules: this.#rules,
+      limits: this.#limits,
+      audit: this.#audit,
+      ...server,
+    })
   }
+}
+
+interface Opened {
+  readonly sources: IdentitySources
+  readonly rules: AccessRules
+  readonly limits: RequestLimits
+  readonly audit: AuditLog | undefined
+  readonly ownWorkerToken: string
+}
+
+const openAuditLog = async (options: AuditLogOptions, { resources, clock, log }: SecurityParts): Promise<AuditLog> => {
+  const audit = await AuditLog.open(options, { clock, log })
+  resources.add('audit log', () => audit.close())
+  return audit
 }
 
 const OWN_WORKER: Identity = { kind: 'process', name: 'worker', groups: [] }
@@ -60,8 +99,7 @@ const sourcesOf = async (
   const { identity_header: header, client_certificates: certificates, tokens_file, htpasswd_file, jwt } = options
   const own: Tokens = new Map([[hashOf(ownWorkerToken), OWN_WORKER]])
   const written = tokensOf(options.tokens, 'tokens')
-  const listed =
-    tokens_file === undefined ? undefined : await reloaded(tokens_file, () => readTokens(tokens_file), parts)
+  const listed = tokens_file === undefined ? undefined : await reloaded('tokens_file', tokens_file, readTokens, parts)
   return new IdentitySources({
     header: header && new ProxyHeader(header),
     tokens: () => [own, written, ...(listed ? [listed.current] : [])],
@@ -72,7 +110,7 @@ const sourcesOf = async (
 }
 
 const passwordsOf = async (path: string, parts: SecurityParts): Promise<Passwords> => {
-  const file = await reloaded(path, () => readHtpasswd(path), parts)
+  const file = await reloaded('htpasswd_file', path, readHtpasswd, parts)
   const passwords = new Passwords(file.current)
   file.onChange((hashes) => passwords.renew(hashes))
   parts.resources.add('passwords', () => passwords.close())
@@ -83,7 +121,7 @@ const issuersOf = async (issuers: readonly JwtIssuer[], parts: SecurityParts): P
   let forget = (): void => {}
   const keysOf = async ({ issuer, jwks_uri, jwks_file }: JwtIssuer): Promise<Keys> => {
     if (jwks_file !== undefined) {
-      const file = await reloaded(jwks_file, () => readKeys(jwks_file), parts)
+      const file = await reloaded('jwks_file', jwks_file, readKeys, parts)
       file.onChange(() => forget())
       return () => file.current
     }
@@ -96,10 +134,21 @@ const issuersOf = async (issuers: readonly JwtIssuer[], parts: SecurityParts): P
   return jwt
 }
 
-const reloaded = async <T>(path: string, read: () => Promise<T>, parts: SecurityParts): Promise<ReloadedFiles<T>> => {
+const reloaded = async <T>(
+  key: string,
+  path: string,
+  read: (path: string) => Promise<T>,
+  parts: SecurityParts,
+): Promise<ReloadedFiles<T>> => {
   const { clock, log, resources } = parts
   const what = `contents of ${path}`
-  const file = await ReloadedFiles.open({ what, paths: [path], read, clock, log })
+  const readAgain = async (): Promise<T> => {
+    const contents = await read(path)
+    // Passwords are hashed so that guessing is slow, tokens so that it is hopeless.
+    await warnOfModes(key, path, { isSecret: key === 'htpasswd_file' }, (message) => log.warn(message, {}))
+    return contents
+  }
+  const file = await ReloadedFiles.open({ what, paths: [path], read: readAgain, clock, log })
   resources.add(what, () => file.close())
   return file
 }

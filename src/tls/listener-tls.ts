@@ -1,8 +1,9 @@
 import type { X509Certificate } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createSecureContext, type TlsOptions } from 'node:tls'
 import type { Clock } from '../base/clock.js'
 import { startFailure } from '../base/errno.js'
+import { warnOfModes } from '../base/file-modes.js'
 import type { Log } from '../base/log.js'
 import { ReloadedFiles } from '../base/reloaded-files.js'
 import { StatusError } from '../base/status-error.js'
@@ -45,7 +46,9 @@ const readTls = async (tls: ListenerTls, nowMs: number, warn: (message: string) 
     throw new StatusError('INVALID_ARGUMENT', 'key_file is not the key of the first certificate in cert_file')
   }
   warnOfTimes(own, nowMs, warn)
-  await warnOfReaders(tls.key_file, warn)
+  await warnOfModes('key_file', tls.key_file, { isSecret: true }, warn)
+  if (tls.client_ca_file !== undefined)
+    await warnOfModes('client_ca_file', tls.client_ca_file, { isSecret: false }, warn)
   if (ca !== undefined) certificatesOf(ca, 'client_ca_file')
   if (crl !== undefined) checkRevocationLists(crl, 'client_crl_file')
   const files = { cert, key, ...(ca && { ca }), ...(crl && { crl }), minVersion: `TLSv${tls.min_version}` as const }
@@ -81,11 +84,4 @@ const warnOfTimes = ({ validFrom, validTo }: X509Certificate, nowMs: number, war
   if (leftMs < 0) warn(`the certificate in cert_file has expired on ${validTo}: clients will refuse it`)
   else if (leftMs < SOON_MS) warn(`the certificate in cert_file expires on ${validTo}`)
   if (Date.parse(validFrom) > nowMs) warn(`the certificate in cert_file is not valid before ${validFrom}`)
-}
-
-const OTHERS_READ = 0o004
-
-const warnOfReaders = async (path: string, warn: (message: string) => void): Promise<void> => {
-  const { mode } = await stat(path)
-  if ((mode & OTHERS_READ) !== 0) warn(`every user of this machine can read key_file: chmod o-r ${path}`)
 }

@@ -1384,6 +1384,14 @@ export interface SecurityOptions {
    * Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.
    */
   readonly access?: readonly AccessRule[]
+  /**
+   * How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.
+   */
+  readonly request_limits: readonly RequestLimit[]
+  /**
+   * Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.
+   */
+  readonly audit_log?: AuditLog
 }
 
 /**
@@ -1527,4 +1535,57 @@ export interface AccessRule {
    * Who is known by one of these: a name may be given out by several.
    */
   readonly by?: readonly ('header' | 'token' | 'jwt' | 'basic' | 'certificate')[]
+}
+
+export interface RequestLimit {
+  /**
+   * Requests in a second, over time. Each call is one, however much it transfers.
+   */
+  readonly requests_per_s: number
+  /**
+   * Requests at once after a while without any.
+   */
+  readonly burst: number
+  /**
+   * Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.
+   */
+  readonly anonymous: boolean
+  /**
+   * Whose name fits one of these patterns.
+   */
+  readonly names?: readonly string[]
+  /**
+   * Who has a group that fits one of these patterns.
+   */
+  readonly groups?: readonly string[]
+  /**
+   * Whose JWT has these claims, each a pattern of its value, or of one of its values.
+   */
+  readonly claims?: ReadonlyMap<string, string>
+  /**
+   * Who is known by one of these: a name may be given out by several.
+   */
+  readonly by?: readonly ('header' | 'token' | 'jwt' | 'basic' | 'certificate')[]
+}
+
+/**
+ * Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.
+ */
+export interface AuditLog {
+  /**
+   * The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.
+   */
+  readonly path: string
+  /**
+   * All of them, or those only that were refused.
+   */
+  readonly calls: 'all' | 'refused'
+  /**
+   * A file of this length becomes `path.1`, that one `path.2`, and so on.
+   */
+  readonly max_bytes: number
+  /**
+   * Older files that are kept.
+   */
+  readonly max_files: number
 }

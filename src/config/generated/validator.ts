@@ -12049,7 +12049,218 @@ return errors === 0;
 }
 validate239.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}}},"additionalProperties":false};
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests in a second, over time. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a while without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"audit_log":{"title":"AuditLog","description":"Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.","type":"object","properties":{"path":{"description":"The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All of them, or those only that were refused.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, that one `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files that are kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema104 = {"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+
+function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate242.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema104,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.items.type,parentSchema:schema104.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema104.type,parentSchema:schema104,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate242.errors = vErrors;
+return errors === 0;
+}
+validate242.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema105 = {"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate244.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema105,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.items.type,parentSchema:schema105.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.type,parentSchema:schema105,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate244.errors = vErrors;
+return errors === 0;
+}
+validate244.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema106 = {"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}};
+
+function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate246.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.additionalProperties.type,parentSchema:schema106.additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate246.errors = vErrors;
+return errors === 0;
+}
+validate246.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema107 = {"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+
+function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate248.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.items.type,parentSchema:schema107.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema107.items.enum},message:"must be equal to one of the allowed values",schema:schema107.items.enum,parentSchema:schema107.items,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema107.type,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate248.errors = vErrors;
+return errors === 0;
+}
+validate248.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
 
 function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
@@ -12064,7 +12275,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "identity") || (key0 === "access"))){
+if(!((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "audit_log"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -12962,14 +13173,332 @@ vErrors.push(err69);
 errors++;
 }
 }
-}
-else {
-const err70 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+if(data.request_limits !== undefined){
+let data44 = data.request_limits;
+if(Array.isArray(data44)){
+const len12 = data44.length;
+for(let i12=0; i12<len12; i12++){
+let data45 = data44[i12];
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.requests_per_s === undefined){
+const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema103.properties.request_limits.items.required,parentSchema:schema103.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
 else {
 vErrors.push(err70);
+}
+errors++;
+}
+for(const key8 in data45){
+if(!(((((((key8 === "requests_per_s") || (key8 === "burst")) || (key8 === "anonymous")) || (key8 === "names")) || (key8 === "groups")) || (key8 === "claims")) || (key8 === "by"))){
+const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.request_limits.items,data:data45};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+}
+if(data45.requests_per_s !== undefined){
+let data46 = data45.requests_per_s;
+if((!((typeof data46 == "number") && (isFinite(data46)))) && (typeof data46 !== "string")){
+const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema103.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema103.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema103.properties.request_limits.items.properties.requests_per_s,data:data46};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "number", data46, schema103.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
+if(reason3 !== undefined){
+const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema103.properties.request_limits.items.properties.requests_per_s,data:data46};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+if((typeof data46 == "number") && (isFinite(data46))){
+if(data46 <= 0 || isNaN(data46)){
+const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema103.properties.request_limits.items.properties.requests_per_s,data:data46};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+}
+if(data45.burst !== undefined){
+let data47 = data45.burst;
+if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
+const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema103.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema103.properties.request_limits.items.properties.burst.type,parentSchema:schema103.properties.request_limits.items.properties.burst,data:data47};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "count", data47, schema103.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
+if(reason4 !== undefined){
+const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema103.properties.request_limits.items.properties.burst,data:data47};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 < 1 || isNaN(data47)){
+const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema103.properties.request_limits.items.properties.burst,data:data47};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+}
+if(data45.anonymous !== undefined){
+let data48 = data45.anonymous;
+if((typeof data48 !== "boolean") && (typeof data48 !== "string")){
+const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema103.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema103.properties.request_limits.items.properties.anonymous.type,parentSchema:schema103.properties.request_limits.items.properties.anonymous,data:data48};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "bool", data48, schema103.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
+if(reason5 !== undefined){
+const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema103.properties.request_limits.items.properties.anonymous,data:data48};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+if(data45.names !== undefined){
+if(!(validate242.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
+errors = vErrors.length;
+}
+}
+if(data45.groups !== undefined){
+if(!(validate244.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
+errors = vErrors.length;
+}
+}
+if(data45.claims !== undefined){
+if(!(validate246.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+errors = vErrors.length;
+}
+}
+if(data45.by !== undefined){
+if(!(validate248.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.request_limits.items.type,parentSchema:schema103.properties.request_limits.items,data:data45};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+errors++;
+}
+}
+}
+else {
+const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.request_limits.type,parentSchema:schema103.properties.request_limits,data:data44};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+errors++;
+}
+}
+if(data.audit_log !== undefined){
+let data53 = data.audit_log;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.path === undefined){
+const err82 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema103.properties.audit_log.required,parentSchema:schema103.properties.audit_log,data:data53};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+errors++;
+}
+for(const key9 in data53){
+if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
+const err83 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.audit_log,data:data53};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+errors++;
+}
+}
+if(data53.path !== undefined){
+let data54 = data53.path;
+if(typeof data54 !== "string"){
+const err84 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.audit_log.properties.path.type,parentSchema:schema103.properties.audit_log.properties.path,data:data54};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
+}
+errors++;
+}
+}
+if(data53.calls !== undefined){
+let data55 = data53.calls;
+if(typeof data55 !== "string"){
+const err85 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.audit_log.properties.calls.type,parentSchema:schema103.properties.audit_log.properties.calls,data:data55};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+errors++;
+}
+if(!((data55 === "all") || (data55 === "refused"))){
+const err86 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema103.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.audit_log.properties.calls.enum,parentSchema:schema103.properties.audit_log.properties.calls,data:data55};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+errors++;
+}
+}
+if(data53.max_bytes !== undefined){
+let data56 = data53.max_bytes;
+if((!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))) && (typeof data56 !== "string")){
+const err87 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema103.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema103.properties.audit_log.properties.max_bytes.type,parentSchema:schema103.properties.audit_log.properties.max_bytes,data:data56};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "size", data56, schema103.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+if(reason6 !== undefined){
+const err88 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema103.properties.audit_log.properties.max_bytes,data:data56};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+errors++;
+}
+if((typeof data56 == "number") && (isFinite(data56))){
+if(data56 < 1 || isNaN(data56)){
+const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema103.properties.audit_log.properties.max_bytes,data:data56};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+errors++;
+}
+}
+}
+if(data53.max_files !== undefined){
+let data57 = data53.max_files;
+if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
+const err90 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema103.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema103.properties.audit_log.properties.max_files.type,parentSchema:schema103.properties.audit_log.properties.max_files,data:data57};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "count", data57, schema103.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+if(reason7 !== undefined){
+const err91 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema103.properties.audit_log.properties.max_files,data:data57};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+errors++;
+}
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 0 || isNaN(data57)){
+const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.audit_log.properties.max_files,data:data57};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.audit_log.type,parentSchema:schema103.properties.audit_log,data:data53};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+errors++;
+}
+}
+}
+else {
+const err94 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
 }
 errors++;
 }

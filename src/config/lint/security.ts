@@ -1,4 +1,4 @@
-import type { AccessRule, JwtIssuer, SecurityOptions } from '../config.js'
+import type { AccessRule, JwtIssuer, RequestLimit, SecurityOptions } from '../config.js'
 import { isLocalHost } from '../value/address.js'
 import type { LintContext } from './context.js'
 
@@ -7,7 +7,7 @@ export const lintSecurity = (context: LintContext): void => {
   const { security } = context.config
   if (security === undefined) return
   for (const issuer of security.identity.jwt) lintIssuer(issuer, context)
-  for (const rule of security.access ?? []) lintRule(rule, context)
+  for (const rule of [...(security.access ?? []), ...security.request_limits]) lintRule(rule, context)
   lintSources(security, context)
   lintWayOfSecrets(security, context)
 }
@@ -36,7 +36,7 @@ const isSafe = (uri: string): boolean => {
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname))
 }
 
-const lintRule = (rule: AccessRule, { findings, originOf }: LintContext): void => {
+const lintRule = (rule: AccessRule | RequestLimit, { findings, originOf }: LintContext): void => {
   const { anonymous } = rule
   for (const key of ['names', 'groups', 'claims', 'by'] as const) {
     if (!anonymous || rule[key] === undefined) continue

@@ -289,7 +289,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
 
   /** Shows the first message to the gate; what comes behind it is of the same call. */
   #checked<T extends object>(message: T): T {
-    if (!this.#isChecked) this.visitor?.check(this.#method.path, message)
+    if (!this.#isChecked) this.visitor?.check(this.#method.path, message, this.#wire.peer)
     this.#isChecked = true
     return message
   }

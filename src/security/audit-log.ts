@@ -1,0 +1,162 @@
+import { type FileHandle, open, rename, stat } from 'node:fs/promises'
+import type { Clock } from '../base/clock.js'
+import { inWords, startFailure } from '../base/errno.js'
+import type { Log } from '../base/log.js'
+import { SparingLog } from '../base/sparing-log.js'
+import type { AuditLog as AuditLogOptions } from '../config/config.js'
+
+/** One line. What clients choose themselves is shortened. */
+export interface AuditEntry {
+  /** `token ci`, `anonymous`; absent of one that showed something wrong. */
+  readonly identity: string | undefined
+  /** `host:port`. */
+  readonly peer: string
+  /** The path of the method. */
+  readonly method: string
+  readonly instance?: string
+  /** Why it was refused; absent where it was not. */
+  readonly refusal?: { readonly code: string; readonly reason: string }
+}
+
+/** Lines that wait for the disk. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
+const LOOK_MS = 5_000
+const MAX_TEXT = 500
+const RATION = { lines: 6, periodMs: 60_000 }
+
+/** Who asked for what, and whether that was allowed. A disk that does not keep up costs lines, which are counted, and no call. */
+export class AuditLog {
+  readonly #options: AuditLogOptions
+  readonly #clock: Clock
+  readonly #log: SparingLog
+  readonly #stop: () => void
+  #file: FileHandle
+  #bytes: number
+  #waiting: string[] = []
+  #waitingBytes = 0
+  #lostCount = 0
+  #writing: Promise<void> = Promise.resolve()
+  #isWriting = false
+
+  private constructor(options: AuditLogOptions, { clock, log }: AuditParts, file: FileHandle, bytes: number) {
+    this.#options = options
+    this.#clock = clock
+    this.#log = new SparingLog(log, clock, RATION)
+    this.#file = file
+    this.#bytes = bytes
+    this.#stop = clock.every(LOOK_MS, () => this.#next(() => this.#followPath()))
+  }
+
+  /** FAILED_PRECONDITION where the file cannot be written. */
+  static async open(options: AuditLogOptions, parts: AuditParts): Promise<AuditLog> {
+    try {
+      const file = await append(options.path)
+      return new AuditLog(options, parts, file, (await file.stat()).size)
+    } catch (error) {
+      throw startFailure('security.audit_log.path', error)
+    }
+  }
+
+  record({ identity, peer, method, instance, refusal }: AuditEntry): void {
+    if (refusal === undefined && this.#options.calls === 'refused') return
+    const line = `${JSON.stringify({
+      time: new Date(this.#clock.now()).toISOString(),
+      identity: identity === undefined ? undefined : shortened(identity),
+      peer,
+      method,
+      instance: instance === undefined ? undefined : shortened(instance),
+      allowed: refusal === undefined,
+      ...(refusal && { code: refusal.code, reason: shortened(refusal.reason) }),
+    })}\n`
+    if (this.#waitingBytes + line.length > MAX_WAITING_BYTES) {
+      this.#lostCount++
+      this.#log.warn('the audit log does not keep up: lines are lost', { lines: this.#lostCount })
+      return
+    }
+    this.#waiting.push(line)
+    this.#waitingBytes += line.length
+    if (this.#isWriting) return
+    this.#isWriting = true
+    this.#next(() => this.#write())
+  }
+
+  /** Resolves when what was recorded is in the file, or never will be. */
+  written(): Promise<void> {
+    return this.#writing
+  }
+
+  async close(): Promise<void> {
+    this.#stop()
+    this.#next(() => this.#write())
+    await this.#writing
+    await this.#file.close()
+  }
+
+  /** One thing at a time is done to the file. */
+  #next(work: () => Promise<void>): void {
+    this.#writing = this.#writing.then(work).catch((error: unknown) => {
+      this.#log.warn('the audit log cannot be written', { reason: inWords(error) })
+    })
+  }
+
+  async #write(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const lost = this.#lostCount
+        const told = lost === 0 ? '' : `${JSON.stringify({ time: new Date(this.#clock.now()).toISOString(), lost })}\n`
+        const lines = this.#waiting
+        const text = Buffer.from(`${lines.join('')}${told}`)
+        this.#waiting = []
+        this.#waitingBytes = 0
+        // Until they are on disk they are as good as lost.
+        this.#lostCount += lines.length
+        await this.#file.appendFile(text)
+        this.#lostCount -= lines.length + lost
+        this.#bytes += text.length
+        if (this.#bytes >= this.#options.max_bytes) await this.#rotate()
+      }
+    } finally {
+      this.#isWriting = false
+    }
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, max_files: count } = this.#options
+    for (let older = count; older > 0; older--) {
+      await renamed(older === 1 ? path : `${path}.${older - 1}`, `${path}.${older}`)
+    }
+    await this.#reopen(count === 0)
+  }
+
+  /** Somebody moved the file, or removed it. */
+  async #followPath(): Promise<void> {
+    const [own, there] = await Promise.all([this.#file.stat(), stat(this.#options.path).catch(() => undefined)])
+    if (own.ino !== there?.ino || own.dev !== there.dev) await this.#reopen(false)
+  }
+
+  async #reopen(emptied: boolean): Promise<void> {
+    const file = await append(this.#options.path)
+    if (emptied) await file.truncate(0)
+    await this.#file.close()
+    this.#file = file
+    this.#bytes = (await file.stat()).size
+  }
+}
+
+export interface AuditParts {
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** For who runs the server alone. */
+const append = (path: string): Promise<FileHandle> => open(path, 'a', 0o600)
+
+const renamed = async (from: string, to: string): Promise<void> => {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+const shortened = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}...` : text)

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import type { Metadata } from '@grpc/grpc-js'
+import t from 'tap'
+import { ManualClock } from '../../src/base/clock.js'
+import { silentLog } from '../../src/base/log.js'
+import { AuditLog } from '../../src/security/audit-log.js'
+import { hashOf } from '../../src/security/identity/tokens.js'
+import type { TestClient } from '../server/client.js'
+import { CAPABILITIES, failure } from '../service/harness.js'
+import { Lines } from '../tls/lines.js'
+import { bearer, startGuarded, withHeaders } from './server.js'
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+type Line = Readonly<Record<string, unknown>>
+const linesOf = (path: string): Line[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+/** The file has what was recorded a moment later. */
+const linesWhen = async (path: string, isThere: (lines: Line[]) => boolean): Promise<Line[]> => {
+  for (;;) {
+    const lines = linesOf(path)
+    if (isThere(lines)) return lines
+    await setImmediate()
+  }
+}
+
+const ask = (client: TestClient, instanceName: string, metadata: Metadata): Promise<unknown> =>
+  failure(client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }, { metadata }).response)
+
+for (const transport of ['remexec', 'grpc-js']) {
+  t.test(`${transport}: who asked for what, when, and whether it was allowed, without any secret`, async (t) => {
+    const path = `${t.testdir()}/audit`
+    const tokens = [{ name: 'ci', sha256: sha256('the-token-of-ci') }]
+    const access = [{ names: ['ci'], may: ['read_cas'], instances: ['main'] }]
+    const security = { identity: { tokens }, access, audit_log: { path } }
+    const { client, clock, said, port } = await startGuarded(t, security, { transport })
+    const at = new Date(clock.now()).toISOString()
+    await ask(client, 'main', bearer('the-token-of-ci'))
+    await ask(client, 'other', bearer('the-token-of-ci'))
+    await ask(client, 'main', bearer('a-guessed-token'))
+    await ask(
+      client,
+      'main',
+      withHeaders({ authorization: `Basic ${Buffer.from('ann:a-password').toString('base64')}` }),
+    )
+    await failure(
+      client.unary(
+        'build.bazel.remote.execution.v2.ContentAddressableStorage/BatchUpdateBlobs',
+        { instanceName: 'main' },
+        { metadata: bearer('the-token-of-ci') },
+      ).response,
+    )
+    await fetch(`http://127.0.0.1:${port}/`, { headers: { authorization: 'Bearer the-token-of-ci' } })
+    const lines = await linesWhen(path, ({ length }) => length >= 6)
+    const peer = /^127\.0\.0\.1:\d+$/
+    const method = '/build.bazel.remote.execution.v2.Capabilities/GetCapabilities'
+    t.match(lines, [
+      { time: at, identity: 'token ci', peer, method, instance: 'main', allowed: true },
+      { identity: 'token ci', instance: 'other', allowed: false, code: 'INVALID_ARGUMENT' },
+      { peer, method, allowed: false, code: 'UNAUTHENTICATED', reason: /not known/ },
+      { allowed: false, code: 'UNAUTHENTICATED' },
+      {
+        method: /BatchUpdateBlobs/,
+        allowed: false,
+        code: 'PERMISSION_DENIED',
+        reason: 'token ci may not write_cas in instance "main"',
+      },
+      { identity: 'token ci', method: 'GET /', allowed: false, code: 'PERMISSION_DENIED' },
+    ])
+    t.equal(lines.length, 6)
+    t.equal(statSync(path).mode & 0o777, 0o600, 'it is for the user of the server alone')
+    const secrets = [
+      'the-token-of-ci',
+      sha256('the-token-of-ci'),
+      'a-guessed-token',
+      hashOf('a-guessed-token'),
+      'a-password',
+      'YW5uOmEt',
+    ]
+    for (const secret of secrets) {
+      t.notOk(readFileSync(path, 'utf8').includes(secret), 'no secret is in it')
+      t.notOk(said.text.includes(secret), 'nor in the log')
+    }
+  })
+}
+
+t.test('refusals alone, where that is asked for', async (t) => {
+  const path = `${t.testdir()}/audit`
+  const identity = { tokens: [{ name: 'ci', sha256: sha256('a') }] }
+  const { client } = await startGuarded(t, { identity, audit_log: { path, calls: 'refused' } })
+  await ask(client, 'main', bearer('a'))
+  await ask(client, 'main', bearer('b'))
+  t.match(await linesWhen(path, ({ length }) => length > 0), [{ allowed: false }])
+})
+
+const open = (path: string, more: object = {}, log = silentLog) => {
+  const clock = new ManualClock(1_700_000_000_000)
+  const options = { path, calls: 'all', max_bytes: 1024 * 1024, max_files: 2, ...more } as const
+  return AuditLog.open(options, { clock, log }).then((audit) => ({ audit, clock }))
+}
+const entry = (method: string) => ({ identity: 'anonymous', peer: '127.0.0.1:1', method })
+
+t.test('a file that is full becomes the first of the older ones, of which so many are kept', async (t) => {
+  const path = `${t.testdir()}/audit`
+  const { audit } = await open(path, { max_bytes: 1 })
+  for (const method of ['/1', '/2', '/3', '/4']) {
+    audit.record(entry(method))
+    await audit.written()
+  }
+  await audit.close()
+  t.same(linesOf(path), [])
+  t.match(linesOf(`${path}.1`), [{ method: '/4' }])
+  t.match(linesOf(`${path}.2`), [{ method: '/3' }])
+  t.notOk(existsSync(`${path}.3`))
+})
+
+t.test('a file that somebody moved is begun anew', async (t) => {
+  const path = `${t.testdir()}/audit`
+  const { audit, clock } = await open(path)
+  audit.record(entry('/before'))
+  await audit.written()
+  renameSync(path, `${path}.old`)
+  clock.advance(5000)
+  await audit.written()
+  audit.record(entry('/after'))
+  await audit.close()
+  t.match(linesOf(`${path}.old`), [{ method: '/before' }])
+  t.match(linesOf(path), [{ method: '/after' }])
+})
+
+t.test('what does not get to the disk is bounded, counted and told', async (t) => {
+  const path = `${t.testdir()}/audit`
+  const said = new Lines()
+  const { audit } = await open(path, { max_bytes: 1024 ** 3 }, said.log)
+  for (let i = 0; i < 30_000; i++) audit.record(entry(`/${'x'.repeat(450)}`))
+  audit.record({ ...entry('/m'), instance: 'y'.repeat(100_000) })
+  await audit.close()
+  const lines = linesOf(path)
+  t.ok(lines.length > 10_000 && lines.length < 20_000, `${lines.length} of 8 MiB`)
+  t.match(lines.at(-1), { lost: 30_001 - (lines.length - 1) }, 'the rest is counted')
+  t.match(said.text, /the audit log does not keep up/)
+})
+
+t.test('a file that cannot be written is told at start', async (t) => {
+  await t.rejects(open(`${t.testdir()}/absent/audit`), { message: /security\.audit_log\.path.*no such/i })
+})

@@ -1,0 +1,184 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { hashSync } from 'bcryptjs'
+import t from 'tap'
+import { validateCommand } from '../../src/config/validate-command.js'
+import { hashOf } from '../../src/security/identity/tokens.js'
+import { tokenCommand } from '../../src/security/token-command.js'
+import { start } from '../cli/program.js'
+import { CAPABILITIES, failure } from '../service/harness.js'
+import { bearer, startGuarded } from './server.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const cli = ['--import', 'tsx', '--no-warnings', 'src/cli.ts']
+const remexec = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [...cli, ...args], { cwd: root, encoding: 'utf8' })
+
+t.test('remexec token prints a token once and the line by which a server knows it', async (t) => {
+  const { status, stdout, stderr } = remexec('token', 'ci', '--group', 'builders', '--group', 'writers')
+  t.equal(status, 0, stderr)
+  const [, token = ''] = /^token.*: (rmx_[\w-]{43})$/m.exec(stdout) ?? []
+  const [, line = ''] = /^line for tokens_file: (.*)$/m.exec(stdout) ?? []
+  t.equal(line, `ci ${hashOf(token)} builders,writers`)
+  const file = `${t.testdir()}/tokens`
+  writeFileSync(file, `${line}\n`)
+  const access = [{ groups: ['writers'], may: ['read_cas'] }]
+  const { client } = await startGuarded(t, { identity: { tokens_file: file }, access })
+  const asked = (metadata: ReturnType<typeof bearer>) =>
+    failure(client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName: 'main' }, { metadata }).response)
+  t.equal((await asked(bearer(token))).code, 'OK')
+  t.equal((await asked(bearer(line.split(' ')[1] ?? ''))).code, 'UNAUTHENTICATED', 'its hash is no token')
+})
+
+t.test('no two tokens are the same, and one without groups is a line of two words', async (t) => {
+  const printed = Array.from({ length: 100 }, () => {
+    let text = ''
+    const print = (some: string): void => {
+      text += some
+    }
+    t.equal(tokenCommand('ann', [], print), 0)
+    return text
+  })
+  t.equal(new Set(printed).size, 100)
+  t.match(printed[0], /^line for tokens_file: ann [0-9a-f]{64}$/m)
+})
+
+t.test('a token for nobody, or for a name that no line can have, is refused', async (t) => {
+  for (const [args, message] of [
+    [['token'], /expected one NAME/],
+    [['token', 'a b'], /without blanks/],
+    [['token', 'a', 'b'], /expected one NAME/],
+    [['token', '#a'], /expected one NAME/],
+    [['token', 'a', '--group', 'b,c'], /without blanks and commas/],
+    [['--group', 'b', 'x.json5'], /--group belongs to token/],
+  ] as const) {
+    const { status, stderr, stdout } = remexec(...args)
+    t.equal(status, 2, args.join(' '))
+    t.match(stderr, message)
+    t.equal(stdout, '')
+  }
+})
+
+const memory = `{ memory: { eviction_policy: { max_bytes: 1000 } } }`
+const configOf = (parts: { readonly security?: string; readonly stores?: string; readonly listener?: string }) => `{
+  stores: { CAS: ${memory}, AC: ${memory}, ${parts.stores ?? ''} },
+  servers: [{
+    listener: { http: { socket_address: '127.0.0.1:0', ${parts.listener ?? ''} } },
+    services: { cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }] },
+  }],
+  ${parts.security === undefined ? '' : `security: { ${parts.security} },`}
+}`
+
+const validated = async (folder: string, text: string, env: NodeJS.ProcessEnv = {}): Promise<string> => {
+  writeFileSync(`${folder}/config.json5`, text)
+  let said = ''
+  for (const format of ['human', 'json'] as const) {
+    const options = { format, explains: format === 'human' }
+    const write = (some: string): void => {
+      said += some
+    }
+    await validateCommand([`${folder}/config.json5`], options, write, { env })
+  }
+  return said
+}
+
+t.test(
+  'what is said of security in a configuration that contradicts itself, or lets in nobody or everybody',
+  async (t) => {
+    const folder = t.testdir()
+    const tokens = `tokens: [{ name: 'a', sha256: '${hashOf('a')}' }]`
+    const jwt = (issuer: string) =>
+      `identity: { jwt: [{ issuer: 'https://idp.example', audiences: ['x'], ${issuer} }] }`
+    for (const [security, said, listener] of [
+      ['', /nobody can be known here/, ''],
+      [`access: [{ anonymous: true, may: ['read_cas'] }]`, /: fine/, ''],
+      [`identity: { ${tokens} }`, /: fine/, ''],
+      [`identity: { ${tokens} }`, /is without TLS: who listens on the network learns the tokens/, 'socket_address_: 0'],
+      [`access: [{ anonymous: true, names: ['a'], may: ['read_cas'] }]`, /a rule for everybody cannot also be for/, ''],
+      [`access: [{ may: ['fly'] }]`, /read_cas/, ''],
+      [`identity: { client_certificates: {} }`, /no server asks its clients for certificates/, ''],
+      [jwt(`jwks_uri: 'http://keys.example/'`), /fetched from where anybody could put others/, ''],
+      [jwt(`jwks_uri: 'https://keys.example/', jwks_file: '/k'`), /said to be in two places/, ''],
+      [`identity: { ${tokens} }, request_limits: [{ requests_per_s: 0 }]`, /must be > 0/, ''],
+      [
+        `identity: { ${tokens} }, request_limits: [{ anonymous: true, names: ['a'], requests_per_s: 1 }]`,
+        /cannot also be for/,
+        '',
+      ],
+    ] as const) {
+      const text = configOf({ security })
+      const open = listener === '' ? text : text.replace('127.0.0.1:0', '0.0.0.0:0')
+      t.match(await validated(folder, open), said, security)
+    }
+  },
+)
+
+const SECRETS = ['sesame-in-a-header', 'sesame-in-a-url', 'sesame-of-the-bucket', 'sesame-of-the-environment']
+
+/** Every place where a secret may stand, some of them wrong. */
+const leaky = (isWrong: boolean) =>
+  configOf({
+    stores: `
+    REMOTE: { grpc: { instance_name: '', store_type: 'cas', endpoints: [{ address: 'grpc://127.0.0.1:1' }], headers: { authorization: 'Bearer sesame-in-a-header' ${isWrong ? `, x: ['sesame-in-a-header']` : ''} } } },
+    REDIS: { redis_store: { addresses: ['redis://me:sesame-in-a-url@127.0.0.1:1'] ${isWrong ? `, nonsense: 'redis://me:sesame-in-a-url@h'` : ''} } },
+    ${isWrong ? `S3: { experimental_cloud_object_store: { provider: 'generic', bucket: 'b', secret_access_key: 'sesame-of-the-bucket', access_key_id: 3, wrong: 1 } },` : ''}
+    ENV: { memory: { eviction_policy: { max_bytes: '\${${isWrong ? 'MY_TOKEN' : 'SIZE'}}' } } },`,
+  })
+
+t.test('validate repeats no secret, wherever it stands and however wrong what is around it is', async (t) => {
+  const env = { MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
+  const wrong = await validated(t.testdir(), leaky(true), env)
+  t.match(wrong, /eviction_policy\.max_bytes/, 'it does tell what is wrong')
+  t.match(wrong, /nonsense/)
+  const fine = await validated(t.testdir(), leaky(false), env)
+  for (const secret of SECRETS) {
+    t.notOk(wrong.includes(secret), `${secret} of a wrong file`)
+    t.notOk(fine.includes(secret), `${secret} of one that can be used`)
+  }
+})
+
+t.test('a server repeats no secret in its log, its health, or when it cannot start', async (t) => {
+  const folder = t.testdir()
+  const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000', REMEXEC_LOG_LEVEL: 'debug' }
+  const text = leaky(false)
+    .replace(`services: {`, `services: { health: {}, `)
+    .replace(
+      `cas: [{ cas_store: 'CAS' }]`,
+      `cas: [{ cas_store: 'CAS' }, { instance_name: 'r', cas_store: 'REMOTE' }, { instance_name: 's', cas_store: 'REDIS' }]`,
+    )
+  writeFileSync(`${folder}/config.json5`, text)
+  const program = start(t, [process.execPath, ...cli, `${folder}/config.json5`], { env })
+  const [, address] = await program.hears(/serving grpc:\/\/(\S+)/)
+  const status = await (await fetch(`http://${address}/status`)).text()
+  program.child.kill('SIGTERM')
+  await program.ended
+  writeFileSync(
+    `${folder}/config.json5`,
+    text.replace(/}\s*$/, `security: { identity: { htpasswd_file: '/absent' } } }`),
+  )
+  const failed = start(t, [process.execPath, ...cli, `${folder}/config.json5`], { env })
+  t.not((await failed.ended).code, 0)
+  t.match(failed.said(), /htpasswd_file/)
+  for (const secret of SECRETS) {
+    t.notOk(status.includes(secret), `health, ${secret}`)
+    t.notOk(program.said().includes(secret), `log, ${secret}`)
+    t.notOk(failed.said().includes(secret), `start, ${secret}`)
+  }
+})
+
+t.test('files that every user can change, and passwords that every user can read, are told at start', async (t) => {
+  const folder = t.testdir()
+  const [tokens, passwords] = [`${folder}/tokens`, `${folder}/htpasswd`]
+  writeFileSync(tokens, `ci ${hashOf('a')}\n`)
+  writeFileSync(passwords, `ann:${hashSync('p', 4)}\n`)
+  const identity = { tokens_file: tokens, htpasswd_file: passwords }
+  chmodSync(tokens, 0o644)
+  chmodSync(passwords, 0o640)
+  t.notMatch((await startGuarded(t, { identity })).said.text, /every user/)
+  chmodSync(tokens, 0o646)
+  chmodSync(passwords, 0o644)
+  const { said } = await startGuarded(t, { identity })
+  t.match(said.text, /warn.*every user of this machine can write tokens_file: chmod o-w/)
+  t.match(said.text, /warn.*every user of this machine can read htpasswd_file: chmod o-r/)
+})
