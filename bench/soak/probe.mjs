@@ -1,6 +1,6 @@
 // Loaded into the server by `node --import`, never a part of it: tells on the IPC channel how many objects of the transport
 // are alive after a full collection. What a call or a connection left behind shows there long before it shows in megabytes.
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { queryObjects } from 'node:v8'
 
@@ -24,5 +24,11 @@ process.on('message', async ({ id, isWhole }) => {
   const liveBytes = heapUsed + external
   process.send?.({ id, residentBytes, liveBytes, descriptors, calls, streams, connections, cpuMicros: user + system })
 })
+// How long the main thread has waited for a processor since it began, by the kernel: what came late while it did nothing else
+// is no fault of the server's.
+setInterval(() => {
+  const [, waitedNs] = readFileSync('/proc/self/schedstat', 'utf8').split(' ').map(Number)
+  process.send?.({ atMs: Date.now(), waitedMs: waitedNs / 1e6 })
+}, 500).unref()
 // The channel alone does not keep a server that has stopped alive.
 process.channel?.unref()

@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { LATE, within } from '../../src/base/work/deadline.js'
 import { memoryPlace } from '../server/place.js'
 import { root, temporaryFolder } from '../server/process.js'
+import { isStarved, type Waited } from './starved.js'
 
 const probe = new URL('probe.mjs', import.meta.url).href
 
@@ -25,6 +27,12 @@ export interface WholeSample extends Sample {
   readonly streams: number
   readonly connections: number
 }
+
+interface Report extends WholeSample {
+  readonly id: number
+}
+
+const MAX_SAMPLE_MS = 120_000
 
 /** Stores so small that they are full within minutes: until then memory grows with what they know of their entries. */
 const MAX_CAS_BYTES = 128 << 20
@@ -61,6 +69,8 @@ export class SoakedServer {
   /** What it said of failures of its own: lines of its log. */
   readonly errors: string[] = []
   readonly #child: ChildProcess
+  readonly #waited: Waited[] = []
+  readonly #asking = new Map<number, (report: Report) => void>()
   #asked = 0
 
   private constructor(
@@ -68,6 +78,15 @@ export class SoakedServer {
     readonly port: number,
   ) {
     this.#child = child
+    child.on('message', (message: Waited | Report) => {
+      if ('waitedMs' in message) this.#waited.push(message)
+      else this.#asking.get(message.id)?.(message)
+    })
+  }
+
+  /** Those of its errors that tell of nothing but a machine that had no processor for it. */
+  get starved(): readonly string[] {
+    return this.errors.filter((line) => isStarved(line, this.#waited))
   }
 
   static async start(): Promise<SoakedServer> {
@@ -108,11 +127,10 @@ export class SoakedServer {
   async #sample(isWhole: boolean): Promise<WholeSample> {
     const id = this.#asked++
     this.#child.send({ id, isWhole })
-    const signal = AbortSignal.timeout(60_000)
-    for (;;) {
-      const [report] = (await once(this.#child, 'message', { signal })) as [WholeSample & { readonly id: number }]
-      if (report.id === id) return report
-    }
+    const report = await within(MAX_SAMPLE_MS, new Promise<Report>((resolve) => this.#asking.set(id, resolve)))
+    this.#asking.delete(id)
+    if (report === LATE) throw new Error(`the server did not tell of itself within ${MAX_SAMPLE_MS / 1000} s`)
+    return report
   }
 
   /** Resolves with how long it took to end: what waits for calls under way takes long. */
