@@ -10,6 +10,8 @@ export interface Limit {
   readonly name: string
   /** Without `bare` the limit runs in this process: SHA-256, file operations, spawns. */
   readonly usesBare: boolean
+  /** Takes the place of the bare server: remexec with another configuration, set up as the one that is measured. */
+  readonly configure?: RateCase['configure']
   run(bare: Server, requests: number, ready: () => Promise<void>): Promise<LoadResult>
 }
 

@@ -7,6 +7,7 @@ import { findMissingCases } from './cases/find-missing.js'
 import { memoryCases } from './cases/memory.js'
 import { noOpCases } from './cases/no-op.js'
 import { readCases } from './cases/read.js'
+import { securedCases } from './cases/secured.js'
 import { sessionCases } from './cases/session.js'
 import { startUpCases } from './cases/start-up.js'
 import { storeKindCases } from './cases/store-kinds.js'
@@ -23,6 +24,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...writeCases(),
   ...readCases(),
   ...streamCases(),
+  ...securedCases(),
   ...sessionCases(clients),
   ...noOpCases(),
   ...trueCases(),

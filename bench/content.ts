@@ -61,7 +61,7 @@ const batches = (blobs: Iterable<Buffer>): Buffer[][] => {
 /** Puts small blobs in place, outside of what is measured. */
 export const store = async (server: Server, blobs: Iterable<Buffer>): Promise<void> => {
   const requests = batches(blobs).map((batch) => batchUpdate(server, batch))
-  await each(server.address, requests, { concurrency: 4, check: checkBatch })
+  await each(server, requests, { concurrency: 4, check: checkBatch })
 }
 
 const prefix = (instanceName: string): string => (instanceName === '' ? '' : `${instanceName}/`)

@@ -35,7 +35,7 @@ export const ask = ({ instanceName }: Pick<Server, 'instanceName'>, blobDigests:
 /** Throws unless the server knows what it has and what it has not. */
 export const checkAnswers = async (server: Server, present: Digest): Promise<void> => {
   const absent = absentDigest()
-  await each(server.address, [ask(server, [present, absent])], {
+  await each(server, [ask(server, [present, absent])], {
     concurrency: 1,
     check: (message) => {
       const missing = findResponse.decode(message).missingBlobDigests.map(({ hash }) => hash)

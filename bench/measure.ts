@@ -72,11 +72,11 @@ export const serverContender = (name: string, subject: RateCase, server: Server,
   run: (requests, ready) => subject.run(server, requests, ready),
 })
 
-export const limitContender = (limit: Limit, bare: Server): Contender => ({
+export const limitContender = (limit: Limit, subject: RateCase, bare: Server): Contender => ({
   name: limit.name,
   meter: limit.usesBare ? bare : ownMeter,
   isGuest: false,
-  setUp: async () => {},
+  setUp: async () => (limit.configure === undefined ? undefined : subject.setUp?.(bare)),
   run: (requests, ready) => limit.run(bare, requests, ready),
 })
 

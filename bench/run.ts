@@ -1,6 +1,7 @@
 import type { BenchOptions } from './arguments.js'
 import type { EventCase, Observation, RateCase } from './case.js'
 import { type Contender, type Figures, limitContender, measure, serverContender } from './measure.js'
+import { clientTls } from './server/certificates.js'
 import { benchConfig } from './server/config.js'
 import {
   remoteServer,
@@ -60,8 +61,12 @@ export class Run {
       return [...contenders, serverContender('baseline', subject, baseline, true)]
     }
     for (const limit of subject.limits) {
-      const bare = await this.#once('bare', () => startBare(profileFolder))
-      contenders.push(limitContender(limit, bare))
+      const { configure } = limit
+      const bare =
+        configure === undefined
+          ? await this.#once('bare', () => startBare(profileFolder))
+          : await this.#own({ ...subject, configure }, { profileFolder })
+      contenders.push(limitContender(limit, subject, bare))
     }
     return contenders
   }
@@ -72,7 +77,7 @@ export class Run {
     return this.#once(key, () =>
       configure === undefined && configPath !== undefined
         ? startConfigured(configPath, start)
-        : startRemexec(configure ?? benchConfig, { ...start, place }),
+        : startRemexec(configure ?? benchConfig, { ...start, place, tls: clientTls }),
     )
   }
 

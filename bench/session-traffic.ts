@@ -110,7 +110,7 @@ export const replay = async (
       server,
       queue.flatMap(({ outputs }) => outputs),
     )
-  const connections = await Promise.all(Array.from({ length: clients }, () => Connection.open(server.address)))
+  const connections = await Promise.all(Array.from({ length: clients }, () => Connection.open(server)))
   const seen: Seen = { latenciesMs: [], executions: [], received: 0 }
   const client = async (connection: Connection): Promise<void> => {
     for (let traffic = queue.pop(); traffic !== undefined; traffic = queue.pop()) {

@@ -54,8 +54,7 @@ const getActionResult = ({ name, isHit, isInlined, configure, headers }: Variant
     const isWhole = outputFiles[0]?.contents.equals(output) === true && stdoutRaw.equals(stdout)
     if (outputFiles.length !== 1 || (isInlined && !isWhole)) throw new Error('another result came than was stored')
   }
-  const run = (server: Server, requests: number) =>
-    repeat(server.address, ask(server), { requests, concurrency: CONCURRENCY })
+  const run = (server: Server, requests: number) => repeat(server, ask(server), { requests, concurrency: CONCURRENCY })
   return {
     kind: 'rate',
     name,
@@ -66,9 +65,9 @@ const getActionResult = ({ name, isHit, isInlined, configure, headers }: Variant
     setUp: async (server) => {
       if (isHit) {
         if (configure === undefined) await store(server, [output, stdout])
-        await each(server.address, [put(server)], { concurrency: 1 })
+        await each(server, [put(server)], { concurrency: 1 })
       }
-      await each(server.address, [ask(server)], { concurrency: 1, check })
+      await each(server, [ask(server)], { concurrency: 1, check })
     },
     run,
     limits: [{ name: 'bare handler', usesBare: true, run }],

@@ -20,7 +20,7 @@ const CONCURRENCY = 4
 const update = (place?: Place): RateCase => {
   const run = (server: Server, requests: number) => {
     const calls = Array.from({ length: requests }, () => batchUpdate(server, randomBlobs(BLOBS, BLOB_BYTES)))
-    return each(server.address, calls, { concurrency: CONCURRENCY, check: checkBatch })
+    return each(server, calls, { concurrency: CONCURRENCY, check: checkBatch })
   }
   const sample = () => randomBlobs(BLOBS, BLOB_BYTES)
   return {
@@ -50,8 +50,7 @@ const read = (): RateCase => {
     const isWhole = blobs.every((blob) => responses.some(({ data }) => data.equals(blob)))
     if (!isWhole) throw new Error('not every blob came back')
   }
-  const run = (server: Server, requests: number) =>
-    repeat(server.address, ask(server), { requests, concurrency: CONCURRENCY })
+  const run = (server: Server, requests: number) => repeat(server, ask(server), { requests, concurrency: CONCURRENCY })
   return {
     kind: 'rate',
     name: 'BatchReadBlobs of 4 KiB',
@@ -60,7 +59,7 @@ const read = (): RateCase => {
     requests: { least: 8, most: 2_000 },
     setUp: async (server) => {
       await store(server, blobs)
-      await each(server.address, [ask(server)], { concurrency: 1, check })
+      await each(server, [ask(server)], { concurrency: 1, check })
     },
     run,
     limits: [{ name: 'bare handler', usesBare: true, run }],

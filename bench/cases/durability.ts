@@ -21,7 +21,7 @@ const workloads: readonly Workload[] = [
     unitsPerRequest: BLOBS,
     run: (server) => {
       const calls = Array.from({ length: BATCHES }, () => batchUpdate(server, randomBlobs(BLOBS, 4 * KIB)))
-      return each(server.address, calls, { concurrency: 4, check: checkBatch })
+      return each(server, calls, { concurrency: 4, check: checkBatch })
     },
   },
   {
@@ -29,7 +29,7 @@ const workloads: readonly Workload[] = [
     unitsPerRequest: 1,
     run: (server) => {
       const calls = randomBlobs(WRITES, MIB).map((blob) => write(server, blob))
-      return each(server.address, calls, { concurrency: 8, check: checkWrite(MIB) })
+      return each(server, calls, { concurrency: 8, check: checkWrite(MIB) })
     },
   },
 ]

@@ -17,7 +17,7 @@ const MOST_WAIT_MS = 120_000
 
 /** Small questions without a pause; how long each took. */
 const loadFor = async (server: ServerProcess, durationMs: number): Promise<number[]> => {
-  const connection = await Connection.open(server.address)
+  const connection = await Connection.open(server)
   const question = prepare(ask(server, [absentDigest()]))
   const endMs = performance.now() + durationMs
   const latenciesMs: number[] = []

@@ -43,8 +43,7 @@ const findMissing = (count: number, shape: Shape, spread = ONE_CONNECTION): Rate
       throw new Error(`${missing.size} of ${count} are missing, expected the ${absent.length} that are`)
     }
   }
-  const run = (server: Server, requests: number) =>
-    repeat(server.address, ask(server), { requests, concurrency, connections })
+  const run = (server: Server, requests: number) => repeat(server, ask(server), { requests, concurrency, connections })
   return {
     kind: 'rate',
     name: `FindMissingBlobs(${count})${shape === 'present' ? '' : ` ${shape}`}${streams}`,
@@ -56,7 +55,7 @@ const findMissing = (count: number, shape: Shape, spread = ONE_CONNECTION): Rate
         server,
         blobs.filter((_, index) => isPresent(shape, index)),
       )
-      await each(server.address, [ask(server)], { concurrency: 1, check })
+      await each(server, [ask(server)], { concurrency: 1, check })
     },
     run,
     limits: [{ name: 'bare handler', usesBare: true, run }],

@@ -20,7 +20,7 @@ const noOp = (): RateCase => {
   const run: RateCase['run'] = async (server, requests, ready) => {
     const calls = await trueActions(server, requests)
     await ready()
-    return each(server.address, calls, { concurrency: 64, check: checkOperation })
+    return each(server, calls, { concurrency: 64, check: checkOperation })
   }
   return {
     kind: 'rate',
@@ -45,7 +45,7 @@ const cached = (): RateCase => {
   const run: RateCase['run'] = async (server, requests, ready) => {
     const call = { ...(await trueAction(server, salt)), shape: 'cached' }
     await ready()
-    return repeat(server.address, call, { requests, concurrency: 32 })
+    return repeat(server, call, { requests, concurrency: 32 })
   }
   const salt = randomBytes(8)
   return {
@@ -65,10 +65,10 @@ const cached = (): RateCase => {
         executionMetadata: { worker: 'bench' },
       }
       const put = putRequest.encode({ instanceName: server.instanceName, actionDigest, actionResult })
-      await each(server.address, [{ path: `/${REAPI}.ActionCache/UpdateActionResult`, messages: [put] }], {
+      await each(server, [{ path: `/${REAPI}.ActionCache/UpdateActionResult`, messages: [put] }], {
         concurrency: 1,
       })
-      await each(server.address, [call], { concurrency: 1, check: checkOperation })
+      await each(server, [call], { concurrency: 1, check: checkOperation })
     },
     run,
     limits: [{ name: 'bare handler', usesBare: true, run }],

@@ -56,7 +56,7 @@ export const readCase = (size: Size, isZstd: boolean): RateCase => {
   const subject = new Subject(size, isZstd)
   const form = isZstd ? ZSTD : 'blobs'
   const drive = (server: Server, digest: Digest, requests: number) =>
-    repeat(server.address, readRequestOf(server, digest, form), { requests, concurrency: size.concurrency })
+    repeat(server, readRequestOf(server, digest, form), { requests, concurrency: size.concurrency })
   return {
     kind: 'rate',
     name: `ByteStream.Read ${size.name}${isZstd ? ' zstd' : ''}`,
@@ -65,8 +65,8 @@ export const readCase = (size: Size, isZstd: boolean): RateCase => {
     requests: { least: size.least, most: size.most },
     isSlow: isZstd ? size.isSlowAsZstd : size.isSlow,
     setUp: async (server) => {
-      await each(server.address, [write(server, subject.blob)], { concurrency: 1 })
-      await each(server.address, [readRequestOf(server, subject.digest, form)], { concurrency: 1 })
+      await each(server, [write(server, subject.blob)], { concurrency: 1 })
+      await each(server, [readRequestOf(server, subject.digest, form)], { concurrency: 1 })
     },
     run: (server, requests) => drive(server, subject.digest, requests),
     limits: [

@@ -55,7 +55,7 @@ export const trueCases = (): readonly RateCase[] => [
     run: async (server, requests, ready) => {
       const calls = await trueActions(server, requests)
       await ready()
-      return each(server.address, calls, { concurrency: SPAWN_LANES, check: checkOperation })
+      return each(server, calls, { concurrency: SPAWN_LANES, check: checkOperation })
     },
     limits: [spawnLimit],
   },

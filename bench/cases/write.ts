@@ -10,7 +10,7 @@ import { freshBlob, type Size, sizes } from './sizes.js'
 const run = (size: Size, make: (server: Server) => Request, check?: (message: Buffer) => void) => {
   return (server: Server, requests: number) => {
     const calls = Array.from({ length: requests }, () => make(server))
-    return each(server.address, calls, { concurrency: size.concurrency, ...(check === undefined ? {} : { check }) })
+    return each(server, calls, { concurrency: size.concurrency, ...(check === undefined ? {} : { check }) })
   }
 }
 

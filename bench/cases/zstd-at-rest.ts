@@ -40,14 +40,14 @@ const cpuOf = async (server: ServerProcess, mib: number, work: () => Promise<unk
 const writing = async (server: ServerProcess, content: Content, wire: Wire): Promise<number> => {
   const calls = Array.from({ length: WRITES }, () => upload(server, content.fresh(), wire))
   return cpuOf(server, WRITES * SIZE_MIB, () =>
-    each(server.address, calls, { concurrency: 2, ...(wire === 'identity' ? { check: checkWrite(BYTES) } : {}) }),
+    each(server, calls, { concurrency: 2, ...(wire === 'identity' ? { check: checkWrite(BYTES) } : {}) }),
   )
 }
 
 const reading = async (server: ServerProcess, blob: Buffer, wire: Wire): Promise<number> => {
   const form = wire === 'zstd' ? 'compressed-blobs/zstd' : 'blobs'
   const request = readRequestOf(server, digestOf(blob), form)
-  return cpuOf(server, READS * SIZE_MIB, () => repeat(server.address, request, { requests: READS, concurrency: 2 }))
+  return cpuOf(server, READS * SIZE_MIB, () => repeat(server, request, { requests: READS, concurrency: 2 }))
 }
 
 type Measure = (server: ServerProcess, wire: Wire) => Promise<number>
@@ -59,8 +59,8 @@ async function* observe({ cli, profileFolder, rounds }: Builds): AsyncGenerator<
     for (const content of contents) {
       const blob = content.fresh()
       // Each server gets the blob to read as the clients whose traffic is measured send it.
-      await each(atRest.address, [upload(atRest, blob, 'zstd')], { concurrency: 1 })
-      await each(plain.address, [upload(plain, blob, 'identity')], { concurrency: 1 })
+      await each(atRest, [upload(atRest, blob, 'zstd')], { concurrency: 1 })
+      await each(plain, [upload(plain, blob, 'identity')], { concurrency: 1 })
       const measures: [string, Measure][] = [
         [`CPU of a MiB of ${content.name} written`, (server, wire) => writing(server, content, wire)],
         [`CPU of a MiB of ${content.name} read`, (server, wire) => reading(server, blob, wire)],

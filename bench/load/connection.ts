@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import * as frames from './frames.js'
 import { FLAG, FRAME, HEAD_BYTES, INITIAL_WINDOW_BYTES } from './frames.js'
 import type { Request } from './request.js'
+import type { Target } from './target.js'
 
 const STREAM_WINDOW_BYTES = 4 << 20
 const CONNECTION_WINDOW_BYTES = 2 ** 31 - 1
@@ -43,6 +46,7 @@ interface Stream {
 export class Connection {
   readonly #socket: Socket
   readonly #authority: string
+  readonly #headers: Request['headers']
   readonly #streams = new Map<number, Stream>()
   readonly #blocks = new Map<string, Buffer>()
   #nextId = 1
@@ -53,8 +57,9 @@ export class Connection {
   #isCorked = false
   #onSettings: () => void = () => {}
 
-  private constructor(authority: string, socket: Socket) {
+  private constructor({ address: authority, headers }: Target, socket: Socket) {
     this.#authority = authority
+    this.#headers = headers
     this.#socket = socket
     socket.setNoDelay(true)
     socket.on('data', (chunk) => this.#read(chunk))
@@ -65,17 +70,14 @@ export class Connection {
   }
 
   /** Resolves when the server has told its settings. */
-  static async open(address: string): Promise<Connection> {
-    const at = address.lastIndexOf(':')
-    const socket = connect(Number(address.slice(at + 1)), address.slice(0, at).replace(/^\[|\]$/g, ''))
-    await new Promise<void>((resolve, reject) => {
-      socket.once('connect', resolve)
-      socket.once('error', reject)
-    })
-    const connection = new Connection(address, socket)
+  static async open(target: Target): Promise<Connection> {
+    const { address } = target
+    const connection = new Connection(target, await socketTo(target))
     await new Promise<void>((resolve, reject) => {
       connection.#onSettings = resolve
-      socket.once('close', () => reject(new Error(`${address} closed the connection before it told its settings`)))
+      connection.#socket.once('close', () =>
+        reject(new Error(`${address} closed the connection before it told its settings`)),
+      )
     })
     return connection
   }
@@ -110,11 +112,12 @@ export class Connection {
 
   #blockOf(request: Request): Buffer {
     // Headers of a request's own are as many as requests: keeping them would be a leak.
-    if (request.headers !== undefined) return frames.headerBlock(this.#authority, request)
+    const headers = { ...this.#headers, ...request.headers }
+    if (request.headers !== undefined) return frames.headerBlock(this.#authority, { ...request, headers })
     const key = `${request.path} ${request.shape ?? ''}`
     const known = this.#blocks.get(key)
     if (known !== undefined) return known
-    const made = frames.headerBlock(this.#authority, request)
+    const made = frames.headerBlock(this.#authority, { ...request, headers })
     this.#blocks.set(key, made)
     return made
   }
@@ -235,4 +238,18 @@ export class Connection {
     for (const stream of this.#streams.values()) stream.settle(error, undefined)
     this.#streams.clear()
   }
+}
+
+const socketTo = async ({ address, tls }: Target): Promise<Socket> => {
+  const at = address.lastIndexOf(':')
+  const place = { host: address.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(address.slice(at + 1)) }
+  if (tls === undefined) {
+    const socket = connect(place)
+    await once(socket, 'connect')
+    return socket
+  }
+  const socket = connectTls({ ...place, ...tls, ALPNProtocols: ['h2'] })
+  await once(socket, 'secureConnect')
+  if (socket.alpnProtocol !== 'h2') throw new Error(`${address} does not agree on HTTP/2`)
+  return socket
 }

@@ -1,5 +1,6 @@
 import { Connection, type Prepared, prepare } from './connection.js'
 import { type LoadResult, type Request, sentBytes, unframed } from './request.js'
+import type { Target } from './target.js'
 
 export interface EachOptions {
   readonly concurrency: number
@@ -11,12 +12,12 @@ export interface EachOptions {
 
 /** Calls that all differ, which h2load cannot send. Everything is encoded before the clock starts. */
 export const each = async (
-  address: string,
+  target: Target,
   requests: readonly Request[],
   { concurrency, connections: count = 1, check }: EachOptions,
 ): Promise<LoadResult> => {
   const queue = requests.map(prepare).reverse()
-  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(address)))
+  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(target)))
   const latenciesMs: number[] = []
   let received = 0
   const answers: Buffer[] = []

@@ -5,22 +5,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Connection, IDLE_MS, prepare } from './connection.js'
 import { framed, type LoadResult, type Request, sentBytes } from './request.js'
+import type { Target } from './target.js'
 
 export interface RepeatOptions {
   readonly requests: number
   readonly concurrency: number
   /** Connections that the calls at a time are spread over. Default 1. */
   readonly connections?: number
+  /** By this process, whether there is h2load or not: it has no certificates for clients. */
+  readonly isHere?: boolean
 }
 
 /** False: the calls are made by this process, at two to three times the cost to the machine, and the table says so. */
 export const hasH2load = spawnSync('h2load', ['--version'], { stdio: 'ignore' }).status === 0
 
 /** The same call again and again. What its answer says is checked once before by the case itself, its length here. */
-export const repeat = (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> =>
-  hasH2load ? h2load(address, request, options) : repeatHere(address, request, options)
+export const repeat = (target: Target, request: Request, options: RepeatOptions): Promise<LoadResult> =>
+  hasH2load && options.isHere !== true ? h2load(target, request, options) : repeatHere(target, request, options)
 
-const h2load = async (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> => {
+const h2load = async (target: Target, request: Request, options: RepeatOptions): Promise<LoadResult> => {
+  const { address, tls, headers } = target
   const folder = mkdtempSync(join(tmpdir(), 'remexec-load-'))
   try {
     const body = join(folder, 'body')
@@ -35,14 +39,14 @@ const h2load = async (address: string, request: Request, options: RepeatOptions)
       ...['-w', '22', '-W', '24', '--log-file', log, '-d', body],
       ...['-H', 'content-type: application/grpc', '-H', 'te: trailers'],
       ...(request.shape === undefined ? [] : ['-H', `x-bench-shape: ${request.shape}`]),
-      ...Object.entries(request.headers ?? {}).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
-      `http://${address}${request.path}`,
+      ...Object.entries({ ...headers, ...request.headers }).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+      `${tls === undefined ? 'http' : 'https'}://${address}${request.path}`,
     ]
     const text = await output('h2load', args)
     const [, amount, unit] = /finished in ([\d.]+)(us|ms|s|m)/.exec(text) ?? []
     const [, succeeded] = /(\d+) succeeded/.exec(text) ?? []
     if (Number(succeeded) !== requests) throw new Error(`h2load ${request.path}: not every call succeeded\n${text}`)
-    const received = await checkLength(address, request, { text, requests })
+    const received = await checkLength(target, request, { text, requests })
     const seconds = Number(amount) * ({ us: 1e-6, ms: 1e-3, s: 1, m: 60 }[unit ?? ''] ?? Number.NaN)
     const wireBytes = { sent: sentBytes([request]), received }
     return { seconds, requests, latenciesMs: latenciesIn(readFileSync(log, 'utf8')), wireBytes }
@@ -55,14 +59,14 @@ const answerBytes = new Map<string, number>()
 
 /** Bytes of an answer. h2load sees HTTP's status only: a call that failed in gRPC shows as an answer that is too short. */
 const checkLength = async (
-  address: string,
+  target: Target,
   request: Request,
   { text, requests }: { readonly text: string; readonly requests: number },
 ): Promise<number> => {
   const hash = createHash('sha256')
   for (const message of request.messages) hash.update(message)
-  const key = `${address}${request.path} ${hash.digest('hex')}`
-  const expected = answerBytes.get(key) ?? (await answerLength(address, request))
+  const key = `${target.address}${request.path} ${hash.digest('hex')}`
+  const expected = answerBytes.get(key) ?? (await answerLength(target, request))
   answerBytes.set(key, expected)
   const [, data] = /traffic: .*\((\d+)\) data/.exec(text) ?? []
   // How a server cuts an answer into messages may differ from call to call, by five bytes each.
@@ -70,8 +74,8 @@ const checkLength = async (
   throw new Error(`h2load ${request.path}: ${data} bytes came, expected ${requests} answers of ${expected}\n${text}`)
 }
 
-const answerLength = async (address: string, request: Request): Promise<number> => {
-  const connection = await Connection.open(address)
+const answerLength = async (target: Target, request: Request): Promise<number> => {
+  const connection = await Connection.open(target)
   try {
     return (await connection.call(prepare(request))).byteCount
   } finally {
@@ -101,9 +105,9 @@ const output = (command: string, args: readonly string[]): Promise<string> =>
     )
   })
 
-const repeatHere = async (address: string, request: Request, options: RepeatOptions): Promise<LoadResult> => {
+const repeatHere = async (target: Target, request: Request, options: RepeatOptions): Promise<LoadResult> => {
   const { requests, concurrency, connections: count = 1 } = options
-  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(address)))
+  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(target)))
   const latenciesMs: number[] = []
   let left = requests
   let received = 0

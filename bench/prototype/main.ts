@@ -88,7 +88,7 @@ const start = (name: string, args: readonly string[]): Promise<Started> => {
 const measured = async ({ pid, address }: Started, subject: Subject) => {
   const { requests, concurrency, connections = 1, request, unitsPerRequest } = subject
   const before = cpuMicrosOf(pid)
-  const { seconds } = await repeat(address, request, { requests, concurrency, connections })
+  const { seconds } = await repeat({ address }, request, { requests, concurrency, connections })
   const units = requests * unitsPerRequest
   return { rate: units / seconds, cpuMicros: (cpuMicrosOf(pid) - before) / units }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { pairOf } from './certificates.js'
 
 const CAS_BYTES = 40 * 10 ** 9
 
@@ -59,17 +60,50 @@ export const uncheckedResults = (dataPath: string): object => ({
 /** Of `callersOnly`. */
 export const TOKEN = 'token-of-the-bench'
 
-/** The same for callers with a token that may read and write, by rules as a site has them. */
-export const callersOnly = (dataPath: string): object => ({
-  ...uncheckedResults(dataPath),
-  security: {
-    identity: { tokens: [{ name: 'bench', sha256: createHash('sha256').update(TOKEN).digest('hex'), groups: ['ci'] }] },
-    access: [
-      { anonymous: true, instances: ['public-*'], may: ['read_cas', 'read_ac'] },
-      { groups: ['ci'], may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute'] },
-    ],
-  },
+/** Callers with a token may read and write, by rules as a site has them. */
+const callers = {
+  identity: { tokens: [{ name: 'bench', sha256: createHash('sha256').update(TOKEN).digest('hex'), groups: ['ci'] }] },
+  access: [
+    { anonymous: true, instances: ['public-*'], may: ['read_cas', 'read_ac'] },
+    { groups: ['ci'], may: ['read_cas', 'write_cas', 'read_ac', 'write_ac', 'execute'] },
+  ],
+}
+
+/** The same as `uncheckedResults` for callers with a token. */
+export const callersOnly = (dataPath: string): object => ({ ...uncheckedResults(dataPath), security: callers })
+
+const guarded = (dataPath: string, listener: object, rest: object = {}): object => ({
+  stores: [
+    { name: 'CAS', ...filesystem(dataPath) },
+    { name: 'AC', filesystem: { content_path: `${dataPath}/ac/content`, temp_path: `${dataPath}/ac/temp` } },
+  ],
+  servers: [
+    {
+      listener: { http: { socket_address: '127.0.0.1:0', ...listener } },
+      services: {
+        cas: [{ instance_name: '', cas_store: 'CAS' }],
+        ac: [{ instance_name: '', ac_store: 'AC' }],
+      },
+    },
+  ],
+  ...rest,
 })
+
+/** One cache in four ways: for anybody, over TLS, for callers with a token, and for those who show a certificate as well. */
+export const openCache = (dataPath: string): object => guarded(dataPath, {})
+
+export const tlsCache = (dataPath: string): object => {
+  const { certFile, keyFile } = pairOf('server')
+  return guarded(dataPath, { tls: { cert_file: certFile, key_file: keyFile } })
+}
+
+export const tokenCache = (dataPath: string): object => guarded(dataPath, {}, { security: callers })
+
+export const mutualTlsTokenCache = (dataPath: string): object => {
+  const { certFile, keyFile } = pairOf('server')
+  const tls = { cert_file: certFile, key_file: keyFile, client_ca_file: pairOf('client').certFile }
+  return guarded(dataPath, { tls }, { security: callers })
+}
 
 /** Execution without a worker of its own: the worker API is the server named `workers`. */
 export const schedulingOnly = (dataPath: string): object => ({

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve as absolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { ClientTls, Target } from '../load/target.js'
 import { type Place, usualPlace } from './place.js'
 import {
   blindMeter,
@@ -19,9 +20,7 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 const probe = new URL('probe.mjs', import.meta.url).href
 
 /** Where requests go, and what they cost there. */
-export interface Server extends Meter {
-  /** `host:port`. */
-  readonly address: string
+export interface Server extends Meter, Target {
   readonly instanceName: string
   /** Every address the server told, by the name it has in the configuration. */
   readonly addresses: ReadonlyMap<string, string>
@@ -47,6 +46,8 @@ export interface StartOptions {
   readonly onLog?: (text: string) => void
   /** What the temporary folder is made in, when one is made. Default the system's. */
   readonly place?: Place | undefined
+  /** What clients of a server that speaks TLS bring. */
+  readonly tls?: () => ClientTls
   /** How many addresses the server tells before it counts as started. Default 1. */
   readonly addressCount?: number
 }
@@ -55,7 +56,7 @@ export interface StartOptions {
 const folders = new Set<string>()
 const children = new Set<ChildProcess>()
 
-const SERVING = /serving grpc:\/\/([^\s"]+)(?: server=(\S+))?/g
+const SERVING = /serving (grpcs?):\/\/([^\s"]+)(?: server=(\S+))?/g
 
 const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
   const { profileFolder, env, onLog, addressCount = 1 } = options
@@ -78,11 +79,16 @@ const start = (args: readonly string[], options: StartOptions): Promise<ServerPr
       if (addresses.size >= addressCount) return
       text += chunk
       if (!text.endsWith('\n')) return
-      for (const [, address = '', name = ''] of text.matchAll(SERVING)) addresses.set(name, address)
+      let isSecure = false
+      for (const [, scheme, address = '', name = ''] of text.matchAll(SERVING)) {
+        addresses.set(name, address)
+        isSecure ||= scheme === 'grpcs'
+      }
       const [first] = addresses.values()
       if (first === undefined || addresses.size < addressCount) return
       child.off('exit', give)
-      resolve(new OwnProcess(child, first, addresses, performance.now() - startedMs))
+      const tls = isSecure ? options.tls?.() : undefined
+      resolve(new OwnProcess(child, { address: first, tls }, addresses, performance.now() - startedMs))
     })
   })
 }
@@ -95,6 +101,8 @@ interface ProbeReport {
 
 class OwnProcess implements ServerProcess {
   readonly instanceName = ''
+  readonly address: string
+  readonly tls: ClientTls | undefined
   readonly #child: ChildProcess
   readonly #pid: number
   readonly #waiting = new Map<number, (report: ProbeReport) => void>()
@@ -103,10 +111,12 @@ class OwnProcess implements ServerProcess {
 
   constructor(
     child: ChildProcess,
-    readonly address: string,
+    { address, tls }: Target,
     readonly addresses: ReadonlyMap<string, string>,
     readonly startMs: number,
   ) {
+    this.address = address
+    this.tls = tls
     this.#child = child
     this.#pid = child.pid ?? 0
     child.on('message', (report: ProbeReport) => {
