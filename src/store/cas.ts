@@ -41,16 +41,13 @@ class Cas extends ForwardingStore {
   }
 
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    if (!entries.some(({ digest }) => digest.isEmpty)) return super.putAll(entries, call)
     const kept = entries.filter(({ digest }) => !digest.isEmpty)
-    const empty = entries.filter(({ digest }) => digest.isEmpty)
-    const [outcomes, others] = await Promise.all([
-      super.putAll(kept, call),
-      Promise.all(empty.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))),
-    ])
+    const outcomes = await super.putAll(kept, call)
+    if (kept.length === entries.length) return outcomes
     let next = 0
-    let nextEmpty = 0
-    return entries.map(({ digest }) => (digest.isEmpty ? others[nextEmpty++] : outcomes[next++]))
+    return Promise.all(
+      entries.map(({ digest, blob }) => (digest.isEmpty ? outcomeOf(this.put(digest, blob, call)) : outcomes[next++])),
+    )
   }
 
   override async remove(digest: Digest, call: Call): Promise<void> {

@@ -25,8 +25,8 @@ import { placeFile } from './files/place-file.js'
 import type { Inspection } from './inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
 import type { Shelf } from './shelf.js'
+import type { Patrol } from './upkeep/patrol.js'
 import type { Shortages } from './upkeep/shortages.js'
-import type { Upkeep } from './upkeep/upkeep.js'
 
 /** Up to here a part of a file is read while it is opened: open, read, close, and no stream that holds a descriptor. */
 const READ_AT_ONCE_BYTES = 64 * 1024
@@ -44,7 +44,7 @@ export interface FilesystemStoreParts {
   readonly smallBytes: number
   /** Set where a finished write has to survive a power loss. */
   readonly syncs: FolderSyncs | undefined
-  readonly upkeep: Upkeep
+  readonly patrol: Patrol
   readonly shortages: Shortages
 }
 
@@ -146,12 +146,12 @@ export class FilesystemStore extends BaseStore {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileError(error, 'write').message
       return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
     }
-    const { failure, hasReconciled } = this.#parts.upkeep
+    const { failure, hasGoneRound } = this.#parts.patrol
     if (failure !== undefined) {
       return { state: 'Failed', message: 'cannot read a folder of its files', error: failure }
     }
     const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
-    const state = hasReconciled ? 'Ok' : 'Initializing'
+    const state = hasGoneRound ? 'Ok' : 'Initializing'
     return { state, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 

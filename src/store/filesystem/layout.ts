@@ -73,17 +73,8 @@ export class Layout {
     return `${this.contentPath}/${folder}`
   }
 
-  /** The name of a blob's file, relative to content_path. */
-  blobName(digest: Digest, storedBytes: number): string {
-    return `${this.folderOf(digest)}/${digest.hash}-${digest.sizeBytes}-${storedBytes}`
-  }
-
-  pathOf(name: string): string {
-    return `${this.contentPath}/${name}`
-  }
-
   blobPath(digest: Digest, storedBytes: number): string {
-    return this.pathOf(this.blobName(digest, storedBytes))
+    return `${this.folderPath(this.folderOf(digest))}/${digest.hash}-${digest.sizeBytes}-${storedBytes}`
   }
 
   twinPath(digest: Digest, storedBytes: number): string {

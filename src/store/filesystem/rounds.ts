@@ -1,38 +1,47 @@
 import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/log.js'
+import type { Inspection } from './inspection.js'
+import type { Shelf } from './shelf.js'
 
-export interface RoundsOptions {
+/** What those work with who look after what a store keeps. */
+export interface UpkeepParts extends RoundsParts {
+  readonly shelf: Shelf
+  readonly inspection: Inspection
+}
+
+interface RoundsParts {
   readonly clock: Clock
-  /** How often to see whether something is to be done. */
-  readonly everyMs: number
-  /** Begins a round; undefined when there is nothing to do now. */
-  begin(): Promise<void> | undefined
-  /** Told of a round that failed. The next one comes all the same. */
-  failed(error: unknown): void
+  readonly log: Log
 }
 
 /** What a store does by itself, behind the back of every call: round after round, and never two at a time. */
-export class Rounds {
-  readonly #options: RoundsOptions
+export abstract class Rounds {
+  readonly #log: Log
+  readonly #trouble: string
   readonly #stopTimer: () => void
   #underWay: Promise<void> | undefined
   #isStopped = false
 
-  constructor(options: RoundsOptions) {
-    this.#options = options
-    this.#stopTimer = options.clock.every(options.everyMs, () => this.look())
+  /** Looks every so often whether something is to be done. `trouble` is the line of a round that failed; the next one comes all the same. */
+  constructor({ clock, log }: RoundsParts, everyMs: number, trouble: string) {
+    this.#log = log
+    this.#trouble = trouble
+    this.#stopTimer = clock.every(everyMs, () => this.look())
   }
 
+  /** Begins a round; undefined when there is nothing to do now. */
+  protected abstract round(): Promise<void> | undefined
+
   /** Whether a round under way is to leave off. */
-  get isStopped(): boolean {
+  protected get isStopped(): boolean {
     return this.#isStopped
   }
 
   /** Begins a round, unless one is under way or there is nothing to do. */
   look(): void {
     if (this.#underWay !== undefined || this.#isStopped) return
-    this.#underWay = this.#options
-      .begin()
-      ?.catch(this.#options.failed)
+    this.#underWay = this.round()
+      ?.catch((error: unknown) => this.#log.error(this.#trouble, { error }))
       .finally(() => {
         this.#underWay = undefined
       })

@@ -194,7 +194,7 @@ export class Shelf {
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
     const slot = this.index.insert(digest, storedBytes, kind === 'bytes')
     this.index.setExtra(slot, location)
-    this.records.account(location, recordBytes(kind, digest, storedBytes))
+    this.records.account(location, recordBytes({ kind, digest, storedBytes }))
     this.leases.arrived(digest, slot)
   }
 
@@ -204,7 +204,7 @@ export class Shelf {
     keepsFile: boolean,
     after?: Promise<void>,
   ): void {
-    this.records.account(location, -recordBytes(isInline ? 'bytes' : 'file', digest, storedBytes))
+    this.records.account(location, -recordBytes({ kind: isInline ? 'bytes' : 'file', digest, storedBytes }))
     if (isInline) {
       this.recent.delete(digest.key)
       return

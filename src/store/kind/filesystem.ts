@@ -13,8 +13,10 @@ import { inlineCharge, segmentBytesFor } from '../filesystem/records/room.js'
 import { Checkpoints } from '../filesystem/recover/checkpoints.js'
 import { recover } from '../filesystem/recover/recover.js'
 import { Shelf } from '../filesystem/shelf.js'
+import { Cleaner } from '../filesystem/upkeep/cleaner.js'
+import { Patrol } from '../filesystem/upkeep/patrol.js'
+import { Scrub } from '../filesystem/upkeep/scrub.js'
 import { Shortages } from '../filesystem/upkeep/shortages.js'
-import { Upkeep } from '../filesystem/upkeep/upkeep.js'
 import { BlobIndex } from '../index/blob-index.js'
 import type { BuildContext, StoreKind } from '../kind.js'
 
@@ -67,31 +69,27 @@ const start = async (
   const inspection = new Inspection(shelf, log)
   if (mayBeTorn) await inspection.lookAtAll()
   const checkpoints = new Checkpoints({ index, records, path: checkpointPath, clock, log })
-  const mayReplay = (segmentNumber: number): boolean => checkpoints.mayReplay(segmentNumber)
-  const upkeep = new Upkeep({
-    shelf,
-    inspection,
-    clock,
-    log,
-    scrubBytesPerSecond: options.scrub_bytes_per_s,
-    mayReplay,
-  })
+  const parts = { shelf, inspection, clock, log }
+  const cleaner = new Cleaner(parts, (segmentNumber) => checkpoints.mayReplay(segmentNumber))
+  const patrol = new Patrol(parts)
+  const scrub = options.scrub_bytes_per_s > 0 ? new Scrub(parts, options.scrub_bytes_per_s) : undefined
   const store = new FilesystemStore(shelf, {
     inspection,
     turns: new Turns({ atATime: concurrent, mayWait: WAITING_EACH * concurrent }),
     bufferBytes: options.read_buffer_size,
     smallBytes: options.small_blob_size,
     syncs: isSynced ? new FolderSyncs() : undefined,
-    upkeep,
+    patrol,
     shortages: new Shortages(path, { clock, log }),
   })
   shelf.eviction.start()
-  upkeep.start()
+  patrol.look()
+  scrub?.look()
   const stopExpiry = policy.max_seconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.eviction.start()) : () => {}
   resources.add(`files of ${path}`, async () => {
     stopExpiry()
     try {
-      await Promise.all([upkeep.stop(), store.close()])
+      await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), store.close()])
       await checkpoints.close()
     } finally {
       await records.close()

@@ -202,7 +202,7 @@ export class RecordLog {
       if (entry.signal?.aborted) {
         reject(cancellation(entry.signal))
       } else {
-        bytes += lengthOf(entry)
+        bytes += recordBytes(entry)
         if (bytes > roomBytes && batch.length > 0) break
         batch.push(waiting)
       }
@@ -226,8 +226,8 @@ export class RecordLog {
     }
     for (const { entry, resolve } of batch) {
       const offset = segment.endBytes
-      segment.endBytes += lengthOf(entry)
-      this.#appendedBytes += lengthOf(entry)
+      segment.endBytes += recordBytes(entry)
+      this.#appendedBytes += recordBytes(entry)
       entry.placed(locationOf(segment.number, offset))
       resolve()
     }
@@ -236,7 +236,7 @@ export class RecordLog {
   /** The active segment, or a new one when that is full. */
   async #segmentFor(entry: LogEntry): Promise<Segment> {
     const active = this.#active
-    if (active !== undefined && active.endBytes + lengthOf(entry) <= this.segmentBytes) return active
+    if (active !== undefined && active.endBytes + recordBytes(entry) <= this.segmentBytes) return active
     // A checkpoint believes every record in front of the active segment, whatever happens to the power.
     await this.sync()
     this.#active = await this.#create()
@@ -258,5 +258,3 @@ export class RecordLog {
     return segment
   }
 }
-
-const lengthOf = ({ kind, digest, storedBytes }: LogEntry): number => recordBytes(kind, digest, storedBytes)

@@ -43,8 +43,11 @@ export const headBytesOf = (digest: Digest): number => HASH_AT + hashBytesOf(dig
 const hashBytesOf = ({ function: { hexLength } }: Digest): number => hexLength / 2
 
 /** How much of a segment the record takes. */
-export const recordBytes = (kind: RecordKind, digest: Digest, storedBytes: number): number =>
-  recordBytesOf(kind, hashBytesOf(digest), storedBytes)
+export const recordBytes = ({
+  kind,
+  digest,
+  storedBytes,
+}: Pick<RecordHead, 'kind' | 'digest' | 'storedBytes'>): number => recordBytesOf(kind, hashBytesOf(digest), storedBytes)
 
 export const recordBytesOf = (kind: RecordKind, hashBytes: number, storedBytes: number): number => {
   const bytes = HASH_AT + hashBytes + (kind === 'bytes' ? storedBytes : 0)
@@ -59,9 +62,10 @@ export const encodeRecord = (
   into: Buffer,
   at: number,
   stamp: Buffer,
-  { kind, digest, storedBytes, writtenMs, checksum }: RecordHead,
+  head: RecordHead,
   bytes: Buffer | undefined,
 ): number => {
+  const { kind, digest, storedBytes, writtenMs, checksum } = head
   const headEnd = at + headBytesOf(digest)
   stamp.copy(into, at)
   into.writeUInt32LE(checksum, at + CHECKSUM_AT)
@@ -72,7 +76,7 @@ export const encodeRecord = (
   into.writeDoubleLE(writtenMs, at + WRITTEN_AT)
   into.write(digest.hash, at + HASH_AT, 'hex')
   into.writeUInt32LE(crc32(into.subarray(at + CHECKSUM_AT, headEnd)), at + HEAD_CHECKSUM_AT)
-  const length = recordBytes(kind, digest, storedBytes)
+  const length = recordBytes(head)
   const end = bytes === undefined ? headEnd : headEnd + bytes.copy(into, headEnd)
   into.fill(0, end, at + length)
   return length

@@ -34,7 +34,7 @@ export const walkRecords = async (
     let at = 0
     while (at < length) {
       const content = contentOf(view, at, segment.stamp)
-      const recordLength = content === undefined ? HEAD_BYTES_MAX : lengthOf(content)
+      const recordLength = content === undefined ? HEAD_BYTES_MAX : recordBytes(content.head)
       const isCut = at + recordLength > length
       // The rest of it comes with the next read.
       if (isCut && !isLast) break
@@ -52,5 +52,3 @@ export const walkRecords = async (
   }
   return lastEnd
 }
-
-const lengthOf = ({ head: { kind, digest, storedBytes } }: Content): number => recordBytes(kind, digest, storedBytes)

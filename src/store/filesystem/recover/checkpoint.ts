@@ -1,4 +1,4 @@
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { errnoOf } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
@@ -9,7 +9,6 @@ import type { IndexImage } from '../../index/restore.js'
 import { fileError } from '../file-error.js'
 import { syncFolder } from '../files/folder-syncs.js'
 import type { LogPosition } from '../records/record-log.js'
-import { bootWords } from './boot.js'
 import { bytesOf, fill, readSection, writeSection } from './sections.js'
 
 const MAGIC = 0x3458_4352
@@ -125,3 +124,13 @@ const chunksOf = (slotCount: number): number => Math.ceil(slotCount / CHUNK_SLOT
 /** How many words the records of a chunk take. */
 const wordsIn = (chunk: number, slotCount: number): number =>
   Math.min(CHUNK_SLOTS, slotCount - chunk * CHUNK_SLOTS) * RECORD_WORDS
+
+/** Identifies the run of the machine; all zero where the system does not tell. */
+const bootWords = async (): Promise<readonly number[]> => {
+  const text = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return ''
+    throw error
+  })
+  const id = Buffer.from(text.replaceAll('-', '').trim(), 'hex')
+  return [0, 4, 8, 12].map((at) => (id.length === 16 ? id.readInt32LE(at) : 0))
+}

@@ -24,9 +24,8 @@ export interface CheckpointsParts {
 }
 
 /** Keeps the index on disk: from time to time, when much was written, and at a clean stop. Where nothing changed, not at all. */
-export class Checkpoints {
+export class Checkpoints extends Rounds {
   readonly #parts: CheckpointsParts
-  readonly #rounds: Rounds
   #nextMs: number
   /** Of the index, as the checkpoint has it. */
   #changeCount: number
@@ -35,17 +34,11 @@ export class Checkpoints {
   #firstSegment = 0
 
   constructor(parts: CheckpointsParts) {
+    super(parts, LOOK_MS, `could not write the checkpoint ${parts.path}`)
     this.#parts = parts
     this.#changeCount = parts.index.changeCount
     this.#appendedBytes = parts.records.appendedBytes
     this.#nextMs = parts.clock.now() + PERIOD_MS
-    const { clock, log, path } = parts
-    this.#rounds = new Rounds({
-      clock,
-      everyMs: LOOK_MS,
-      begin: () => (this.#isDue() ? this.#write(false) : undefined),
-      failed: (error) => log.warn('could not write the checkpoint of a store', { path, error }),
-    })
   }
 
   /** Whether a start after this may still come upon the records of a segment. */
@@ -55,8 +48,12 @@ export class Checkpoints {
 
   /** Writes the last one. The index and the log stay as they are from now on. */
   async close(): Promise<void> {
-    await this.#rounds.stop()
+    await this.stop()
     await this.#write(true)
+  }
+
+  protected override round(): Promise<void> | undefined {
+    return this.#isDue() ? this.#write(false) : undefined
   }
 
   #isDue(): boolean {

@@ -1,48 +1,28 @@
-import type { Clock } from '../../../base/clock.js'
-import type { Log } from '../../../base/log.js'
 import { ABSENT } from '../../index/blob-index.js'
-import type { Inspection } from '../inspection.js'
 import { DEAD_SHARE_MAX } from '../records/room.js'
 import type { Segment } from '../records/segment.js'
 import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
-import { Rounds } from '../rounds.js'
-import type { Shelf } from '../shelf.js'
+import { Rounds, type UpkeepParts } from '../rounds.js'
 
 const LOOK_MS = 1000
-
-export interface CleanerParts {
-  readonly shelf: Shelf
-  readonly inspection: Inspection
-  readonly clock: Clock
-  readonly log: Log
-  /** Whether a start may still come upon the removals of a segment. */
-  mayReplay(segmentNumber: number): boolean
-}
 
 /**
  * Gives back the room of blobs that were evicted or replaced: what is needed of the segment that is needed least is written
  * again at the end of the log, then the segment goes as a whole.
  */
-export class Cleaner {
-  readonly #parts: CleanerParts
-  readonly #rounds: Rounds
+export class Cleaner extends Rounds {
+  readonly #parts: UpkeepParts
+  readonly #mayReplay: (segmentNumber: number) => boolean
 
-  constructor(parts: CleanerParts) {
+  /** `mayReplay` says whether a start may still come upon the removals of a segment. */
+  constructor(parts: UpkeepParts, mayReplay: (segmentNumber: number) => boolean) {
+    super(parts, LOOK_MS, 'could not give back room of the store')
     this.#parts = parts
-    this.#rounds = new Rounds({
-      clock: parts.clock,
-      everyMs: LOOK_MS,
-      begin: () => this.#clean(),
-      failed: (error) => parts.log.warn('could not give back room of the store', { error }),
-    })
+    this.#mayReplay = mayReplay
   }
 
-  stop(): Promise<void> {
-    return this.#rounds.stop()
-  }
-
-  async #clean(): Promise<void> {
-    for (let next = this.#next(); next !== undefined && !this.#rounds.isStopped; next = this.#next()) {
+  protected override async round(): Promise<void> {
+    for (let next = this.#next(); next !== undefined && !this.isStopped; next = this.#next()) {
       if (!(await this.#empty(next))) return
     }
   }
@@ -75,7 +55,7 @@ export class Cleaner {
 
   async #isNeeded({ number }: Segment, { head, location, isWhole }: WalkedRecord): Promise<boolean> {
     const { index, commits } = this.#parts.shelf
-    if (head.kind === 'removal') return this.#parts.mayReplay(number)
+    if (head.kind === 'removal') return this.#mayReplay(number)
     // A copy behind a record that is being written now would be taken for the newer one.
     while (commits.has(head.digest)) await commits.settled(head.digest)
     const slot = index.find(head.digest)

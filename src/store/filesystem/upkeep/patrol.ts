@@ -1,14 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import type { Clock } from '../../../base/clock.js'
 import { errnoOf } from '../../../base/errno.js'
-import type { Log } from '../../../base/log.js'
 import { ABSENT } from '../../index/blob-index.js'
 import { fileError } from '../file-error.js'
-import type { Inspection } from '../inspection.js'
 import type { BlobName } from '../layout.js'
-import { Rounds } from '../rounds.js'
-import type { Shelf } from '../shelf.js'
+import { Rounds, type UpkeepParts } from '../rounds.js'
 
 /** Names or slots between two breaths: well below a millisecond. */
 const SLICE = 500
@@ -19,38 +15,20 @@ const RETRY_MS = 5000
 /** A round takes at most this share of the time. */
 const SHARE_MAX = 1 / 50
 
-export interface PatrolParts {
-  readonly shelf: Shelf
-  readonly inspection: Inspection
-  readonly clock: Clock
-  readonly log: Log
-}
-
 /**
  * Goes through the folders of files, round after round. Files that nobody knows (their upload was not finished when the
  * server was killed) are deleted, and blobs whose file somebody deleted are forgotten. A folder that cannot be read is told
  * of and tried again, and keeps nothing else from going on.
  */
-export class Patrol {
-  readonly #parts: PatrolParts
-  readonly #rounds: Rounds
+export class Patrol extends Rounds {
+  readonly #parts: UpkeepParts
   #nextMs = 0
   #failure: string | undefined
   #hasGoneRound = false
 
-  constructor(parts: PatrolParts) {
-    const { clock, log } = parts
+  constructor(parts: UpkeepParts) {
+    super(parts, RETRY_MS, 'could not look after the files of a store')
     this.#parts = parts
-    this.#rounds = new Rounds({
-      clock,
-      everyMs: RETRY_MS,
-      begin: () => (clock.now() < this.#nextMs ? undefined : this.#goRound()),
-      failed: (error) => log.error('could not look after the files of a store', { error }),
-    })
-  }
-
-  start(): void {
-    this.#rounds.look()
   }
 
   /** Why a folder could not be read in the last round; undefined when all could. */
@@ -63,8 +41,8 @@ export class Patrol {
     return this.#hasGoneRound
   }
 
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+  protected override round(): Promise<void> | undefined {
+    return this.#parts.clock.now() < this.#nextMs ? undefined : this.#goRound()
   }
 
   async #goRound(): Promise<void> {
@@ -78,7 +56,7 @@ export class Patrol {
       failure ??= fileError(error, 'look for the files of the store').message
     }
     for (const name of await shelf.layout.folders(fail)) {
-      if (this.#rounds.isStopped) return
+      if (this.isStopped) return
       await this.#goThrough(name, seen).catch(fail)
     }
     await this.#lookForUnseen(seen)
@@ -98,7 +76,7 @@ export class Patrol {
       const blob = layout.parse(folder, name)
       if (blob !== undefined) this.#meet(blob, seen)
       if (at % SLICE === SLICE - 1) await setImmediate()
-      if (this.#rounds.isStopped) return
+      if (this.isStopped) return
     }
   }
 
@@ -118,7 +96,7 @@ export class Patrol {
   async #lookForUnseen(seen: Uint8Array): Promise<void> {
     const { shelf, inspection } = this.#parts
     for (const slot of shelf.index.slots()) {
-      if (this.#rounds.isStopped) return
+      if (this.isStopped) return
       if (slot % SLICE === SLICE - 1) await setImmediate()
       if (!shelf.index.isInline(slot) && seen[slot] !== 1) await inspection.look(shelf.at(slot))
     }
