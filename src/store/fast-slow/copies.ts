@@ -1,9 +1,10 @@
 import { type Call, cancellation } from '../../base/call.js'
 import { Code, type StatusError } from '../../base/status-error.js'
+import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Copy, type CopyTiers } from './copy.js'
 
-/** Copies under way at a time: with what each keeps in memory at most 128 MiB. */
+/** Copies under way at a time: with what each keeps in memory at most 128 MiB, twice that where all are read compressed. */
 export const COPIES_MAX = 32
 
 /** The copies under way from slow to fast, one a digest. */
@@ -21,10 +22,10 @@ export class Copies {
    * The copy of a blob, begun if there is none. Undefined when as many as may be are under way, or when the one under way
    * brings what was replaced meanwhile.
    */
-  of(digest: Digest, call: Call): Copy | undefined {
+  of(digest: Digest, call: Call, wantedAs?: CompressorName): Copy | undefined {
     const underWay = this.#underWay.get(digest.key)
     if (underWay !== undefined) return underWay.isCurrent ? underWay : undefined
-    return this.#underWay.size < COPIES_MAX ? this.#begin(digest, call) : undefined
+    return this.#underWay.size < COPIES_MAX ? this.#begin(digest, call, wantedAs) : undefined
   }
 
   /** Resolves once fast has the blob; rejects with NOT_FOUND when slow has not, and with why fast did not take it. */
@@ -52,8 +53,8 @@ export class Copies {
     await Promise.all(copies.map(({ over }) => over))
   }
 
-  #begin(digest: Digest, call: Call): Copy {
-    const copy = new Copy(digest, this.#tiers, call)
+  #begin(digest: Digest, call: Call, wantedAs: CompressorName | undefined): Copy {
+    const copy = new Copy(digest, this.#tiers, call, wantedAs)
     this.#underWay.set(digest.key, copy)
     void copy.over.then((failure) => {
       this.#underWay.delete(digest.key)

@@ -1,11 +1,12 @@
+import { crc32 } from 'node:zlib'
 import { StatusError } from '../../base/status-error.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import { join } from '../../stream/join.js'
-import { type Loop, sourceOf } from '../../stream/loop.js'
+import { Loop, sourceOf } from '../../stream/loop.js'
 import type { Window } from './window.js'
 
-/** Opens the blob from a position on, past the copy. */
-type OpenRest = (position: number, signal: AbortSignal) => Promise<Blob>
+/** Opens the blob from a position on, past the copy. `checksum` is the CRC-32 of the bytes in front of it. */
+export type OpenRest = (position: number, signal: AbortSignal, checksum: number) => Promise<Blob>
 
 /**
  * One reader of a copy under way. While it keeps up it gets the copy's bytes; one that lags behind what the copy still has
@@ -14,14 +15,16 @@ type OpenRest = (position: number, signal: AbortSignal) => Promise<Blob>
 export const copyReader = (window: Window, openRest: OpenRest): Loop =>
   sourceOf(async function* (signal) {
     signal.addEventListener('abort', () => window.wake(), { once: true })
+    let checksum = 0
     for (let position = 0; !signal.aborted; ) {
       const bytes = window.at(position)
       if (bytes === 'over') return
       if (bytes instanceof StatusError) throw bytes
-      if (bytes === 'gone') return yield* chunksOf(await openRest(position, signal), signal)
+      if (bytes === 'gone') return yield* chunksOf(await openRest(position, signal, checksum), signal)
       if (bytes === 'later') await window.news()
       else {
         position += bytes.length
+        checksum = crc32(bytes, checksum)
         yield bytes
       }
     }
@@ -36,3 +39,19 @@ export async function* chunksOf(blob: Blob, signal: AbortSignal): AsyncGenerator
   yield* path[path.length - 1] as AsyncIterable<Buffer>
   await done
 }
+
+/** Leaves out what a reader has had, which must be the same bytes: an encoding of a blob may be another one by now. */
+export const behind = (position: number, checksum: number): Loop =>
+  new Loop(async function* (input) {
+    let skippedBytes = 0
+    let found = 0
+    for await (const chunk of input) {
+      const skipped = chunk.subarray(0, position - skippedBytes)
+      skippedBytes += skipped.length
+      found = crc32(skipped, found)
+      if (skippedBytes === position && found !== checksum) throw new StatusError('UNAVAILABLE', REPLACED)
+      yield chunk.subarray(skipped.length)
+    }
+  })
+
+const REPLACED = 'the blob was uploaded again, compressed otherwise, while it was read: read it again'

@@ -10,7 +10,7 @@ import { WHOLE } from '../../stream/path.js'
 import type { PendingCheck } from '../../stream/verify.js'
 import { VerifyDecoded } from '../../stream/verify-decoded.js'
 import { outcomeOf, type Store } from '../store.js'
-import { copyReader } from './copy-reader.js'
+import { behind, copyReader, type OpenRest } from './copy-reader.js'
 import { WINDOW_BYTES, Window } from './window.js'
 
 export interface CopyTiers {
@@ -37,15 +37,17 @@ export class Copy {
   readonly #call: Call
   readonly #abort = new AbortController()
   readonly #window = new Window()
+  /** As fast gets them, where that is what the reader wants who began the copy. */
+  #encoded: { readonly encoding: CompressorName; readonly window: Window } | undefined
   #bytes: Buffer | undefined
   #isOutdated = false
   #isShared = true
 
-  constructor(digest: Digest, tiers: CopyTiers, call: Call) {
+  constructor(digest: Digest, tiers: CopyTiers, call: Call, readAs: CompressorName | undefined) {
     this.#digest = digest
     this.#tiers = tiers
     this.#call = callWith(call, { signal: this.#abort.signal })
-    const opening = this.#open()
+    const opening = this.#open(readAs)
     this.opened = opening.then(() => {})
     // Those who wait for it hear of it; there may be none.
     this.opened.catch(() => {})
@@ -67,9 +69,11 @@ export class Copy {
   }
 
   /** For one who waited for `opened`. Undefined when there is nothing to share, and slow has to be asked. */
-  read(call: Call): Blob | undefined {
+  read(call: Call, wantedAs: CompressorName | undefined): Blob | undefined {
     if (!this.#isShared) return undefined
     if (this.#bytes !== undefined) return this.#known(Blob.ofBytes(this.#bytes))
+    if (this.#encoded !== undefined && this.#encoded.encoding === wantedAs)
+      return this.#readEncoded(this.#encoded, call)
     const openRest = (position: number, signal: AbortSignal): Promise<Blob> =>
       this.#openRest(position, callWith(call, { signal }))
     const blob = Blob.ofPath([copyReader(this.#window, openRest)])
@@ -77,14 +81,24 @@ export class Copy {
     return blob.checkedAs(this.#digest, { fault: 'backend' })
   }
 
+  /** As it is kept. Of that nobody can ask for the middle: who goes on by itself reads what it has had once more. */
+  #readEncoded({ encoding, window }: { encoding: CompressorName; window: Window }, call: Call): Blob {
+    const openRest: OpenRest = async (position, signal, checksum) => {
+      const range = { ...WHOLE, wantedAs: encoding }
+      const blob = await this.#tiers.slow.get(this.#digest, range, callWith(call, { signal }))
+      return blob.as(encoding).through({ stream: () => behind(position, checksum) })
+    }
+    return Blob.ofPath([copyReader(window, openRest)], { encoding }).as('IDENTITY', this.#digest.sizeBytes)
+  }
+
   /** What goes to fast. */
-  async #open(): Promise<Blob> {
+  async #open(readAs: CompressorName | undefined): Promise<Blob> {
     const [wantedAs] = this.#tiers.fast.properties.encodings
     const blob = await this.#tiers.slow.get(this.#digest, { ...WHOLE, wantedAs }, this.#call)
     if (!this.#digest.describesContent) return this.#openKeyed(blob)
     const isSmall = this.#digest.sizeBytes <= SMALL_BYTES
     const encoding = isSmall ? undefined : this.#tiers.fast.properties.encodings.find((common) => blob.isIn(common))
-    const opened = encoding === undefined ? await this.#openPlain(blob) : this.#openEncoded(blob, encoding)
+    const opened = encoding === undefined ? await this.#openPlain(blob) : this.#openEncoded(blob, encoding, readAs)
     return opened.knownAs(this.#digest)
   }
 
@@ -103,10 +117,13 @@ export class Copy {
   }
 
   /** As both tiers keep it, so that nobody encodes it again. It is decoded for the readers, and to look. */
-  #openEncoded(blob: Blob, encoding: CompressorName): Blob {
+  #openEncoded(blob: Blob, encoding: CompressorName, readAs: CompressorName | undefined): Blob {
     const content = [observed(this.#window), new Drain()] as const
     const check = new VerifyDecoded(this.#digest, encoding, this.#check, content)
-    return Blob.ofPath([...blob.as(encoding).path(), check], { encoding }).as('IDENTITY', this.#digest.sizeBytes)
+    if (readAs === encoding) this.#encoded = { encoding, window: new Window() }
+    const shown = this.#encoded === undefined ? [] : [observed(this.#encoded.window)]
+    const path = [...blob.as(encoding).path(), check, ...shown] as const
+    return Blob.ofPath(path, { encoding }).as('IDENTITY', this.#digest.sizeBytes)
   }
 
   /**
@@ -131,7 +148,7 @@ export class Copy {
     try {
       const blob = await opening
       const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, blob, this.#call))
-      if (failure !== undefined) this.#window.end(failure)
+      if (failure !== undefined) for (const window of [this.#window, this.#encoded?.window]) window?.end(failure)
       if (this.#isOutdated) await this.#tiers.fast.remove(this.#digest, internalCall({ log: this.#call.log }))
       return failure
     } catch (error) {

@@ -152,9 +152,9 @@ class FastSlowStore extends BaseStore {
   }
 
   async #fromSlow(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const copy = this.#isCopied(digest, range) ? this.#copies.of(digest, call) : undefined
+    const copy = this.#isCopied(digest, range) ? this.#copies.of(digest, call, range.wantedAs) : undefined
     if (copy !== undefined) await unlessAborted(copy.opened, call.signal)
-    return copy?.read(call) ?? this.#slow.get(digest, range, call)
+    return copy?.read(call, range.wantedAs) ?? this.#slow.get(digest, range, call)
   }
 
   /** What fast has, or undefined when slow has to be asked: a broken cache is a miss, also when it breaks in the middle. */

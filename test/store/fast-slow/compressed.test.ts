@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import t from 'tap'
 import type { FastSlowOptions } from '../../../src/config/config.js'
 import { asCas } from '../../../src/store/cas.js'
@@ -25,6 +26,9 @@ const digest = digestOf(bytes)
 // Not what the store would make of the blob: one frame, not several.
 const made = zstdCompress(bytes)
 const wrong = zstdCompress(bytesOf(3_000_000, 'wrong'))
+
+const frames = (content: Buffer, bytesEach: number): Buffer =>
+  Buffer.concat(cut(content, [bytesEach]).map((part) => zstdCompress(part)))
 
 const shapes = {
   'plain over zstd': async () => [await memoryStore(), await zstdMemory(), {}],
@@ -81,12 +85,44 @@ t.test('a compressed read fills a fast store that keeps blobs compressed too', a
   t.ok((await wire(store, digest)).equals(kept), 'from fast, as it is kept there')
 })
 
+t.test('the first who reads what both tiers keep compressed gets it as it is kept, lagging or not', async (t) => {
+  const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+  const store = await tiers(fast, slow)
+  const large = bytesOf(24_000_000, 'large')
+  const largeDigest = digestOf(large)
+  const largeMade = frames(large, 6_000_000)
+  await upload(slow, largeDigest, largeMade)
+  const range = { ...WHOLE, wantedAs: 'ZSTD' } as const
+  const [quick, lagging] = [await store.get(largeDigest, range, call), await store.get(largeDigest, range, call)]
+  t.ok((await quick.as('ZSTD').bytes(1e9, call)).equals(largeMade), 'one that keeps up')
+  await until(() => isPresent(fast, largeDigest))
+  t.ok((await lagging.as('ZSTD').bytes(1e9, call)).equals(largeMade), 'one that begins when the copy is over')
+})
+
+t.test('who lags behind does not go on in another compression of the blob', async (t) => {
+  const [fast, slow] = [await zstdMemory(), await zstdMemory()]
+  const store = await tiers(fast, slow)
+  const large = bytesOf(24_000_000, 'large')
+  const largeDigest = digestOf(large)
+  await upload(slow, largeDigest, frames(large, 6_000_000))
+  const lagging = (await store.get(largeDigest, { ...WHOLE, wantedAs: 'ZSTD' }, call)).as('ZSTD').path()
+  const [source] = lagging
+  const [first] = await once(source, 'data')
+  source.pause()
+  t.ok(first.length > 0)
+  await until(() => isPresent(fast, largeDigest))
+  await upload(slow, largeDigest, frames(large, 1_000_000))
+  source.resume()
+  const [error] = await once(source, 'error').catch((thrown: unknown) => [thrown])
+  t.match(error, { message: /uploaded again/ })
+})
+
 t.test('what both tiers keep compressed is copied as it is, and read plain meanwhile', async (t) => {
   const [fast, slow] = [await zstdMemory(), await zstdMemory()]
   const store = await tiers(fast, slow)
   const large = bytesOf(12_000_000, 'large')
   const largeDigest = digestOf(large)
-  const largeMade = Buffer.concat(cut(large, [6_000_000]).map((part) => zstdCompress(part)))
+  const largeMade = frames(large, 6_000_000)
   await upload(slow, largeDigest, largeMade)
   const lagging = await store.get(largeDigest, WHOLE, call)
   t.ok((await get(store, largeDigest)).equals(large), 'one that keeps up')
