@@ -6,7 +6,7 @@ import type { Digest } from '../../reapi/digest.js'
 import { type BlobName, blobDigest, parseReadName } from '../../reapi/resource-name.js'
 import { allBytes, shortened } from '../../store/content/read-blob.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { streamsOf } from '../../stream/blob/form.js'
+import { type BlobForm, streamsOf } from '../../stream/blob/form.js'
 import { compressionOf } from '../../stream/compression/compression.js'
 import { join } from '../../stream/join.js'
 import type { Range } from '../../stream/path.js'
@@ -36,22 +36,14 @@ export const read =
   }
 
 const sendPlain = async (blob: Blob, digest: Digest, range: Range, sending: Sending): Promise<void> => {
-  const { responses, maxChunkBytes, call } = sending
+  const { maxChunkBytes, call } = sending
   const expectedBytes = Math.min(digest.sizeBytes - range.offset, range.limit)
   if (expectedBytes <= maxChunkBytes) {
     await sendBytes(await allBytes(blob, digest, range, call), sending)
     return
   }
-  const onShort = (sentBytes: number): StatusError | undefined =>
-    sentBytes < expectedBytes ? shortened(digest, range.offset + sentBytes) : undefined
-  const form = await blob.take()
-  if (form.kind === 'path' || form.kind === 'feed') {
-    await join([...streamsOf(form), new ResponseSink(responses, maxChunkBytes, onShort)], call.signal)
-    return
-  }
-  const sentBytes = form.kind === 'file' ? await sendFile(form.file, sending) : await sendBytes(form.bytes, sending)
-  const short = onShort(sentBytes)
-  if (short !== undefined) throw short
+  const sentBytes = await sendForm(await blob.take(), sending)
+  if (sentBytes < expectedBytes) throw shortened(digest, range.offset + sentBytes)
 }
 
 /** As it is kept where the CAS keeps it so, else compressed: at once where that is quick enough. */
@@ -62,13 +54,20 @@ const sendCompressed = async (
   { name }: Compressor,
   sending: Sending,
 ): Promise<void> => {
-  const { responses, maxChunkBytes, call } = sending
+  const { call } = sending
   const isKept = blob.isIn(name)
   const isSmall = !isKept && digest.sizeBytes <= compressionOf({ name }).atOnceBytes
   const plain = isSmall ? Blob.ofBytes(await allBytes(blob, digest, range, call)) : blob
-  const form = await plain.as(name).take()
-  if (form.kind === 'bytes') await sendBytes(form.bytes, sending)
-  else await join([...streamsOf(form), new ResponseSink(responses, maxChunkBytes)], call.signal)
+  await sendForm(await plain.as(name).take(), sending)
+}
+
+/** Answers how many bytes there were. */
+const sendForm = async (form: BlobForm, sending: Sending): Promise<number> => {
+  if (form.kind === 'file') return sendFile(form.file, sending)
+  if (form.kind === 'bytes') return sendBytes(form.bytes, sending)
+  const sink = new ResponseSink(sending.responses, sending.maxChunkBytes)
+  await join([...streamsOf(form), sink], sending.call.signal)
+  return sink.sentBytes
 }
 
 const sendBytes = async (bytes: Buffer, { responses, maxChunkBytes }: Sending): Promise<number> => {

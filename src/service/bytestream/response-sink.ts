@@ -1,5 +1,4 @@
 import { Writable } from 'node:stream'
-import type { StatusError } from '../../base/status-error.js'
 import { whenRoom } from '../send.js'
 
 type Callback = (error?: Error | null) => void
@@ -8,16 +7,17 @@ type Callback = (error?: Error | null) => void
 export class ResponseSink extends Writable {
   readonly #responses: Writable
   readonly #maxChunkBytes: number
-  readonly #onShort: ((sentBytes: number) => StatusError | undefined) | undefined
   #sentBytes = 0
 
-  /** `onShort` is asked at the end whether that was too little. */
-  constructor(responses: Writable, maxChunkBytes: number, onShort?: (sentBytes: number) => StatusError | undefined) {
+  constructor(responses: Writable, maxChunkBytes: number) {
     // Nothing waits here: what a stalled client holds is in the stage before and in the transport.
     super({ highWaterMark: 1 })
     this.#responses = responses
     this.#maxChunkBytes = maxChunkBytes
-    this.#onShort = onShort
+  }
+
+  get sentBytes(): number {
+    return this.#sentBytes
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: Callback): void {
@@ -29,9 +29,5 @@ export class ResponseSink extends Writable {
     }
     if (hasRoom && !this.#responses.destroyed) callback()
     else whenRoom(this.#responses, callback)
-  }
-
-  override _final(callback: Callback): void {
-    callback(this.#onShort?.(this.#sentBytes) ?? null)
   }
 }

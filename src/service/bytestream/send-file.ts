@@ -1,7 +1,7 @@
 import type { Call } from '../../base/call.js'
 import { LARGE_BYTES, type LentBuffer, lendBuffer } from '../../base/lent-buffers.js'
 import type { Responses } from '../../base/rpc.js'
-import type { BlobFile } from '../../stream/blob/form.js'
+import type { BlobFile } from '../../stream/blob/file.js'
 
 /** Where a blob is sent, in messages of at most so many bytes. */
 export interface Sending {

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream'
 import type { Call } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { type BlobFile, streamsOf } from '../../stream/blob/form.js'
+import type { BlobFile } from '../../stream/blob/file.js'
+import { streamsOf } from '../../stream/blob/form.js'
 import { join } from '../../stream/join.js'
 import { discard, type ReadPath, STAGE_BYTES } from '../../stream/path.js'
 import { chunksOf } from './copy-reader.js'
@@ -114,6 +115,10 @@ class GoingOnFile implements BlobFile {
     return this.#file.sizeBytes
   }
 
+  get bufferBytes(): number {
+    return this.#file.bufferBytes
+  }
+
   async read(into: Buffer, position: number): Promise<number> {
     if (this.#chunks !== undefined && position === this.#position) return this.#readOn(into)
     try {
@@ -132,10 +137,6 @@ class GoingOnFile implements BlobFile {
   async close(): Promise<void> {
     this.#controller.abort()
     await Promise.all([this.#file.close(), this.#chunks?.return(undefined)])
-  }
-
-  stream(): Readable {
-    return new GoingOn([this.#file.stream()], this.#rest)
   }
 
   async #readOn(into: Buffer): Promise<number> {

@@ -3,21 +3,19 @@ import { type Call, cancellation } from '../../base/call.js'
 import { errnoOf } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
 import { StatusError } from '../../base/status-error.js'
-import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Turns } from '../../base/work/turns.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { readFile, streamsOf } from '../../stream/blob/form.js'
-import { deliver } from '../../stream/collect.js'
-import { join } from '../../stream/join.js'
+import { FileSource, readFile } from '../../stream/blob/file.js'
+import type { BlobForm } from '../../stream/blob/form.js'
+import { pour } from '../../stream/blob/pour.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
 import { fileError } from './file-error.js'
-import { feedFile } from './files/feed-file.js'
-import { FileSink, tooLargeToKeep } from './files/file-sink.js'
-import { FilePart } from './files/file-source.js'
+import { FilePart } from './files/file-part.js'
+import { FileWriter, type Written, type WrittenFile } from './files/file-writer.js'
 import type { FolderSyncs } from './files/folder-syncs.js'
 import { LinkedFiles } from './files/linked-files.js'
 import type { OpenFile } from './files/open-file.js'
@@ -30,9 +28,6 @@ import type { Shortages } from './upkeep/shortages.js'
 
 /** Up to here a part of a file is read while it is opened: open, read, close, and no stream that holds a descriptor. */
 const READ_AT_ONCE_BYTES = 64 * 1024
-
-/** How many blobs that are not small are written at a time. */
-const WRITE_LANES = 16
 
 export interface FilesystemStoreParts {
   readonly inspection: Inspection
@@ -100,10 +95,11 @@ export class FilesystemStore extends BaseStore {
     }
     const form = await blob.take()
     try {
-      if (form.kind === 'bytes') await this.#putBytes(digest, form.bytes, signal)
-      else if (form.kind === 'feed') await this.#putThrough(digest, signal, (sink) => feedFile(form.feed, sink, signal))
-      else await this.#putThrough(digest, signal, (sink) => join([...streamsOf(form), sink], signal))
-    } catch (error) {
+      const written = await this.#write(digest, form, signal)
+      if (Buffer.isBuffer(written)) await this.#commitBytes(digest, written, signal)
+      else await this.#commitFile(digest, written)
+    } catch (thrown) {
+      const error = fileError(thrown, `write blob ${digest.key}`)
       this.#parts.shortages.met(digest, error)
       throw error
     }
@@ -113,14 +109,13 @@ export class FilesystemStore extends BaseStore {
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
       sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
-    const putOne = ({ digest, blob }: BlobEntry): Promise<StatusError | undefined> =>
-      outcomeOf(this.put(digest, blob, call))
-    const small = entries.map((entry) => (isSmall(entry) ? putOne(entry) : undefined))
-    const others = await boundedMap(entries, WRITE_LANES, async (entry, at) =>
-      small[at] === undefined ? putOne(entry) : undefined,
+    const small = entries.map((entry) =>
+      isSmall(entry) ? outcomeOf(this.put(entry.digest, entry.blob, call)) : undefined,
     )
-    const outcomes = await Promise.all(small)
-    return outcomes.map((outcome, at) => outcome ?? others[at])
+    const others = entries.filter((_, at) => small[at] === undefined)
+    const outcomes = await super.putAll(others, call)
+    let next = 0
+    return Promise.all(small.map((outcome) => outcome ?? outcomes[next++]))
   }
 
   remove(digest: Digest, _call: Call): Promise<void> {
@@ -196,42 +191,44 @@ export class FilesystemStore extends BaseStore {
       if (isRight) inspection.vouch(located, stats)
       else await inspection.damaged(located)
     }
-    return Blob.ofPath([part.checked({ checksum, done })], { sizeBytes, offset })
+    return Blob.ofPath([new FileSource(part.checked(checksum, done))], { sizeBytes, offset })
   }
 
-  async #putBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    if (!this.#shelf.index.fits(bytes.length)) throw tooLargeToKeep(digest.key, bytes.length)
-    if (bytes.length <= this.#parts.smallBytes) await this.#commitSmall(digest, bytes, signal)
-    else await this.#putThrough(digest, signal, (sink) => deliver(bytes, [sink], signal))
-  }
-
-  async #putThrough(digest: Digest, signal: AbortSignal, fill: (sink: FileSink) => Promise<void>): Promise<void> {
-    const shelf = this.#shelf
+  /** Small bytes stay as they are, and all else goes by way of a writer. */
+  async #write(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<Written> {
+    const { layout, index } = this.#shelf
     const { turns, smallBytes, syncs } = this.#parts
-    const sink = new FileSink({
+    if (form.kind === 'bytes' && form.bytes.length <= smallBytes && index.fits(form.bytes.length)) return form.bytes
+    const writer = new FileWriter({
       key: digest.key,
       turns,
       smallBytes,
-      nextTempPath: () => shelf.layout.nextTempPath(),
+      nextTempPath: () => layout.nextTempPath(),
       isSynced: syncs !== undefined,
-      fits: (storedBytes) => shelf.index.fits(storedBytes),
+      fits: (storedBytes) => index.fits(storedBytes),
     })
-    await fill(sink)
-    await sink.commit({
-      bytes: (bytes) => this.#commitSmall(digest, bytes, signal),
-      file: async (tempPath, file) => {
-        if (this.#isClosed) throw closedStore(digest)
-        await shelf.commitFile(digest, file, (path) => placeFile(path, tempPath, syncs))
-      },
-    })
+    try {
+      await pour(form, (bytes) => writer.take(bytes), signal)
+      return await writer.finish()
+    } catch (error) {
+      await writer.discard()
+      throw error
+    }
   }
 
-  async #commitSmall(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
+  async #commitBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw closedStore(digest)
+    await this.#shelf.commitBytes(digest, bytes, signal)
+  }
+
+  async #commitFile(digest: Digest, file: WrittenFile): Promise<void> {
     try {
-      await this.#shelf.commitBytes(digest, bytes, signal)
+      if (this.#isClosed) throw closedStore(digest)
+      await this.#shelf.commitFile(digest, file, (path) => placeFile(path, file.tempPath, this.#parts.syncs))
     } catch (error) {
-      throw fileError(error, `write blob ${digest.key}`)
+      // It may have been moved already.
+      await unlink(file.tempPath).catch(() => {})
+      throw error
     }
   }
 }

@@ -1,6 +1,7 @@
 import { StatusError } from '../../base/status-error.js'
 import type { Blob } from '../../stream/blob/blob.js'
-import { type BlobFile, streamsOf } from '../../stream/blob/form.js'
+import type { BlobFile } from '../../stream/blob/file.js'
+import { streamsOf } from '../../stream/blob/form.js'
 import { join } from '../../stream/join.js'
 import type { ReadPath } from '../../stream/path.js'
 

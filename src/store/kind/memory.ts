@@ -5,12 +5,12 @@ import type { MemoryOptions } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { streamsOf } from '../../stream/blob/form.js'
-import { join } from '../../stream/join.js'
+import type { BlobForm } from '../../stream/blob/form.js'
+import { pour } from '../../stream/blob/pour.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import type { StoreKind } from '../kind.js'
-import { own, PiecesSink, readPieces, tooLargeToKeep, UploadRoom } from '../memory/pieces.js'
+import { own, Pieces, readPieces, tooLargeToKeep, UploadRoom } from '../memory/pieces.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore } from '../store.js'
 
@@ -23,7 +23,6 @@ class MemoryStore extends BaseStore {
   readonly #index: BlobIndex
   /** What each slot of the index holds. */
   readonly #blobs: (readonly Buffer[])[] = []
-
   readonly #room: UploadRoom
 
   constructor(index: BlobIndex, maxBytes: number) {
@@ -57,7 +56,7 @@ class MemoryStore extends BaseStore {
     }
     const form = await blob.take()
     if (form.kind === 'bytes') this.#putBytes(digest, form.bytes)
-    else await join([...streamsOf(form), this.#sink(digest)], signal)
+    else await this.#putPieces(digest, form, signal)
   }
 
   async remove(digest: Digest): Promise<void> {
@@ -86,12 +85,14 @@ class MemoryStore extends BaseStore {
     this.#insert(digest, bytes.length === 0 ? NOTHING : [own(bytes)], bytes.length)
   }
 
-  #sink(digest: Digest): PiecesSink {
-    return new PiecesSink({
-      room: this.#room,
-      fits: (sizeBytes) => this.#index.fits(sizeBytes),
-      commit: (pieces, sizeBytes) => this.#insert(digest, pieces, sizeBytes),
-    })
+  async #putPieces(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<void> {
+    const pieces = new Pieces({ room: this.#room, fits: (sizeBytes) => this.#index.fits(sizeBytes) })
+    try {
+      await pour(form, (bytes) => pieces.take(bytes), signal)
+      this.#insert(digest, pieces.end(), pieces.sizeBytes)
+    } finally {
+      pieces.close()
+    }
   }
 
   #insert(digest: Digest, pieces: readonly Buffer[], sizeBytes: number): void {

@@ -1,4 +1,4 @@
-import { Readable, Writable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 
@@ -26,56 +26,55 @@ export class UploadRoom {
   }
 }
 
-interface PiecesSinkParts {
+interface PiecesParts {
   readonly room: UploadRoom
   fits(sizeBytes: number): boolean
-  commit(pieces: readonly Buffer[], sizeBytes: number): void
 }
 
 /** Copies each byte, into buffers of its own: a slice of a 4 MiB message must not keep the whole message alive. */
-export class PiecesSink extends Writable {
-  readonly #parts: PiecesSinkParts
+export class Pieces {
+  readonly #parts: PiecesParts
   readonly #pieces: Buffer[] = []
   #sizeBytes = 0
   #takenBytes = 0
 
-  constructor(parts: PiecesSinkParts) {
-    super({ highWaterMark: STAGE_BYTES })
+  constructor(parts: PiecesParts) {
     this.#parts = parts
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
-    if (!this.#parts.fits(this.#sizeBytes + chunk.length)) {
-      callback(tooLargeToKeep(this.#sizeBytes + chunk.length))
-      return
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** As a `FeedTaker`. */
+  take(bytes: Buffer): Promise<void> | undefined {
+    const { room, fits } = this.#parts
+    if (!fits(this.#sizeBytes + bytes.length)) return Promise.reject(tooLargeToKeep(this.#sizeBytes + bytes.length))
+    if (!room.take(bytes.length)) {
+      const text = 'uploads under way hold all the memory that max_bytes lets them have'
+      return Promise.reject(new StatusError('RESOURCE_EXHAUSTED', text))
     }
-    if (!this.#parts.room.take(chunk.length)) {
-      callback(
-        new StatusError('RESOURCE_EXHAUSTED', 'uploads under way hold all the memory that max_bytes lets them have'),
-      )
-      return
-    }
-    this.#takenBytes += chunk.length
-    for (let at = 0; at < chunk.length; ) {
+    this.#takenBytes += bytes.length
+    for (let at = 0; at < bytes.length; ) {
       const filledBytes = this.#sizeBytes % PIECE_BYTES
       if (filledBytes === 0) this.#pieces.push(Buffer.allocUnsafeSlow(PIECE_BYTES))
-      const copiedBytes = chunk.copy(this.#pieces.at(-1) as Buffer, filledBytes, at)
+      const copiedBytes = bytes.copy(this.#pieces.at(-1) as Buffer, filledBytes, at)
       at += copiedBytes
       this.#sizeBytes += copiedBytes
     }
-    callback()
+    return undefined
   }
 
-  override _final(callback: () => void): void {
+  /** No more comes: what there is, each piece but the last of the same length. */
+  end(): readonly Buffer[] {
     const lastBytes = this.#sizeBytes % PIECE_BYTES
     if (lastBytes > 0) this.#pieces.push(own((this.#pieces.pop() as Buffer).subarray(0, lastBytes)))
-    this.#parts.commit(this.#pieces, this.#sizeBytes)
-    callback()
+    return this.#pieces
   }
 
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+  /** The upload is over, however it ended. */
+  close(): void {
     this.#parts.room.giveBack(this.#takenBytes)
-    callback(error)
   }
 }
 

@@ -9,7 +9,8 @@ import type { PendingCheck } from '../verify.js'
 import { checkStage, isFull } from './check.js'
 import { type FailureListener, type Failures, NOBODY } from './failures.js'
 import type { BlobFeed } from './feed.js'
-import { type BlobFile, type BlobForm, readFile, streamsOf } from './form.js'
+import { type BlobFile, readFile } from './file.js'
+import { type BlobForm, streamsOf } from './form.js'
 import { type BlobStage, decode, type Encoding, encode } from './stage.js'
 
 /** What is known of a blob without reading it. */

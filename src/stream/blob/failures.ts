@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ReadPath } from '../path.js'
-import type { BlobFile } from './form.js'
+import type { BlobFile } from './file.js'
 
 export type FailureListener = (error: unknown) => void
 
@@ -70,6 +70,10 @@ class HeardFile implements BlobFile {
     return this.#file.sizeBytes
   }
 
+  get bufferBytes(): number {
+    return this.#file.bufferBytes
+  }
+
   async read(into: Buffer, position: number): Promise<number> {
     try {
       return await this.#file.read(into, position)
@@ -81,10 +85,5 @@ class HeardFile implements BlobFile {
 
   close(): Promise<void> {
     return this.#file.close()
-  }
-
-  stream(): Readable {
-    const [stream] = this.#failures.ofPath([this.#file.stream()], 0)
-    return stream
   }
 }

@@ -1,10 +1,7 @@
-import { Writable } from 'node:stream'
 import { cancellation } from '../../base/call.js'
-import { StatusError } from '../../base/status-error.js'
 import type { FastCdc } from '../../reapi/fast-cdc.js'
 import type { Blob } from '../blob/blob.js'
-import { streamsOf } from '../blob/form.js'
-import { join } from '../join.js'
+import { pour } from '../blob/pour.js'
 import { STAGE_BYTES } from '../path.js'
 
 /** Gets the chunks of a blob in their order; the next one comes when the answer resolves. The bytes stay as they are. */
@@ -17,7 +14,11 @@ export const cutBlob = async (blob: Blob, cdc: FastCdc, take: TakeChunk, signal:
     throw cancellation(signal)
   }
   const form = await blob.take()
-  if (form.kind !== 'bytes') return join([...streamsOf(form), new ChunkSink(cdc, take)], signal)
+  if (form.kind !== 'bytes') {
+    const cutter = new Cutter(cdc, take)
+    await pour(form, (lent) => cutter.add(lent), signal)
+    return cutter.end()
+  }
   const { bytes } = form
   for (let from = 0; from < bytes.length; ) {
     const to = cdc.cut(bytes, from, bytes.length)
@@ -28,7 +29,7 @@ export const cutBlob = async (blob: Blob, cdc: FastCdc, take: TakeChunk, signal:
 }
 
 /** Holds up to two chunks of the largest size: where a chunk ends can be told when the largest that could be is there. */
-class ChunkSink extends Writable {
+class Cutter {
   readonly #cdc: FastCdc
   readonly #take: TakeChunk
   #window = Buffer.allocUnsafeSlow(STAGE_BYTES)
@@ -36,26 +37,11 @@ class ChunkSink extends Writable {
   #to = 0
 
   constructor(cdc: FastCdc, take: TakeChunk) {
-    super({ highWaterMark: STAGE_BYTES })
     this.#cdc = cdc
     this.#take = take
   }
 
-  override _write(bytes: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
-    this.#add(bytes).then(
-      () => callback(),
-      (error: unknown) => callback(StatusError.from(error)),
-    )
-  }
-
-  override _final(callback: (error?: Error | null) => void): void {
-    this.#cutDownTo(0).then(
-      () => callback(),
-      (error: unknown) => callback(StatusError.from(error)),
-    )
-  }
-
-  async #add(bytes: Buffer): Promise<void> {
+  async add(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
       if (this.#to === this.#window.length) this.#makeRoom()
       const count = bytes.copy(this.#window, this.#to, at)
@@ -63,6 +49,11 @@ class ChunkSink extends Writable {
       this.#to += count
       await this.#cutDownTo(this.#cdc.sizes.max)
     }
+  }
+
+  /** No more comes. */
+  end(): Promise<void> {
+    return this.#cutDownTo(0)
   }
 
   /** Until fewer bytes than that are left, or none. */

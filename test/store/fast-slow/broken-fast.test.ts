@@ -9,7 +9,7 @@ import { fastSlow } from '../../../src/store/kind/fast-slow.js'
 import { verify } from '../../../src/store/kind/verify.js'
 import type { Store } from '../../../src/store/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
-import type { BlobFile } from '../../../src/stream/blob/form.js'
+import type { BlobFile } from '../../../src/stream/blob/file.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
@@ -72,14 +72,12 @@ class BreakingFiles extends ForwardingStore {
     const reading = blob.bytes(SIZE, call)
     const file: BlobFile = {
       sizeBytes,
+      bufferBytes: SIZE,
       read: async (into, position) => {
         if (position >= this.afterBytes) throw new StatusError('DATA_LOSS', 'the disk of the store reports an error')
         return (await reading).copy(into, 0, position, Math.min(this.afterBytes, position + into.length))
       },
       close: async () => void this.closed++,
-      stream: () => {
-        throw new Error('nobody wants a stream of it here')
-      },
     }
     return Blob.ofFile(file, { offset })
   }

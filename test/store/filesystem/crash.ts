@@ -18,7 +18,8 @@ for (let number = 0; number < Number(countText); number++) {
 }
 const half = new PassThrough()
 void putStream(store, digestOf(Buffer.from('never finished')), half)
-half.write(bytesOf(100_000))
+// More than it holds in memory.
+half.write(bytesOf(300_000))
 while ((await readdir(join(folder, 'temp'))).length === 0) await setImmediate()
 const first = bytesOf(1000, 'blob 0')
 await get(store, digestOf(first))

@@ -229,10 +229,12 @@ t.test(
 t.test('an upload that is parked holds up no other write', async (t) => {
   const files = await openFiles(t.testdir(), { max_concurrent_writes: 1 })
   const parked = [0, 1].map((number) => {
+    // More than is held in memory.
+    const bytes = bytesOf(300_000, `parked ${number}`)
     const source = new PassThrough()
-    const written = putStream(files.store, blob(number).digest, source)
-    source.write(blob(number).bytes)
-    return { source, written, number }
+    const written = putStream(files.store, digestOf(bytes), source)
+    source.write(bytes)
+    return { source, written, bytes }
   })
   await until(
     async () => (await files.tempFiles()).length === 2,
@@ -242,7 +244,7 @@ t.test('an upload that is parked holds up no other write', async (t) => {
   t.ok(await isPresent(files.store, blob(2).digest))
   for (const { source } of parked) source.end()
   await Promise.all(parked.map(({ written }) => written))
-  for (const { number } of parked) t.ok((await get(files.store, blob(number).digest)).equals(blob(number).bytes))
+  for (const { bytes } of parked) t.ok((await get(files.store, digestOf(bytes))).equals(bytes))
   t.same(await files.tempFiles(), [])
   await files.close()
 })

@@ -1,7 +1,7 @@
 import { PassThrough, Transform, Writable } from 'node:stream'
 import t from 'tap'
 import { Blob } from '../../../src/stream/blob/blob.js'
-import type { BlobFile } from '../../../src/stream/blob/form.js'
+import type { BlobFile } from '../../../src/stream/blob/file.js'
 import type { BlobStage } from '../../../src/stream/blob/stage.js'
 import { ZstdCompress, zstdCompress } from '../../../src/stream/compression/zstd.js'
 import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
@@ -16,6 +16,7 @@ const wrong = digestOf(Buffer.from('another blob'))
 /** A part of an open file that is not one. */
 class Part implements BlobFile {
   readonly sizeBytes = bytes.length
+  readonly bufferBytes = 1000
   reads = 0
   isClosed = false
 
@@ -26,12 +27,6 @@ class Part implements BlobFile {
 
   async close(): Promise<void> {
     this.isClosed = true
-  }
-
-  stream() {
-    return source(cut(bytes)).once('close', () => {
-      this.isClosed = true
-    })
   }
 }
 

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
-import { PiecesSink, UploadRoom } from '../../../src/store/memory/pieces.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
-import type { BlobFile } from '../../../src/stream/blob/form.js'
+import type { BlobFile } from '../../../src/stream/blob/file.js'
+import { Drain } from '../../../src/stream/drain.js'
 import { call, digestOf } from '../../store/blobs.js'
 
 const { signal } = call
@@ -44,15 +44,14 @@ t.test('a check that fails is heard above it and not below', async (t) => {
 t.test('a file that cannot be read is heard, whoever reads it how', async (t) => {
   const file = (): BlobFile => ({
     sizeBytes: 1,
+    bufferBytes: 1,
     read: () => Promise.reject(torn),
     close: async () => {},
-    stream: breaking,
   })
   const heard: unknown[] = []
   const blob = () => Blob.ofFile(file()).onFailure((error) => heard.push(error))
   await t.rejects(blob().bytes(...all), { message: 'the disk is torn' })
-  const sink = new PiecesSink({ room: new UploadRoom(1_000_000), fits: () => true, commit: () => {} })
-  await t.rejects(blob().into([sink], signal), { message: 'the disk is torn' })
+  await t.rejects(blob().into([new Drain()], signal), { message: 'the disk is torn' })
   t.same(heard, [torn, torn])
 })
 

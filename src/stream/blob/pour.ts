@@ -1,0 +1,54 @@
+import { Writable } from 'node:stream'
+import { cancellation } from '../../base/call.js'
+import { join, shareable } from '../join.js'
+import { STAGE_BYTES } from '../path.js'
+import type { BlobFeed, FeedTaker } from './feed.js'
+import { type BlobForm, streamsOf } from './form.js'
+
+/**
+ * Gives the bytes of a blob to `taker`, in whatever form it is; they are only lent to it. Resolves when it has taken all, rejects
+ * when it or the blob failed or the signal aborts: it is given nothing more then, but may still be at what it had.
+ */
+export const pour = async (form: BlobForm, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
+  if (form.kind === 'bytes') await pourBytes(form.bytes, taker, signal)
+  else if (form.kind === 'feed') await pourFeed(form.feed, taker, signal)
+  else await join([...streamsOf(form), new Pouring(taker)], signal)
+}
+
+const pourBytes = async (bytes: Buffer, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
+  for (let at = 0; at < bytes.length; at += STAGE_BYTES) {
+    if (signal.aborted) throw cancellation(signal)
+    await taker(bytes.subarray(at, at + STAGE_BYTES))
+  }
+}
+
+const pourFeed = async (feed: BlobFeed, taker: FeedTaker, signal: AbortSignal): Promise<void> => {
+  // The call can end while nothing comes.
+  const giveUp = (): void => feed.discard()
+  shareable(signal)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    if (signal.aborted) throw cancellation(signal)
+    await feed.into(taker)
+  } catch (error) {
+    feed.discard()
+    throw signal.aborted ? cancellation(signal) : error
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
+class Pouring extends Writable {
+  readonly #taker: FeedTaker
+
+  constructor(taker: FeedTaker) {
+    super({ highWaterMark: STAGE_BYTES })
+    this.#taker = taker
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
+    const taken = this.#taker(chunk)
+    if (taken === undefined) callback()
+    else taken.then(() => callback(), callback)
+  }
+}

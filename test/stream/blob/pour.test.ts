@@ -1,0 +1,109 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { StatusError } from '../../../src/base/status-error.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import type { BlobFeed, FeedTaker } from '../../../src/stream/blob/feed.js'
+import { pour } from '../../../src/stream/blob/pour.js'
+import { bytesOf, call } from '../../store/blobs.js'
+
+const LARGE_BYTES = 600 * 1024
+const bytes = bytesOf(LARGE_BYTES)
+const { signal } = call
+
+/** Gives away what is in one buffer that it writes over each time. */
+const feed = (chunkBytes: number): BlobFeed => ({
+  into: async (taker) => {
+    const lent = Buffer.alloc(chunkBytes)
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const count = bytes.copy(lent, 0, at, at + chunkBytes)
+      await taker(lent.subarray(0, count))
+      lent.fill(0)
+    }
+  },
+  discard: () => {},
+})
+
+/** Gives nothing, until it is given up. */
+const silent = (): BlobFeed => {
+  let end: (error: Error) => void = () => {}
+  return {
+    into: () =>
+      new Promise((_, reject) => {
+        end = reject
+      }),
+    discard: () => end(new StatusError('CANCELLED', 'it was given up')),
+  }
+}
+
+const forms = {
+  bytes: () => Blob.ofBytes(bytes),
+  feed: () => Blob.ofFeed(feed(100_000)),
+  path: () => Blob.ofPath([Readable.from([bytes.subarray(0, 5), bytes.subarray(5)])]),
+}
+
+for (const [kind, blob] of Object.entries(forms)) {
+  t.test(`the bytes of a blob as ${kind} come in their order, one after the other`, async (t) => {
+    const found: Buffer[] = []
+    let isTaking = false
+    const taker: FeedTaker = async (lent) => {
+      t.equal(isTaking, false, 'nothing comes while there is no room')
+      isTaking = true
+      found.push(Buffer.from(lent))
+      await new Promise(setImmediate)
+      isTaking = false
+    }
+    await pour(await blob().take(), taker, signal)
+    t.ok(Buffer.concat(found).equals(bytes))
+  })
+
+  t.test(`who takes a blob as ${kind} can refuse it`, async (t) => {
+    let count = 0
+    const full = new StatusError('RESOURCE_EXHAUSTED', 'the disk is full')
+    const taker: FeedTaker = () => {
+      count += 1
+      return Promise.reject(full)
+    }
+    await t.rejects(
+      blob()
+        .take()
+        .then((form) => pour(form, taker, signal)),
+      { message: 'the disk is full' },
+    )
+    t.equal(count, 1, 'and is given nothing more')
+  })
+
+  t.test(`a call that is over gets nothing more of a blob as ${kind}`, async (t) => {
+    const abort = new AbortController()
+    let count = 0
+    const taker: FeedTaker = async () => {
+      count += 1
+      abort.abort(new StatusError('DEADLINE_EXCEEDED', 'too late'))
+      if (kind === 'feed') throw new StatusError('CANCELLED', 'the feed was given up')
+    }
+    await t.rejects(
+      blob()
+        .take()
+        .then((form) => pour(form, taker, abort.signal)),
+      { message: 'too late' },
+    )
+    t.equal(count, 1)
+  })
+}
+
+t.test('a call that is over before it begins takes nothing', async (t) => {
+  const over = AbortSignal.abort(new StatusError('DEADLINE_EXCEEDED', 'too late'))
+  for (const blob of [...Object.values(forms), () => Blob.ofFeed(silent())]) {
+    const form = await blob().take()
+    await t.rejects(
+      pour(form, async () => void t.fail('it takes something'), over),
+      { message: 'too late' },
+    )
+  }
+})
+
+t.test('a call that ends while nothing comes does not wait for more', async (t) => {
+  const abort = new AbortController()
+  const poured = pour({ kind: 'feed', feed: silent() }, () => undefined, abort.signal)
+  abort.abort(new StatusError('DEADLINE_EXCEEDED', 'too late'))
+  await t.rejects(poured, { message: 'too late' })
+})
