@@ -76,7 +76,9 @@ const parseTree = (text: string): DocumentNode => {
     if (!(error instanceof Error)) throw error
     const { lineNumber, columnNumber, line, column } = error as ErrorPosition
     const message = error.message.replace(/^JSON5: /, '').replace(/ (?:at \d+:\d+|\(\d+:\d+\))$/, '')
-    throw new DocumentSyntaxError(message, { line: lineNumber ?? line ?? 1, column: columnNumber ?? column ?? 1 })
+    // json5 counts a line break as the beginning of the next line, before its first column.
+    const at = Math.max(1, columnNumber ?? column ?? 1)
+    throw new DocumentSyntaxError(message, { line: lineNumber ?? line ?? 1, column: at })
   }
 }
 
