@@ -13,6 +13,7 @@ const mayImport = {
   service: ['store/store', 'store/content', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
   server: ['base', 'proto'],
   health: ['base'],
+  admin: ['scheduler/scheduler', 'base'],
   metrics: ['base', 'proto'],
   otlp: ['metrics', 'base'],
   'status-page': ['metrics', 'health', 'base', 'config'],

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TlsOptions } from 'node:tls'
+import { Admin } from './admin/admin.js'
 import type { Clock } from './base/clock.js'
 import { startFailure } from './base/errno.js'
 import type { Gate } from './base/gate.js'
@@ -16,6 +17,7 @@ import type { OtlpSettings } from './otlp/settings.js'
 import { buildSchedulers } from './scheduler/kinds.js'
 import type { Scheduler } from './scheduler/scheduler.js'
 import { Security } from './security/security.js'
+import type { HttpHandler } from './server/http.js'
 import { type Listener, listen } from './server/listener.js'
 import { Uploads } from './service/bytestream/uploads.js'
 import { type Parts, resultsOf, serviceNamesOf, servicesOf, type WorkerFacts } from './services.js'
@@ -82,9 +84,10 @@ const start = async (
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
   const listeners = new Map<string, Listener>()
+  const admin = new Admin()
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
-    const surrounding = { gate, resources, drainTime, clock, shownShare: config.global.log_call_share }
+    const surrounding = { gate, admin, resources, drainTime, clock, shownShare: config.global.log_call_share }
     listeners.set(server.name, await openListener(server, surrounding, observation))
   }
   const stores = await buildStores(config.stores, {
@@ -110,6 +113,7 @@ const start = async (
     observe: (activity) => metrics.executions.watch(activity),
   })
 
+  admin.schedulers = schedulers
   const parts: Parts = { ...shared, scheduler: (name) => existing(schedulers, name) }
   for (const server of config.servers) {
     const services = servicesOf(server, parts)
@@ -159,6 +163,7 @@ const gateOf = (server: ServerConfig, security: Security | undefined, services: 
 
 interface Surrounding {
   readonly gate: Gate | undefined
+  readonly admin: Admin
   readonly resources: Resources
   readonly drainTime: DrainTime
   readonly clock: Clock
@@ -174,10 +179,12 @@ const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, resources, drainTime, clock, shownShare }: Surrounding,
+  { gate, admin, resources, drainTime, clock, shownShare }: Surrounding,
   observation: Observation,
 ): Promise<Listener> => {
   const { log } = observation
+  const operators: ReadonlyMap<string, HttpHandler> =
+    server.services.admin === undefined ? new Map() : admin.pages(server.services.admin.path)
   const tls = await tlsOf(server, resources, { clock, log })
   const { host, port, max_decoding_message_size, transport, compression } = server.listener
   const { max_connections: maxConnections, max_connections_per_address: maxConnectionsPerAddress } = server.listener
@@ -186,11 +193,11 @@ const openListener = async (
     address: `${host.includes(':') ? `[${host}]` : host}:${port}`,
     services: [],
     awaited: serviceNamesOf(server),
-    http: observation.pagesOf(server),
+    http: new Map([...observation.pagesOf(server), ...operators]),
     transport,
     ...(tls && { tls: tls.current }),
     gate,
-    operatorPaths: OPERATOR_PATHS,
+    operatorPaths: new Set([...OPERATOR_PATHS, ...operators.keys()]),
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
     limits: limitsOf(server.listener),

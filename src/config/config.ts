@@ -1,5 +1,6 @@
 import type {
   AcServiceOptions,
+  AdminServiceOptions,
   BytestreamServiceOptions,
   CapabilitiesServiceOptions,
   CasServiceOptions,
@@ -64,6 +65,7 @@ export interface ServicesConfig {
   readonly capabilities: ReadonlyMap<string, CapabilitiesServiceOptions>
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
+  readonly admin?: AdminServiceOptions
 }
 
 /** Execution knows the action cache of its instance, whichever server serves that. */

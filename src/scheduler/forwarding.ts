@@ -1,5 +1,12 @@
 import type { PlatformProperty } from '../reapi/platform.js'
-import type { ExecutionRequest, ListedOperation, OperationState, Scheduler, WorkerPool } from './scheduler.js'
+import type {
+  ExecutionRequest,
+  ListedOperation,
+  OperationState,
+  Scheduler,
+  SchedulerOperator,
+  WorkerPool,
+} from './scheduler.js'
 
 /** A scheduler in front of another: everything passes; what a kind does to requests it says in `incoming`. */
 export class ForwardingScheduler implements Scheduler {
@@ -11,6 +18,10 @@ export class ForwardingScheduler implements Scheduler {
 
   get workers(): WorkerPool | undefined {
     return this.next.workers
+  }
+
+  get operator(): SchedulerOperator | undefined {
+    return this.next.operator
   }
 
   /** A request on its way in. */

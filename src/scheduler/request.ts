@@ -44,6 +44,23 @@ export interface OperationState {
   readonly outcome: Outcome | undefined
   /** The trace of another client's run that this one waits for. */
   readonly joined?: TraceContext | undefined
+  /** For who asks for it, while it is under way. */
+  readonly progress?: Progress | undefined
+}
+
+/** Where an operation is and why it is not further. */
+export interface Progress {
+  /** In words; empty when it does not wait. */
+  readonly waitsFor: string
+  /** While it waits: how many of equal requirements are ahead, and how many wait altogether. */
+  readonly position: number
+  readonly queueLength: number
+  /** Which try this is, from 1; 0 before the first. */
+  readonly attempt: number
+  /** Empty where it runs nowhere. */
+  readonly workerId: string
+  readonly queuedMs: number | undefined
+  readonly startedMs: number | undefined
 }
 
 /** An operation in a list, and where the list goes on behind it. */

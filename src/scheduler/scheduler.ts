@@ -20,6 +20,9 @@ export interface Scheduler {
   /** Where workers connect; undefined where workers belong to another server. */
   readonly workers: WorkerPool | undefined
 
+  /** For operators; undefined where queue and workers belong to another server. */
+  readonly operator: SchedulerOperator | undefined
+
   /** Rejects with INVALID_ARGUMENT for properties that nobody here can ever have. */
   checkPlatform(properties: readonly PlatformProperty[]): Promise<void>
 
@@ -62,6 +65,53 @@ export interface ActionResults {
 
   /** Keeps what a worker answered, where it may be kept, and answers what clients are shown. Never rejects. */
   keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse>
+}
+
+/** What operators see and do beyond operations. */
+export interface SchedulerOperator {
+  overview(): SchedulerOverview
+  /** The worker takes nothing new; what it runs goes on. False when there is no such worker. */
+  drainWorker(workerId: string): boolean
+  /** It takes actions again. False when there is no such worker, or when it is leaving by itself. */
+  undrainWorker(workerId: string): boolean
+}
+
+export interface SchedulerOverview {
+  readonly workers: readonly WorkerOverview[]
+  readonly queued: number
+  /** What waits, at most the first thousand of each requirement by arrival. */
+  readonly queue: readonly QueuedOverview[]
+}
+
+export interface WorkerOverview {
+  readonly id: string
+  readonly name: string
+  readonly state: string
+  readonly running: number
+  /** Null for no limit. */
+  readonly places: number | null
+  readonly properties: Readonly<Record<string, readonly string[]>>
+  /** What is left of each `minimum` property. */
+  readonly left: Readonly<Record<string, number>>
+  readonly heardMs: number
+  readonly attempts: readonly AttemptOverview[]
+}
+
+export interface AttemptOverview {
+  readonly id: string
+  readonly operation: string | null
+  readonly state: string
+  readonly startedMs: number
+}
+
+export interface QueuedOverview {
+  readonly operation: string
+  readonly instance: string
+  readonly action: string
+  readonly priority: number
+  readonly attempts: number
+  readonly queuedMs: number
+  readonly waitsFor: string
 }
 
 export interface WorkerPool {

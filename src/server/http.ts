@@ -10,8 +10,12 @@ export interface HttpAnswer {
   readonly body: string
 }
 
-/** Answers GET (and so HEAD) of one path. The signal aborts when the client is gone. */
-export type HttpHandler = (signal: AbortSignal) => Promise<HttpAnswer>
+/** Answers requests for one path. The signal aborts when the client is gone; no body of a request is read. */
+export interface HttpHandler {
+  (signal: AbortSignal, request: { readonly method: string; readonly target: string }): Promise<HttpAnswer>
+  /** Default: GET and HEAD. */
+  readonly methods?: readonly string[]
+}
 
 const MAX_CONNECTION_MS = 60_000
 
@@ -44,10 +48,11 @@ export class HttpPages {
     const path = pathOf(target)
     const handler = this.#handlers.get(path)
     if (handler === undefined) return plain(404, 'not found\n')
-    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'only GET and HEAD\n')
+    const methods = handler.methods ?? ['GET', 'HEAD']
+    if (method === undefined || !methods.includes(method)) return plain(405, `only ${methods.join(' and ')}\n`)
     try {
       if (this.#guard?.paths.has(path)) await this.#guard.gate.admitOperator(caller)
-      return await handler(signal)
+      return await handler(signal, { method, target })
     } catch (error) {
       if (isStatus(error, 'UNAUTHENTICATED')) return plain(401, `${error.message}\n`)
       if (isStatus(error, 'PERMISSION_DENIED')) return plain(403, `${error.message}\n`)

@@ -1205,6 +1205,16 @@ export interface HealthServiceOptions {
 }
 
 /**
+ * Workers and queue as JSON over plain HTTP: `GET path` shows them, `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker, `DELETE path/operation?name=NAME` cancels an operation. Whoever reaches it may, unless `security` says who has `administer`: give it a server of its own, on an address that only operators reach.
+ */
+export interface AdminServiceOptions {
+  /**
+   * Its path; starts with a slash.
+   */
+  readonly path: string
+}
+
+/**
  * Settings of the whole process.
  */
 export interface GlobalOptions {

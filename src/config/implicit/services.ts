@@ -1,6 +1,7 @@
 import { entryFor } from '../../base/catch-all.js'
 import type {
   AcServiceOptions,
+  AdminServiceOptions,
   AttachedWorker,
   BytestreamServiceOptions,
   CapabilitiesServiceOptions,
@@ -52,6 +53,7 @@ interface WrittenServices {
   readonly capabilities?: ByInstance<CapabilitiesServiceOptions>
   readonly worker_api?: WorkerApiServiceOptions
   readonly health?: HealthServiceOptions
+  readonly admin?: AdminServiceOptions
 }
 
 export interface CompletedDocument {
@@ -117,8 +119,17 @@ const completeServices = (written: WrittenServices, caches: ActionCaches, origin
     [...cas.keys(), ...ac.keys(), ...bytestream.keys(), ...execution.keys()],
     origins,
   )
-  const { worker_api, health } = written
-  return { cas, ac, bytestream, execution, capabilities, ...(worker_api && { worker_api }), ...(health && { health }) }
+  const { worker_api, health, admin } = written
+  return {
+    cas,
+    ac,
+    bytestream,
+    execution,
+    capabilities,
+    ...(worker_api && { worker_api }),
+    ...(health && { health }),
+    ...(admin && { admin }),
+  }
 }
 
 const completeCapabilities = (

@@ -30,12 +30,22 @@ export const lintServers = (context: LintContext): void => {
     lintChunking(server, context)
     lintByteStream(server, context)
     lintExecution(server, context)
+    lintAdmin(server, context)
   }
   const { default_digest_hash_function: preferred, digest_functions: offered } = config.global
   if (offered.includes(preferred)) return
   findings.error(['global', 'default_digest_hash_function'], `${preferred} is not among digest_functions`, {
     found: preferred,
     expected: `one of ${offered.join(', ')}`,
+  })
+}
+
+/** Operators' own listener is the protection where nobody is asked who they are. */
+const lintAdmin = ({ services }: ServerConfig, { config, findings, originOf }: LintContext): void => {
+  const { admin, cas, ac, execution } = services
+  if (admin === undefined || config.security !== undefined || cas.size + ac.size + execution.size === 0) return
+  findings.warning(originOf(admin), 'whoever reaches this server may drain workers and cancel actions', {
+    expected: 'admin in a server of its own on an address for operators, or security with `administer`',
   })
 }
 

@@ -11,6 +11,7 @@ import type * as google_rpc from './google.rpc.js'
 import type * as grpc_health_v1 from './grpc.health.v1.js'
 import type * as grpc_reflection_v1 from './grpc.reflection.v1.js'
 import type * as grpc_reflection_v1alpha from './grpc.reflection.v1alpha.js'
+import type * as remexec_scheduler_v1 from './remexec.scheduler.v1.js'
 import type * as remexec_worker_v1 from './remexec.worker.v1.js'
 
 /** Full message name -> what may be encoded, what decoding gives. */
@@ -155,6 +156,7 @@ export interface Messages {
   'grpc.reflection.v1alpha.ServerReflectionRequest': [grpc_reflection_v1alpha.ServerReflectionRequestInput, grpc_reflection_v1alpha.ServerReflectionRequest]
   'grpc.reflection.v1alpha.ServerReflectionResponse': [grpc_reflection_v1alpha.ServerReflectionResponseInput, grpc_reflection_v1alpha.ServerReflectionResponse]
   'grpc.reflection.v1alpha.ServiceResponse': [grpc_reflection_v1alpha.ServiceResponseInput, grpc_reflection_v1alpha.ServiceResponse]
+  'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
   'remexec.worker.v1.WorkerMessage': [remexec_worker_v1.WorkerMessageInput, remexec_worker_v1.WorkerMessage]
   'remexec.worker.v1.SchedulerMessage': [remexec_worker_v1.SchedulerMessageInput, remexec_worker_v1.SchedulerMessage]
   'remexec.worker.v1.Hello': [remexec_worker_v1.HelloInput, remexec_worker_v1.Hello]

@@ -36,6 +36,7 @@ const HEALTH_PATIENCE_MS = 5_000
  */
 export class GrpcScheduler implements Scheduler {
   readonly workers = undefined
+  readonly operator = undefined
   readonly probe: HealthProbe
   readonly #options: GrpcSchedulerOptions
   /** Streams of operations that have begun, for the first who watches. */

@@ -14,6 +14,7 @@ import type {
   OperationState,
   Outcome,
   Scheduler,
+  SchedulerOperator,
   WorkerLink,
   WorkerOffer,
   WorkerPool,
@@ -21,6 +22,7 @@ import type {
 } from '../scheduler.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
+import { overview } from './overview.js'
 import type { SimpleSettings } from './settings.js'
 import type { Command } from './state/state.js'
 import { Watch } from './watch.js'
@@ -94,6 +96,14 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return this
   }
 
+  get operator(): SchedulerOperator {
+    return {
+      overview: () => overview(this.#machine),
+      drainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.drainWorker(this.#nowMs, workerId)),
+      undrainWorker: (workerId) => this.#onWorker(workerId, () => this.#machine.undrainWorker(this.#nowMs, workerId)),
+    }
+  }
+
   async checkPlatform(properties: readonly PlatformProperty[]): Promise<void> {
     this.#machine.checkPlatform(properties)
   }
@@ -117,7 +127,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   async get(name: string): Promise<OperationState | undefined> {
     this.#apply(this.#machine.touched(this.#nowMs, name))
-    return this.#machine.get(name)
+    return this.#machine.explained(name)
   }
 
   async *operations(instanceName: string, after: string): AsyncIterable<ListedOperation> {
@@ -172,6 +182,12 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     for (const workerId of [...this.#links.keys()]) this.#closeLink(workerId, error)
   }
 
+  #onWorker(workerId: string, event: () => Command[] | undefined): boolean {
+    const commands = this.#links.has(workerId) ? event() : undefined
+    if (commands !== undefined) this.#apply(commands)
+    return commands !== undefined
+  }
+
   get #isIdle(): boolean {
     return this.#machine.workers.running === 0 && this.#settling === 0
   }
@@ -205,7 +221,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   async *#watch(now: OperationState, signal: AbortSignal): AsyncGenerator<OperationState> {
     const { name } = now
-    const watch = new Watch(this.#machine.get(name) ?? now)
+    const watch = new Watch(this.#machine.explained(name) ?? now)
     const watches = this.#watches.get(name) ?? new Set()
     this.#watches.set(name, watches.add(watch))
     this.#apply(this.#machine.clientAttached(this.#nowMs, name))

@@ -3,8 +3,9 @@ import { retryInfo } from '../../proto/error-details.js'
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
-import type { ExecutionRequest, ListedOperation, OperationState, Outcome, WorkerOffer } from '../request.js'
+import type { ExecutionRequest, ListedOperation, OperationState, Outcome, Progress, WorkerOffer } from '../request.js'
 import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
+import { positionOf, whyItWaits } from './queue/why.js'
 import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
 import { Operations, stateOf } from './state/operations.js'
@@ -57,11 +58,17 @@ export class SimpleScheduler {
     return operation && stateOf(operation)
   }
 
+  /** The same, with where it is and why it is not further: for who asks. */
+  explained(name: string): OperationState | undefined {
+    const operation = this.#operations.get(name)
+    return operation && this.#explained(operation)
+  }
+
   /** The operations of an instance that may be asked for, oldest first; those behind a cursor of this scheduler. */
   *operations(instanceName: string, after = ''): Iterable<ListedOperation> {
     for (const operation of this.#operations.all(Number(after))) {
       if (operation.instanceName !== instanceName) continue
-      yield { state: stateOf(operation), cursor: String(operation.sequence) }
+      yield { state: this.#explained(operation), cursor: String(operation.sequence) }
     }
   }
 
@@ -195,6 +202,18 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.goingAway(workerId))
   }
 
+  /** An operator wants nothing new on the worker. It is not told: it would end. Undefined when there is none. */
+  drainWorker(nowMs: number, workerId: string): Command[] | undefined {
+    if (!this.#workers.has(workerId)) return undefined
+    return this.#event(nowMs, () => this.#workers.keepFree(workerId))
+  }
+
+  /** Undefined when there is none, or when it leaves by itself. */
+  undrainWorker(nowMs: number, workerId: string): Command[] | undefined {
+    if (!this.#workers.mayResume(workerId)) return undefined
+    return this.#event(nowMs, () => this.#workers.resume(workerId))
+  }
+
   /** Nothing is started any more; what runs may end. */
   drain(nowMs: number): Command[] {
     return this.#event(nowMs, () => this.#workers.drain())
@@ -215,6 +234,25 @@ export class SimpleScheduler {
   inspect() {
     const { deadlines } = this.#context
     return { executions: this.#executions.values(), dispatch: this.#dispatch, workers: this.#workers, deadlines }
+  }
+
+  #explained(operation: Operation): OperationState {
+    const { execution } = operation
+    const state = stateOf(operation)
+    if (execution === undefined) return state
+    const { queue } = this.#dispatch
+    const { attempt, attempts, queuedMs } = execution
+    const bucket = execution.state === 'queued' ? queue.bucketOf(execution.requirement) : undefined
+    const progress: Progress = {
+      waitsFor: bucket === undefined ? '' : whyItWaits(execution, queue, this.#workers.all),
+      position: bucket === undefined ? 0 : positionOf(execution, bucket),
+      queueLength: bucket === undefined ? 0 : queue.size,
+      attempt: attempts,
+      workerId: attempt?.worker.id ?? '',
+      queuedMs,
+      startedMs: attempt?.startedMs,
+    }
+    return { ...state, progress }
   }
 
   *#active(): Iterable<ActiveExecution> {

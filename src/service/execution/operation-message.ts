@@ -8,10 +8,12 @@ import {
   type ExecuteResponseInput,
   ExecutionStage,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { OperationState, Outcome } from '../../scheduler/scheduler.js'
+import { timestampOf } from '../../proto/time.js'
+import type { OperationState, Outcome, Progress } from '../../scheduler/scheduler.js'
 import { asksForOutputs, type InlineContext, type InlineHints, withOutputs } from '../action-cache/inline-outputs.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
+const progressCodec = codec('remexec.scheduler.v1.OperationProgress')
 const responseCodec = codec('build.bazel.remote.execution.v2.ExecuteResponse')
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
@@ -39,9 +41,22 @@ const messageOf = (state: OperationState, response: ExecuteResponseInput | undef
     stage: ExecutionStage[state.stage],
     actionDigest: state.actionDigest.toMessage(),
     digestFunction: digestFunction.value,
+    ...(state.progress && { partialExecutionMetadata: partial(state.progress) }),
   }
   const message = { name: state.name, metadata: pack(metadataCodec, metadata), done: response !== undefined }
   return response === undefined ? message : { ...message, response: pack(responseCodec, response) }
+}
+
+/** REAPI's own fields as far as they go, and the rest beside them. */
+const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.ExecutedActionMetadata'> => {
+  const { waitsFor, position, queueLength, attempt, workerId, queuedMs, startedMs } = progress
+  const queuedTimestamp = queuedMs === undefined ? null : timestampOf(queuedMs)
+  const attemptStartTimestamp = startedMs === undefined ? null : timestampOf(startedMs)
+  const told = {
+    ...{ waitsFor, queuePosition: position, queueLength, attempt, worker: workerId },
+    ...{ queuedTimestamp, attemptStartTimestamp },
+  }
+  return { worker: workerId, queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, told)] }
 }
 
 const executeResponse = (outcome: Outcome): ExecuteResponseInput => {

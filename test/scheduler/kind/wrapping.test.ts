@@ -69,7 +69,7 @@ t.test('property_modifier: what clients ask is judged, and workers are told, aft
     before: (host) => {
       scheduler = new ForwardingScheduler(host)
       return {
-        ...{ workers: host.workers, drain: () => {}, idle: async () => {}, close: () => {} },
+        ...{ workers: host.workers, operator: host.operator, drain: () => {}, idle: async () => {}, close: () => {} },
         checkPlatform: (properties) => modifier.then((one) => one.checkPlatform(properties)),
         execute: (request) => modifier.then((one) => one.execute(request)),
         watch: (name, signal) => host.watch(name, signal),

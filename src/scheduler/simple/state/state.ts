@@ -109,6 +109,7 @@ export class Attempt {
   /** The command has ended and what it reserved is free again. */
   hasReleased = false
   progress = 0
+  startedMs = 0
   #state: AttemptState = 'running'
   /** Whose share it takes, until its place is free again. */
   seat: Seat | undefined
@@ -143,6 +144,8 @@ export class Worker {
   inflight = 0
   #state: WorkerState = 'connected'
   isPaused = false
+  /** By an operator, until that one says otherwise. */
+  isKeptFree = false
   /** The requirement, by signature, that it is kept free for. */
   heldFor: string | undefined
   heardMs: number

@@ -170,6 +170,7 @@ export class Dispatch {
     const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
     const attempt = new Attempt(attemptId, worker, execution)
     attempt.seat = seat
+    attempt.startedMs = nowMs
     this.attempts.set(attemptId, attempt)
     reserve(attempt)
     worker.lastUsed = ++this.#uses

@@ -56,10 +56,11 @@ export class Workers {
     if (before?.isConnected === true) meter.worker('disconnected')
     meter.worker('connected')
     this.#awaitNews(worker)
-    if (this.#isDraining) worker.enter('leave')
+    worker.isKeptFree = before?.isKeptFree === true
+    if (this.#isDraining || worker.isKeptFree) worker.enter('leave')
     worker.isPaused = true
     if (this.#isDraining) this.#context.emit({ kind: 'drain', workerId })
-    else this.#dispatch.admit(worker)
+    else if (!worker.isKeptFree) this.#dispatch.admit(worker)
     if (before !== undefined) this.#retire(before)
     for (const attemptId of new Set(attemptIds)) this.#adopt(worker, before, attemptId)
     if (before !== undefined) {
@@ -86,10 +87,38 @@ export class Workers {
     if (worker !== undefined) worker.heardMs = this.#context.nowMs
   }
 
+  has(workerId: string): boolean {
+    return this.#byId.has(workerId)
+  }
+
+  /** Whether it is an operator, and not the worker or the end of this process, who keeps it from taking anything. */
+  mayResume(workerId: string): boolean {
+    const worker = this.#byId.get(workerId)
+    return worker?.isKeptFree === true && worker.isConnected && !this.#isDraining
+  }
+
+  keepFree(workerId: string): void {
+    const worker = this.#byId.get(workerId)
+    if (worker === undefined || worker.isDraining) return
+    worker.isKeptFree = true
+    worker.enter('leave')
+    this.#dispatch.dismiss(worker)
+  }
+
+  resume(workerId: string): void {
+    const worker = this.#byId.get(workerId)
+    if (worker === undefined) return
+    worker.isKeptFree = false
+    worker.enter('resume')
+    this.#dispatch.admit(worker)
+    this.#dispatch.feed(worker)
+  }
+
   goingAway(workerId: string): void {
     const worker = this.#byId.get(workerId)
     if (worker === undefined) return
     this.heard(workerId)
+    worker.isKeptFree = false
     worker.enter('leave')
     this.#dispatch.dismiss(worker)
   }

@@ -1,0 +1,102 @@
+import { StatusError } from '../base/status-error.js'
+import type { Scheduler } from '../scheduler/scheduler.js'
+
+export interface AdminAnswer {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+/** What is asked: method, and the target with its query. */
+export interface AdminRequest {
+  readonly method: string
+  readonly target: string
+}
+
+export interface AdminHandler {
+  (signal: AbortSignal, request: AdminRequest): Promise<AdminAnswer>
+  readonly methods: readonly string[]
+}
+
+/**
+ * What operators see and do, over plain HTTP, as JSON. What changes something is PUT or DELETE: no page of another site can
+ * make a browser send these.
+ *
+ *   GET    {path}                                   workers and queue of every scheduler
+ *   PUT    {path}/drain?scheduler=S&worker=ID       the worker takes nothing new
+ *   DELETE {path}/drain?scheduler=S&worker=ID       it takes actions again
+ *   DELETE {path}/operation?name=NAME               cancels an operation
+ */
+export class Admin {
+  /** There once they have been built: the listener is there before. */
+  schedulers: ReadonlyMap<string, Scheduler> = new Map()
+
+  pages(path: string): ReadonlyMap<string, AdminHandler> {
+    const below = path.replace(/\/$/, '')
+    return new Map([
+      [path, handler(['GET', 'HEAD'], () => this.#overview())],
+      [`${below}/drain`, handler(['PUT', 'DELETE'], (method, query) => this.#drain(method === 'PUT', query))],
+      [`${below}/operation`, handler(['DELETE'], (_, query) => this.#cancel(query))],
+    ])
+  }
+
+  async #overview(): Promise<object> {
+    const all = [...this.schedulers].flatMap(([name, { operator }]) =>
+      operator === undefined ? [] : [[name, operator.overview()] as const],
+    )
+    return { schedulers: Object.fromEntries(all) }
+  }
+
+  async #drain(isDrained: boolean, query: URLSearchParams): Promise<object> {
+    const scheduler = of(query, 'scheduler')
+    const worker = of(query, 'worker')
+    const operator = this.schedulers.get(scheduler)?.operator
+    if (operator === undefined) throw notFound(`scheduler ${scheduler}`, [...this.schedulers.keys()])
+    if (isDrained ? operator.drainWorker(worker) : operator.undrainWorker(worker)) return { worker, isDrained }
+    const known = operator.overview().workers.map(({ id }) => id)
+    throw notFound(`worker ${worker}${isDrained ? '' : ' that was drained here'}`, known)
+  }
+
+  async #cancel(query: URLSearchParams): Promise<object> {
+    const name = of(query, 'name')
+    for (const scheduler of this.schedulers.values()) {
+      const isKnown = await scheduler.cancel(name).catch((error: unknown) => {
+        if (error instanceof StatusError) return false
+        throw error
+      })
+      if (isKnown) return { cancelled: name }
+    }
+    throw new StatusError('NOT_FOUND', `there is no operation ${name}`)
+  }
+}
+
+const handler = (
+  methods: readonly string[],
+  work: (method: string, query: URLSearchParams) => Promise<object>,
+): AdminHandler =>
+  Object.assign(
+    async (_: AbortSignal, { method, target }: AdminRequest): Promise<AdminAnswer> => {
+      try {
+        return json(200, await work(method, new URL(target, 'http://admin').searchParams))
+      } catch (error) {
+        if (!(error instanceof StatusError)) throw error
+        return json(error.code === 5 ? 404 : 400, { error: error.message })
+      }
+    },
+    { methods },
+  )
+
+const json = (status: number, content: object): AdminAnswer => ({
+  status,
+  contentType: 'application/json; charset=utf-8',
+  body: `${JSON.stringify(content, null, 1)}\n`,
+})
+
+const of = (query: URLSearchParams, key: string): string => {
+  const value = query.get(key) ?? ''
+  if (value === '') throw new StatusError('INVALID_ARGUMENT', `expected ?${key}=...`)
+  return value
+}
+
+const notFound = (what: string, known: readonly string[]): StatusError =>
+  new StatusError('NOT_FOUND', `there is no ${what}, expected one of ${known.slice(0, 50).join(', ') || 'none'}`)

@@ -1,0 +1,22 @@
+// Written by `npm run generate` from protos/. Do not edit.
+import type * as google_protobuf from './google.protobuf.js'
+
+export interface OperationProgress {
+  waitsFor: string
+  queuePosition: number
+  queueLength: number
+  attempt: number
+  worker: string
+  queuedTimestamp: google_protobuf.Timestamp | null
+  attemptStartTimestamp: google_protobuf.Timestamp | null
+}
+
+export interface OperationProgressInput {
+  waitsFor?: string | undefined
+  queuePosition?: number | undefined
+  queueLength?: number | undefined
+  attempt?: number | undefined
+  worker?: string | undefined
+  queuedTimestamp?: google_protobuf.TimestampInput | null | undefined
+  attemptStartTimestamp?: google_protobuf.TimestampInput | null | undefined
+}

@@ -1,0 +1,39 @@
+import type { QueuedOverview, SchedulerOverview, WorkerOverview } from '../scheduler.js'
+import type { SimpleScheduler } from './machine.js'
+import { whyItWaits } from './queue/why.js'
+import type { Worker } from './state/state.js'
+
+const MAX_OF_BUCKET = 1_000
+
+/** The workers and the queue, for operators. */
+export const overview = (machine: SimpleScheduler): SchedulerOverview => {
+  const { dispatch, workers } = machine.inspect()
+  const { queue: all } = dispatch
+  const queue: QueuedOverview[] = []
+  for (const { arrivals } of all.buckets) {
+    let count = 0
+    for (const execution of arrivals) {
+      if (count++ === MAX_OF_BUCKET) break
+      const { first, priority, attempts, queuedMs } = execution
+      const { name: operation, instanceName: instance, actionDigest } = first
+      const waitsFor = whyItWaits(execution, all, workers.all)
+      queue.push({ operation, instance, action: actionDigest.key, priority, attempts, queuedMs, waitsFor })
+    }
+  }
+  return { workers: [...workers.all].map(workerOverview), queued: all.size, queue }
+}
+
+const workerOverview = (worker: Worker): WorkerOverview => ({
+  id: worker.id,
+  name: worker.offer.name,
+  state: worker.isPaused ? 'paused' : worker.state,
+  running: worker.inflight,
+  places: Number.isFinite(worker.offer.maxInflightAttempts) ? worker.offer.maxInflightAttempts : null,
+  properties: Object.fromEntries(worker.offer.properties),
+  left: Object.fromEntries(worker.left),
+  heardMs: worker.heardMs,
+  attempts: [...worker.attempts].map(({ id, state, startedMs, execution }) => ({
+    ...{ id, state, startedMs },
+    operation: execution?.first.name ?? null,
+  })),
+})

@@ -1,0 +1,61 @@
+import type { Execution, Worker } from '../state/state.js'
+import { explainMismatch } from './explain.js'
+import type { Bucket, Queue } from './queue.js'
+import type { Tenant } from './tenants.js'
+
+/** Workers that are told of by name; more only by number. */
+const MAX_TOLD = 3
+
+/** Why an execution waits: what is lacking, which worker is full, what is ahead. */
+export const whyItWaits = (execution: Execution, queue: Queue, workers: Iterable<Worker>): string => {
+  const { seat, requirement } = execution
+  const bucket = queue.bucketOf(requirement)
+  if (seat === undefined || bucket === undefined) return ''
+  if (bucket.capable.size === 0) {
+    const left = [...workers].filter((worker) => !worker.isDraining)
+    return `no worker can run it: ${explainMismatch(requirement, left)}`
+  }
+  const isCapped = !queue.mayRun(seat.tenant.name)
+  const reason = isCapped
+    ? `its instance runs ${seat.tenant.running} actions, as many as it may (max_running_actions_per_instance)`
+    : occupied(execution, bucket)
+  return `${reason}; ${ahead(queue, seat.tenant)}`
+}
+
+const occupied = ({ requirement }: Execution, { capable }: Bucket): string => {
+  const told: string[] = []
+  let count = 0
+  for (const { workers } of capable) {
+    for (const worker of workers) {
+      count++
+      if (told.length < MAX_TOLD) told.push(`${worker.id} ${state(worker, requirement)}`)
+    }
+  }
+  return count > told.length ? `${told.join(', ')}, and ${count - told.length} more` : told.join(', ')
+}
+
+const state = (worker: Worker, { minimum, signature }: Execution['requirement']): string => {
+  if (!worker.isConnected) return 'has lost its connection'
+  if (worker.isPaused) return 'has a pause after it refused something'
+  const { maxInflightAttempts: places } = worker.offer
+  if (worker.inflight >= places) return `runs ${worker.inflight} of ${places}`
+  if (worker.heldFor !== undefined && worker.heldFor !== signature) return 'is kept free for something larger'
+  for (const [name, amount] of minimum) {
+    const left = worker.left.get(name) ?? 0
+    if (left < amount) return `has ${Math.max(0, left)} of ${worker.total.get(name)} ${name} left, it needs ${amount}`
+  }
+  return 'is about to take something'
+}
+
+const ahead = ({ size }: Queue, { queued }: Tenant): string =>
+  `${size - 1} others wait, ${queued - 1} of them of its instance`
+
+/** How many would be started before it if all were of one invocation: its place by priority, waiting and arrival. */
+export const positionOf = (execution: Execution, bucket: Bucket): number => {
+  let position = 0
+  for (const other of bucket.arrivals) {
+    if (other.rank < execution.rank || (other.rank === execution.rank && other.sequence < execution.sequence))
+      position++
+  }
+  return position
+}
