@@ -5,7 +5,6 @@ export interface RequestHead {
   readonly method: string
   /** Empty for CONNECT, which has none. */
   readonly path: string
-  readonly authority: string
   /** All fields in their order, pseudo-header fields among them. */
   readonly lines: FieldLines
   /** How many bytes of body were announced. */
@@ -42,10 +41,10 @@ export const requestHead = (lines: FieldLines): RequestHead | string => {
     if (contentLengthBytes !== undefined && contentLengthBytes !== Number(value)) return 'two lengths of content'
     contentLengthBytes = Number(value)
   }
-  const { ':method': method, ':scheme': scheme, ':path': path = '', ':authority': authority = '' } = pseudo
+  const { ':method': method, ':scheme': scheme, ':path': path = '' } = pseudo
   if (method === undefined) return 'no :method'
   if (method !== 'CONNECT' && (scheme === undefined || path === '')) return 'no :scheme or no :path'
-  return { method, path, authority, lines, contentLengthBytes }
+  return { method, path, lines, contentLengthBytes }
 }
 
 /** Why trailers are malformed, undefined when they are not (RFC 9113, 8.1). */
