@@ -1,6 +1,7 @@
 import type { Case } from './case.js'
 import { actionResultCases } from './cases/action-result.js'
 import { batchCases } from './cases/batch.js'
+import { dispatchCases } from './cases/dispatch.js'
 import { durabilityCases } from './cases/durability.js'
 import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
@@ -27,6 +28,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...securedCases(),
   ...sessionCases(clients),
   ...noOpCases(),
+  ...dispatchCases(),
   ...trueCases(),
   ...memoryCases(),
   ...startUpCases(),
