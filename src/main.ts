@@ -11,6 +11,7 @@ import type { Service } from './base/rpc.js'
 import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
+import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
 import { Observation } from './observation.js'
 import type { OtlpSettings } from './otlp/settings.js'
@@ -97,9 +98,11 @@ const start = async (
   })
   const uploads = new Uploads(clock)
   resources.add('uploads', () => uploads.close())
+  const instances = new Instances(config.instances, clock)
   const shared = {
     global: config.global,
-    isIsolated: (instanceName: string) => config.instances.get(instanceName)?.isolate === true,
+    isIsolated: (instanceName: string) => instances.isIsolated(instanceName),
+    ownOf: (instanceName: string, store: Store) => instances.ownOf(instanceName, store),
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),

@@ -29,7 +29,6 @@ import { executionService } from './service/execution/service.js'
 import type { CasInstance } from './service/instance.js'
 import { operationsService } from './service/operations/service.js'
 import { workerApiService } from './service/worker-api/service.js'
-import { keptApart } from './store/apart.js'
 import type { DirectoryTrees } from './store/content/directory-trees.js'
 import { withCompleteness } from './store/kind/completeness-checking.js'
 import type { Store } from './store/store.js'
@@ -40,6 +39,8 @@ export interface Parts {
   readonly global: GlobalOptions
   /** Whether nothing of an instance is to be seen in others. */
   isIsolated(instanceName: string): boolean
+  /** A store, or a view of one, as an instance has it: the same object for the same both. */
+  ownOf(instanceName: string, store: Store): Store
   /** A named store as an action cache. */
   ac(name: string): Store
   /** A named store as a CAS. Always the same object for the same name, so that uploads to it know of each other. */
@@ -171,7 +172,7 @@ const chunkedBlobs = (
   parts: Parts,
 ): ChunkedBlobs =>
   new ChunkedBlobs({
-    lists: index_store === undefined ? undefined : ownOf(instance, parts.ac(index_store), parts),
+    lists: index_store === undefined ? undefined : parts.ownOf(instance, parts.ac(index_store)),
     cdc: new FastCdc(chunkSizesOf(avg_chunk_size_bytes)),
     maxChunkCount,
   })
@@ -192,16 +193,12 @@ const executionInstance = (
 }
 
 /** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
-type Places = Pick<Parts, 'ac' | 'cas' | 'trees' | 'isIsolated'>
+type Places = Pick<Parts, 'ac' | 'cas' | 'trees' | 'ownOf'>
 
 const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Places): Store =>
-  withCompleteness(ownOf(instance, parts.ac(name), parts), cas, parts.trees.ofActions)
+  withCompleteness(parts.ownOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
 
-const casOf = (name: string, instance: string, parts: Places): Store => ownOf(instance, parts.cas(name), parts)
-
-/** A store as an instance has it. */
-const ownOf = (instance: string, store: Store, { isIsolated }: Pick<Parts, 'isIsolated'>): Store =>
-  isIsolated(instance) ? keptApart(store, instance) : store
+const casOf = (name: string, instance: string, parts: Places): Store => parts.ownOf(instance, parts.cas(name))
 
 const cacheCapabilities = (
   ac: AcInstance | undefined,

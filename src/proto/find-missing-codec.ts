@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /** Words of a digest ahead of those of its hash: the size's upper and its lower 32 bits. */
 export const DIGEST_HEAD_WORDS = 2
 
@@ -38,6 +40,8 @@ export const unpackFindMissing = (message: Buffer): PackedFindMissing | undefine
     const length = message[1] ?? VARINT_MORE
     if (length >= VARINT_MORE) return undefined
     at = 2 + length
+    // Of a name that is not UTF-8 every reader makes another text.
+    if (!isUtf8(message.subarray(2, at))) return undefined
     instanceName = message.toString('utf8', 2, at)
   }
   const hexLength = message[at + 3] ?? 0

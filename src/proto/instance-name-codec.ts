@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { StatusError } from '../base/status-error.js'
 
 const NAME_TAG = 0x0a
@@ -28,7 +29,10 @@ export const instanceNameIn = (message: Buffer): string => {
     else if (wireType === 5) at += 4
     else if (wireType === 2) {
       const length = varint()
-      if (tag === NAME_TAG) name = message.toString('utf8', at, at + length)
+      if (tag === NAME_TAG) {
+        if (!isUtf8(message.subarray(at, at + length))) broken()
+        name = message.toString('utf8', at, at + length)
+      }
       at += length
     } else broken()
     if (at > message.length) broken()

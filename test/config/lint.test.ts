@@ -221,6 +221,11 @@ t.test('an isolated instance shares no store with one that is not', async (t) =>
       /instance "b" uses store "BLOBS" too/,
     ],
     [isolated(['*']), 'instances[0]', /is no instance of its own/],
+    [
+      { top: `instances: [{ max_stored_bytes: '1gb' }],` },
+      'instances[0].max_stored_bytes',
+      /nobody can say whose they are/,
+    ],
   ]
   for (const [parts, path, message] of cases) {
     const [problem] = check(parts).problems

@@ -1,11 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { credentials } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../src/base/clock.js'
+import { ManualClock, systemClock } from '../../src/base/clock.js'
+import { RELOAD_PERIOD_MS } from '../../src/base/reloaded-files.js'
 import { parseConfig } from '../../src/config/load.js'
 import { assemble } from '../../src/main.js'
 import { TestClient } from '../server/client.js'
-import { blobOf, CAS, wire } from '../service/harness.js'
+import { blobOf, CAS, failure, wire } from '../service/harness.js'
 import { Authority, type Issued } from './authority.js'
 import { Lines } from './lines.js'
 
@@ -123,4 +124,57 @@ t.test('a worker that does not trust the certificate of the scheduler does not c
   const { server_name: _, ...tls } = tlsOf(authority.issue('worker'))
   const { said } = await start(t, workerOf(folder, `grpcs://127.0.0.1:${port}`, tls))
   await said.hears(/no connection to the scheduler.*does not match certificate/)
+})
+
+t.test('a grpc store takes a certificate that was replaced, for calls from then on', async (t) => {
+  const folder = t.testdir({ authority: {}, own: {} })
+  const authority = new Authority(`${folder}/authority`)
+  const server = authority.issue('server')
+  const security = {
+    identity: { client_certificates: {} },
+    access: [
+      { names: ['new'], may: ['read_cas', 'write_cas'] },
+      { names: ['old'], may: ['read_ac'] },
+    ],
+  }
+  const tls = { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile }
+  const http = { socket_address: '127.0.0.1:0', tls }
+  const { port } = await start(t, {
+    stores: { CAS: memory, AC: memory },
+    servers: [{ listener: { http }, services }],
+    security,
+  })
+  const [certFile, keyFile] = [`${folder}/own/cert.pem`, `${folder}/own/key.pem`]
+  const place = (name: string): void => {
+    const { cert, key } = authority.issue(name, { subject: `/CN=${name}` })
+    writeFileSync(keyFile, key)
+    writeFileSync(certFile, cert)
+  }
+  place('old')
+  const clock = new ManualClock(Date.now())
+  const said = new Lines()
+  const tls_config = { ca_file: authority.caFile, cert_file: certFile, key_file: keyFile }
+  const endpoints = [{ address: `grpcs://localhost:${port}`, tls_config }]
+  const stores = { CAS: { grpc: { instance_name: 'main', store_type: 'cas', endpoints } }, AC: memory }
+  const servers = [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services }]
+  const { config } = parseConfig(JSON.stringify({ stores, servers }), 'test.json', { env: {} })
+  if (config === undefined) throw new Error('the configuration of the test is wrong')
+  const running = await assemble(config, { clock, log: said.log })
+  t.teardown(() => running.close())
+  const client = new TestClient(running.addresses[0]?.address ?? '')
+  t.teardown(() => client.close())
+  const { digest } = blobOf('a blob')
+  const missing = async (): Promise<string> => {
+    const request = { instanceName: 'main', blobDigests: [wire(digest)] }
+    return (await failure(client.unary(`${CAS}/FindMissingBlobs`, request).response)).code
+  }
+  t.equal(await missing(), 'PERMISSION_DENIED', 'the server knows it as somebody else')
+  place('new')
+  clock.advance(RELOAD_PERIOD_MS)
+  await said.hears(/certificates of store CAS were read again/)
+  t.equal(await missing(), 'OK')
+  writeFileSync(certFile, 'no certificate')
+  clock.advance(RELOAD_PERIOD_MS)
+  await said.hears(/certificates of store CAS have changed and cannot be used/)
+  t.equal(await missing(), 'OK', 'what cannot be used changes nothing')
 })

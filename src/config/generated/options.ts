@@ -1380,6 +1380,10 @@ export interface InstanceOptions {
    * Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.
    */
   readonly isolate: boolean
+  /**
+   * What this instance may keep in each of the stores it shares, in bytes. Beyond that its own blobs go that were not used the longest; a blob for which there is no room at all is refused with RESOURCE_EXHAUSTED, and so are uploads that are larger together while they are under way. For isolated instances: of a blob that is shared nobody can say whose it is. Counted from the start of the process, what was kept before as soon as it is used.
+   */
+  readonly max_stored_bytes?: number
 }
 
 /**

@@ -11689,7 +11689,7 @@ return errors === 0;
 }
 validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"What one instance has to itself, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array"};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"What one instance has to itself, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"What this instance may keep in each of the stores it shares, in bytes. Beyond that its own blobs go that were not used the longest; a blob for which there is no room at all is refused with RESOURCE_EXHAUSTED, and so are uploads that are larger together while they are under way. For isolated instances: of a blob that is shared nobody can say whose it is. Counted from the start of the process, what was kept before as soon as it is used.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
 function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
@@ -11704,7 +11704,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "instance_name") || (key0 === "isolate"))){
+if(!(((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -11752,14 +11752,50 @@ vErrors.push(err3);
 errors++;
 }
 }
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(data.max_stored_bytes !== undefined){
+let data2 = data.max_stored_bytes;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema101.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema101.properties.max_stored_bytes.type,parentSchema:schema101.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
 else {
 vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data2, schema101.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema101.properties.max_stored_bytes,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 1 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101.properties.max_stored_bytes,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
 }
 errors++;
 }

@@ -4,7 +4,14 @@ import type { LintContext } from './context.js'
 import { reachableFrom } from './reach.js'
 
 export const lintInstances = (context: LintContext): void => {
-  for (const instance of context.config.instances.values()) lintName(instance.instance_name, instance, context)
+  for (const instance of context.config.instances.values()) {
+    lintName(instance.instance_name, instance, context)
+    if (instance.isolate || instance.max_stored_bytes === undefined) continue
+    const path = [...context.originOf(instance), 'max_stored_bytes']
+    context.findings.error(path, 'of blobs that instances share nobody can say whose they are', {
+      expected: 'isolate: true beside it, or a limit of the store',
+    })
+  }
   lintIsolation(context)
 }
 

@@ -25,46 +25,42 @@ export interface Outgoing {
 
 /** One HTTP/2 connection, made when it is first needed and again after it was lost. */
 export class Channel {
-  readonly #client: Client
+  readonly #endpoint: GrpcEndpoint
   readonly #turns: Turns
   readonly #connectTimeoutMs: number
   readonly target: string
+  #current: Connected
 
-  constructor({ target, tls }: Address, endpoint: GrpcEndpoint) {
-    const secured = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca, tls.key, tls.cert)
-    this.target = target
+  constructor(address: Address, endpoint: GrpcEndpoint) {
+    this.target = address.target
+    this.#endpoint = endpoint
     this.#connectTimeoutMs = endpoint.connect_timeout_s * 1000
     this.#turns = new Turns({ atATime: endpoint.concurrency_limit })
-    this.#client = new Client(target, secured, {
-      // Otherwise grpc-js shares one connection among all clients of an address.
-      'grpc.use_local_subchannel_pool': 1,
-      'grpc.enable_http_proxy': 0,
-      'grpc.enable_retries': 0,
-      ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
-      'grpc.keepalive_time_ms': endpoint.http2_keepalive_interval_s * 1000,
-      'grpc.keepalive_timeout_ms': endpoint.http2_keepalive_timeout_s * 1000,
-      'grpc.initial_reconnect_backoff_ms': 100,
-      'grpc.max_reconnect_backoff_ms': 2000,
-      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-      'grpc.max_send_message_length': -1,
-    })
+    this.#current = { client: clientOf(address, endpoint), calls: 0 }
   }
 
   get isReady(): boolean {
-    return this.#client.getChannel().getConnectivityState(false) === State.READY
+    return this.#current.client.getChannel().getConnectivityState(false) === State.READY
+  }
+
+  /** Calls from now on go over a connection with these files; those under way end on theirs. */
+  renew(address: Address): void {
+    const before = this.#current
+    this.#current = { client: clientOf(address, this.#endpoint), calls: 0 }
+    if (before.calls === 0) before.client.close()
   }
 
   close(): void {
-    this.#client.close()
+    this.#current.client.close()
   }
 
   /** Messages go and come as they are on the wire where `isRaw`. */
   async unary<Response>(request: Message, { method, headers, signal }: Outgoing, isRaw: boolean): Promise<Response> {
-    const giveBack = await this.#open(signal)
+    const { client, giveBack } = await this.#open(signal)
     try {
       return await new Promise<Response>((resolve, reject) => {
         const decode = (bytes: Buffer): unknown => (isRaw ? bytes : method.response.decode(bytes))
-        const call = this.#client.makeUnaryRequest(
+        const call = client.makeUnaryRequest(
           method.path,
           (message: Message) => encoded(message, method),
           decode,
@@ -81,8 +77,8 @@ export class Channel {
 
   /** Messages of the answer. Given up by destroying it. */
   async serverStream(request: Message, { method, headers, signal }: Outgoing): Promise<ClientReadableStream<unknown>> {
-    const giveBack = await this.#open(signal)
-    const stream = this.#client.makeServerStreamRequest(
+    const { client, giveBack } = await this.#open(signal)
+    const stream = client.makeServerStreamRequest(
       method.path,
       (message: Message) => encoded(message, method),
       (bytes) => method.response.decode(bytes),
@@ -96,14 +92,14 @@ export class Channel {
 
   /** A stream for messages, and the one answer to them, which may come before they have all been written. */
   async clientStream<Response>({ method, headers, signal }: Outgoing): Promise<Upstream<Response>> {
-    const giveBack = await this.#open(signal)
+    const { client, giveBack } = await this.#open(signal)
     let settle: { resolve: (response: Response) => void; reject: (error: Error) => void } | undefined
     const answer = new Promise<Response>((resolve, reject) => {
       settle = { resolve, reject }
     })
     // Who writes hears of it when the next message fails, or asks for the answer.
     answer.catch(() => {})
-    const stream = this.#client.makeClientStreamRequest(
+    const stream = client.makeClientStreamRequest(
       method.path,
       (message: Message) => encoded(message, method),
       (bytes) => method.response.decode(bytes),
@@ -117,19 +113,26 @@ export class Channel {
   }
 
   /** Takes a slot and waits for a connection that is being made; a lost one fails the call at once, by grpc-js. */
-  async #open(signal: AbortSignal): Promise<() => void> {
-    const giveBack = await this.#turns.take('the connection', signal)
+  async #open(signal: AbortSignal): Promise<Lent> {
+    const leave = await this.#turns.take('the connection', signal)
+    const connected = this.#current
+    connected.calls++
+    const giveBack = (): void => {
+      leave()
+      connected.calls--
+      if (connected.calls === 0 && connected !== this.#current) connected.client.close()
+    }
     try {
-      await this.#connected()
-      return giveBack
+      await this.#connected(connected.client)
+      return { client: connected.client, giveBack }
     } catch (error) {
       giveBack()
       throw error
     }
   }
 
-  #connected(): Promise<void> {
-    const channel = this.#client.getChannel()
+  #connected(client: Client): Promise<void> {
+    const channel = client.getChannel()
     const deadlineMs = Date.now() + this.#connectTimeoutMs
     return new Promise((resolve, reject) => {
       const look = (error?: Error): void => {
@@ -142,6 +145,34 @@ export class Channel {
       look()
     })
   }
+}
+
+interface Connected {
+  readonly client: Client
+  /** Under way. */
+  calls: number
+}
+
+interface Lent {
+  readonly client: Client
+  readonly giveBack: () => void
+}
+
+const clientOf = ({ target, tls }: Address, endpoint: GrpcEndpoint): Client => {
+  const secured = tls === undefined ? credentials.createInsecure() : credentials.createSsl(tls.ca, tls.key, tls.cert)
+  return new Client(target, secured, {
+    // Otherwise grpc-js shares one connection among all clients of an address.
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.enable_http_proxy': 0,
+    'grpc.enable_retries': 0,
+    ...(tls?.serverName !== undefined && { 'grpc.ssl_target_name_override': tls.serverName }),
+    'grpc.keepalive_time_ms': endpoint.http2_keepalive_interval_s * 1000,
+    'grpc.keepalive_timeout_ms': endpoint.http2_keepalive_timeout_s * 1000,
+    'grpc.initial_reconnect_backoff_ms': 100,
+    'grpc.max_reconnect_backoff_ms': 2000,
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_send_message_length': -1,
+  })
 }
 
 export interface Upstream<Response> {

@@ -1,0 +1,136 @@
+import { type Call, internalCall } from '../base/call.js'
+import type { Clock } from '../base/clock.js'
+import { StatusError } from '../base/status-error.js'
+import type { Digest } from '../reapi/digest.js'
+import type { DigestBatch } from '../reapi/digest-batch.js'
+import type { Blob } from '../stream/blob/blob.js'
+import type { Range } from '../stream/path.js'
+import { ForwardingStore } from './forwarding.js'
+import { ABSENT, BlobIndex } from './index/blob-index.js'
+import { type BlobEntry, type Outcomes, outcomeOf, type Store } from './store.js'
+
+export interface ShareOptions {
+  readonly instanceName: string
+  /** That the instance may keep in this store. */
+  readonly maxBytes: number
+  readonly clock: Clock
+}
+
+/**
+ * A store that one instance has to itself (`keptApart`), of which it may use so much: beyond that its own blobs go that were
+ * not used the longest, and nobody else's. It counts what was put there or found there since the start, at some 80 bytes of
+ * memory a blob; what the store evicts by itself is counted until it is the oldest.
+ */
+export class SharedStore extends ForwardingStore {
+  readonly #options: ShareOptions
+  readonly #index: BlobIndex
+  #comingBytes = 0
+  #evicting: Promise<void> | undefined
+
+  constructor(own: Store, options: ShareOptions) {
+    super(own)
+    this.#options = options
+    const policy = { max_bytes: options.maxBytes, evict_bytes: 0, max_seconds: 0, max_count: 0 }
+    this.#index = new BlobIndex({ policy, clock: options.clock })
+  }
+
+  override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
+    const missing = await this.backend.findMissing(digests, call)
+    const present = digests.except(missing)
+    for (let at = 0; at < present.count; at++)
+      this.#use(present.at(at), present.areKeys ? undefined : present.sizeBytesAt(at))
+    return missing
+  }
+
+  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const blob = await this.backend.get(digest, range, call)
+    this.#use(digest, digest.describesContent ? digest.sizeBytes : undefined)
+    return blob
+  }
+
+  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const end = this.#begin(digest, blob)
+    try {
+      await this.backend.put(digest, blob, call)
+      end(true)
+    } catch (error) {
+      end(false)
+      throw error
+    }
+  }
+
+  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const begun = entries.map(({ digest, blob }) => {
+      try {
+        return this.#begin(digest, blob)
+      } catch (error) {
+        return StatusError.from(error)
+      }
+    })
+    const taken = entries.filter((_, at) => !(begun[at] instanceof StatusError))
+    const outcomes = taken.length === 0 ? [] : await this.backend.putAll(taken, call)
+    let next = 0
+    return begun.map((end) => {
+      if (end instanceof StatusError) return end
+      const outcome = outcomes[next++]
+      end(outcome === undefined)
+      return outcome
+    })
+  }
+
+  override async remove(digest: Digest, call: Call): Promise<void> {
+    this.#forget(this.#index.find(digest))
+    await this.backend.remove(digest, call)
+  }
+
+  /** Resolves when nothing more has to go. */
+  async settled(): Promise<void> {
+    await this.#evicting
+  }
+
+  /** RESOURCE_EXHAUSTED where there is no room whatever goes; then nobody uses the blob any more. */
+  #begin(digest: Digest, blob: Blob): (isKept: boolean) => void {
+    const { instanceName, maxBytes } = this.#options
+    const sizeBytes = (digest.describesContent ? digest.sizeBytes : blob.sizeBytes) ?? 0
+    if (this.#comingBytes + sizeBytes > maxBytes) {
+      blob.discard()
+      const under = this.#comingBytes === 0 ? '' : ` beside ${this.#comingBytes} that are coming`
+      const who = `instance ${JSON.stringify(instanceName)} may keep ${maxBytes} bytes in this store`
+      throw new StatusError('RESOURCE_EXHAUSTED', `no room for ${sizeBytes} bytes of blob ${digest}${under}: ${who}`)
+    }
+    this.#comingBytes += sizeBytes
+    return (isKept) => {
+      this.#comingBytes -= sizeBytes
+      if (!isKept || digest.isEmpty) return
+      this.#index.insert(digest, sizeBytes)
+      this.#evict()
+    }
+  }
+
+  /** One of unknown length counts from when it is put. */
+  #use(digest: Digest, sizeBytes: number | undefined): void {
+    if (this.#index.use(digest) !== ABSENT || sizeBytes === undefined || digest.isEmpty) return
+    this.#index.insert(digest, sizeBytes)
+    this.#evict()
+  }
+
+  #forget(slot: number): void {
+    if (slot !== ABSENT) this.#index.remove(slot)
+  }
+
+  #evict(): void {
+    if (this.#index.victim() === ABSENT) return
+    this.#evicting ??= this.#evictOldest().finally(() => {
+      this.#evicting = undefined
+    })
+  }
+
+  /** What cannot be removed counts no longer: it is its store's to evict. */
+  async #evictOldest(): Promise<void> {
+    for (let victim = this.#index.victim(); victim !== ABSENT; victim = this.#index.victim()) {
+      const digest = this.#index.digestOf(victim)
+      this.#forget(victim)
+      await outcomeOf(this.backend.remove(digest, internalCall({ instanceName: this.#options.instanceName })))
+    }
+  }
+}
