@@ -1,4 +1,5 @@
 import { printable } from '../base/log.js'
+import { withoutSecretsIn, withSecretsStarred } from './hidden.js'
 import type { Problem } from './problem.js'
 
 export type ProblemFormat = 'human' | 'json'
@@ -6,13 +7,20 @@ export type ProblemFormat = 'human' | 'json'
 /** Texts of the files that problems are in, by name; without one its problems are told without the source line. */
 export type Sources = ReadonlyMap<string, string>
 
-/** Problems as text: for people with the source line and a caret, for programs as a JSON array. Ends with a newline if there are any. */
+/**
+ * Problems as text, without the secrets that a configuration holds: for people with the source line and a caret, for programs
+ * as a JSON array. Ends with a newline if there are any.
+ */
 export const formatProblems = (
   problems: readonly Problem[],
   format: ProblemFormat = 'human',
   sources: Sources = new Map(),
-): string =>
-  format === 'json' ? `${JSON.stringify(problems, null, 2)}\n` : problems.map((one) => human(one, sources)).join('\n')
+): string => {
+  const told = problems.map(withoutSecretsIn)
+  if (format === 'json') return `${JSON.stringify(told, null, 2)}\n`
+  const shown = new Map([...sources].map(([file, text]) => [file, withSecretsStarred(text)]))
+  return told.map((one) => human(one, shown)).join('\n')
+}
 
 const human = (problem: Problem, sources: Sources): string => {
   const { severity, file, line, column, path, message, found, expected, suggestion } = problem
