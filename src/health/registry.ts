@@ -15,6 +15,11 @@ const STATES: readonly HealthState[] = ['Ok', 'Initializing', 'Warning', 'Failed
 
 export const stateOf = ({ status }: HealthReport): HealthState => STATES.find((state) => state in status) ?? 'Failed'
 
+/** What a probe waits for components elsewhere whose last answer is known. */
+const PROMPT_MS = 2
+/** How long an answer is good for: all are asked every ten seconds whether or not somebody probes. */
+const KEPT_MS = 25_000
+
 const isBroken = (state: HealthState): boolean => state === 'Failed' || state === 'Timeout'
 
 /**
@@ -25,6 +30,9 @@ export class HealthRegistry {
   readonly #probes: HealthProbe[] = []
   /** By component. */
   readonly #expected = new Map<string, HealthProbe>()
+  /** What is being asked of components elsewhere, and what they answered last. */
+  readonly #asking = new Map<HealthProbe, Promise<HealthReport>>()
+  readonly #kept = new Map<HealthProbe, { readonly report: HealthReport; readonly atMs: number }>()
   readonly #states = new Map<string, HealthState>()
   readonly #log: Log
   #listener: (isHealthy: boolean) => void = () => {}
@@ -58,10 +66,33 @@ export class HealthRegistry {
   /** Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by namespace. */
   async report(timeoutMs: number): Promise<HealthReport[]> {
     const probes = [...this.#probes, ...this.#expected.values()]
-    const reports = await Promise.all(probes.map((probe) => ask(probe, timeoutMs)))
+    const reports = await Promise.all(probes.map((probe) => this.#ask(probe, timeoutMs)))
     for (const report of reports) this.#tell(report)
     this.#listener(isHealthy(reports))
     return reports.sort((a, b) => (a.namespace < b.namespace ? -1 : 1))
+  }
+
+  /**
+   * Of a component elsewhere that does not answer at once what it answered last, if that is not long ago: a probe is to be
+   * quick, and a line to another machine may not be. Its answer is there for who asks next.
+   */
+  async #ask(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
+    if (probe.isElsewhere !== true) return ask(probe, timeoutMs)
+    const asking = this.#asking.get(probe) ?? this.#askElsewhere(probe, timeoutMs)
+    const kept = this.#kept.get(probe)
+    if (kept === undefined || performance.now() - kept.atMs > KEPT_MS) return asking
+    const answer = await within(PROMPT_MS, asking)
+    return answer === LATE ? kept.report : answer
+  }
+
+  #askElsewhere(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
+    const asking = ask(probe, timeoutMs).then((report) => {
+      this.#asking.delete(probe)
+      this.#kept.set(probe, { report, atMs: performance.now() })
+      return report
+    })
+    this.#asking.set(probe, asking)
+    return asking
   }
 
   /** A component that is not seen before is expected to be fine, or to become so. */

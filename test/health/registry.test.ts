@@ -96,3 +96,29 @@ t.test('a component is told in the log when its state changes, once', async (t) 
   ])
   t.match(await said(ok()), [/info {2}a component changed its state component=stores\/a state=Ok\n/])
 })
+
+t.test(
+  'a component elsewhere is told as it was, when it does not answer at once, and anew as soon as it did',
+  async (t) => {
+    const registry = new HealthRegistry()
+    const answers: ((status: HealthStatus) => void)[] = []
+    const slow = probe('far', () => new Promise((resolve) => answers.push(resolve)))
+    registry.register({ ...slow, isElsewhere: true })
+    const state = async (timeoutMs = 5_000) => Object.keys((await registry.report(timeoutMs))[0]?.status ?? {})[0]
+    const answer = async (status: Promise<HealthStatus>): Promise<void> => answers.pop()?.(await status)
+    const first = state()
+    await answer(ok())
+    t.equal(await first, 'Ok', 'waited for: nothing was known')
+    t.equal(await state(), 'Ok', 'as it was')
+    t.equal(await state(), 'Ok')
+    t.equal(answers.length, 1, 'asked once at a time')
+    await answer(Promise.resolve({ state: 'Failed', message: 'no', error: 'away' }))
+    await new Promise(setImmediate)
+    t.equal(await state(), 'Failed')
+    await answer(ok())
+    await new Promise(setImmediate)
+    t.equal(await state(20), 'Ok')
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    t.equal(await state(), 'Timeout', 'the one that never answered')
+  },
+)
