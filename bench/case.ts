@@ -26,6 +26,8 @@ export interface RateCase {
   readonly requests: { readonly least: number; readonly most: number }
   /** A configuration of remexec that this case needs; the one of the run otherwise. Other servers cannot take part then. */
   readonly configure?: (dataPath: string) => object
+  /** What the server of that configuration finds in its environment. */
+  readonly env?: () => Promise<Readonly<Record<string, string>>>
   /** Where the data of that configuration lies. Default the temporary folder of the system. */
   readonly place?: Place
   /** Left out of a quick run. */

@@ -7,6 +7,7 @@ import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
 import { memoryCases } from './cases/memory.js'
 import { noOpCases } from './cases/no-op.js'
+import { observedCases } from './cases/observed.js'
 import { readCases } from './cases/read.js'
 import { securedCases } from './cases/secured.js'
 import { sessionCases } from './cases/session.js'
@@ -27,6 +28,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...streamCases(),
   ...securedCases(),
   ...sessionCases(clients),
+  ...observedCases(),
   ...noOpCases(),
   ...dispatchCases(),
   ...trueCases(),

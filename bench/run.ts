@@ -71,14 +71,15 @@ export class Run {
     return contenders
   }
 
-  #own({ configure, place }: RateCase, start: StartOptions): Promise<ServerProcess> {
+  #own({ configure, place, env }: RateCase, options: StartOptions): Promise<ServerProcess> {
     const { configPath } = this.#options
-    const key = `${start.cli ?? ''} ${configure?.name ?? ''} ${place?.name ?? ''}`
-    return this.#once(key, () =>
-      configure === undefined && configPath !== undefined
+    const key = `${options.cli ?? ''} ${configure?.name ?? ''} ${place?.name ?? ''}`
+    return this.#once(key, async () => {
+      const start = env === undefined ? options : { ...options, env: await env() }
+      return configure === undefined && configPath !== undefined
         ? startConfigured(configPath, start)
-        : startRemexec(configure ?? benchConfig, { ...start, place, tls: clientTls }),
-    )
+        : startRemexec(configure ?? benchConfig, { ...start, place, tls: clientTls })
+    })
   }
 
   #once(key: string, start: () => Promise<ServerProcess>): Promise<ServerProcess> {

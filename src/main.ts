@@ -80,7 +80,7 @@ const start = async (
   const { clock, otlp } = surroundings
   const isStopping = (): boolean => drainTime.hasBegun
   const observation = await Observation.start({ config, resources, clock, log: surroundings.log, otlp, isStopping })
-  const { health, metrics, log } = observation
+  const { health, meters, log } = observation
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })
   const security = config.security && (await Security.open(config.security, { clock, log, resources }))
@@ -94,7 +94,7 @@ const start = async (
   const stores = await buildStores(config.stores, {
     ...{ resources, clock, log },
     watch: (probe) => health.register(probe),
-    meter: (store) => metrics.stores.of(store),
+    ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
   const uploads = new Uploads(clock)
   resources.add('uploads', () => uploads.close())
@@ -110,10 +110,11 @@ const start = async (
     ...{ uploads, clock, log },
   }
   const schedulers = await buildSchedulers(config.schedulers, {
-    ...{ resources, clock, log, newId: randomUUID, meter: metrics.executions, tracer: observation.tracer },
+    ...{ resources, clock, log, newId: randomUUID, tracer: observation.tracer },
+    ...(meters && { meter: meters.executions }),
     results: resultsOf(config.servers, shared, observation.tracer),
     watch: (probe) => health.register(probe),
-    observe: (activity) => metrics.executions.watch(activity),
+    observe: (activity) => observation.metrics.executions.watch(activity),
   })
 
   admin.schedulers = schedulers
@@ -185,7 +186,7 @@ const openListener = async (
   { gate, admin, resources, drainTime, clock, shownShare }: Surrounding,
   observation: Observation,
 ): Promise<Listener> => {
-  const { log } = observation
+  const { log, meters } = observation
   const operators: ReadonlyMap<string, HttpHandler> =
     server.services.admin === undefined ? new Map() : admin.pages(server.services.admin.path)
   const tls = await tlsOf(server, resources, { clock, log })
@@ -208,7 +209,7 @@ const openListener = async (
       sendsGzip: send_compression_algorithm === 'gzip',
       accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),
     },
-    meters: (path) => observation.metrics.calls.of(path),
+    meters: meters && ((path) => meters.calls.of(path)),
     tracer: observation.tracer,
     shownShare,
     log,

@@ -55,6 +55,11 @@ export class Observation {
     return observation
   }
 
+  /** What counts; undefined where the configuration wants nothing counted. */
+  get meters(): Metrics | undefined {
+    return this.#parts.config.global.disable_metrics ? undefined : this.metrics
+  }
+
   /** Undefined unless traces are sent somewhere. */
   get tracer(): Tracer | undefined {
     return this.#tracer
@@ -95,7 +100,7 @@ export class Observation {
   /** What exports is loaded only where something is exported: that takes longer than the rest of a start. */
   async #export(): Promise<() => Promise<void>> {
     const { otlp: settings, clock } = this.#parts
-    if (settings?.metrics === undefined) return async () => {}
+    if (settings?.metrics === undefined || this.meters === undefined) return async () => {}
     const { startMetricExport } = await import('./otlp/metric-export.js')
     return startMetricExport(this.metrics, { settings, version: version(), clock, log: this.log })
   }

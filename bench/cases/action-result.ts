@@ -27,7 +27,7 @@ interface Variant {
 }
 
 /** A result with one output file and stdout, 1,000 bytes each. */
-const getActionResult = ({ name, isHit, isInlined, configure, headers }: Variant): RateCase => {
+export const getActionResult = ({ name, isHit, isInlined, configure, headers }: Variant): RateCase => {
   const [output = Buffer.alloc(0), stdout = Buffer.alloc(0)] = randomBlobs(2, 1000)
   const actionDigest = digestOf(randomBytes(100))
   const hints = isInlined ? { inlineStdout: true, inlineOutputFiles: ['out/a'] } : {}

@@ -26,7 +26,7 @@ const spreads: readonly Spread[] = [
   { concurrency: 32, connections: 32 },
 ]
 
-const findMissing = (count: number, shape: Shape, spread = ONE_CONNECTION): RateCase => {
+export const findMissing = (count: number, shape: Shape, spread = ONE_CONNECTION): RateCase => {
   const { concurrency, connections } = spread
   const streams = connections === 1 ? '' : ` ${connections}x${concurrency / connections}`
   const blobs = randomBlobs(count, 64)

@@ -105,6 +105,19 @@ export const mutualTlsTokenCache = (dataPath: string): object => {
   return guarded(dataPath, { tls }, { security: callers })
 }
 
+/** Everything by which it is observed: health, counting, and the line of one call in a hundred. */
+export const observed = (dataPath: string): object => withServices(dataPath, { health: {} }, { log_call_share: 0.01 })
+
+/** Nothing of that. */
+export const unobserved = (dataPath: string): object =>
+  withServices(dataPath, {}, { disable_metrics: true, log_level: 'info' })
+
+const withServices = (dataPath: string, services: object, global: object): object => {
+  const config = benchConfig(dataPath) as { readonly servers: readonly { readonly services: object }[] }
+  const servers = config.servers.map((server) => ({ ...server, services: { ...server.services, ...services } }))
+  return { ...config, servers, global }
+}
+
 /** Execution without a worker of its own: the worker API is the server named `workers`. */
 export const schedulingOnly = (dataPath: string): object => ({
   stores: [

@@ -1,4 +1,5 @@
 import { codeName } from '../base/status-error.js'
+import { freshMs } from '../base/turn-clock.js'
 import { Distribution, type Instrument, LATENCY_SECONDS } from './instrument.js'
 
 /** The calls of every method, by code. */
@@ -40,12 +41,12 @@ class MethodSeries {
     this.#labels = { rpc_service, rpc_method }
   }
 
-  ended(code: number, ms: number): void {
+  ended(code: number, sinceMs: number): void {
     let series = this.byCode[code]
     if (series === undefined) {
       series = new Distribution({ ...this.#labels, rpc_code: codeName(code) }, LATENCY_SECONDS)
       this.byCode[code] = series
     }
-    series.record(ms / 1000)
+    series.record((freshMs() - sinceMs) / 1000)
   }
 }

@@ -30,10 +30,11 @@ const RESULTS = {
   delete: ['success', 'error', 'cancelled'],
 } as const
 
-type Counted = keyof typeof RESULTS
 /** Evictions are counted by the stores themselves and asked for. */
-type Operation = Counted | 'evict'
+type Counted = keyof typeof RESULTS
 type Result = (typeof RESULTS)[Counted][number]
+
+type OperationSeries = Readonly<Record<Result, Count>> & { took(ms: number): void }
 
 type UsageReader = (usage: CacheUsage) => number | undefined
 
@@ -62,19 +63,19 @@ export class CacheSeries {
     }
   }
 
-  count(operation: Operation, result: Result, blobs: number): void {
-    this.operations
-      .get(operation as Counted)
-      ?.get(result)
-      ?.add(blobs)
-  }
-
-  took(operation: Operation, ms: number): void {
-    this.durations.get(operation as Counted)?.record(ms / 1000)
-  }
-
-  moved(direction: 'in' | 'out', sizeBytes: number): void {
-    this.bytes[direction].add(sizeBytes)
+  /** What counts an operation of a store; what cannot come of it is counted nowhere. */
+  of(operation: Counted): OperationSeries {
+    const counts = this.operations.get(operation)
+    const duration = this.durations.get(operation)
+    const count = (result: Result): Count => counts?.get(result) ?? new Count({})
+    return {
+      hit: count('hit'),
+      miss: count('miss'),
+      success: count('success'),
+      error: count('error'),
+      cancelled: count('cancelled'),
+      took: (ms) => duration?.record(ms / 1000),
+    }
   }
 
   valueOf(operation: Counted, result: Result): number {

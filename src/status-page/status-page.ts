@@ -36,7 +36,7 @@ export const statusPage = (parts: StatusPageParts) => {
     const body = [
       head(parts, release, reports),
       section('Served', served(parts.config)),
-      section('Stores', stores(parts.metrics)),
+      section('Stores', stores(parts)),
       section('Queue and workers', queue(parts)),
       section('Components', components(reports)),
       section('Recent trouble', trouble(parts)),
@@ -74,11 +74,11 @@ const served = ({ servers }: Config): string =>
 
 const instanceText = (name: string): string => (name === '' ? '(empty)' : name === '*' ? 'any' : name)
 
-const stores = ({ stores: { all } }: Metrics): string =>
+const stores = ({ config, metrics }: StatusPageParts): string =>
   table(
     ['Store', 'Size', 'of', 'Blobs', 'Hit rate', 'Hits', 'Misses', 'Errors', 'In', 'Out', 'Evicted', 'Retention'],
-    all.map(storeRow),
-    'none',
+    metrics.stores.all.map(storeRow),
+    config.global.disable_metrics ? 'not counted (global.disable_metrics)' : 'none',
   )
 
 const storeRow = (series: CacheSeries): readonly string[] => {
@@ -113,7 +113,8 @@ const storeRow = (series: CacheSeries): readonly string[] => {
   ]
 }
 
-const queue = ({ metrics: { executions }, clock }: StatusPageParts): string => {
+const queue = ({ config, metrics: { executions }, clock }: StatusPageParts): string => {
+  const results = config.global.disable_metrics ? [] : [...executions.results()]
   const activities = executions.activities()
   const active = activities.flatMap((activity) => [...activity.executions])
   const workers = activities.flatMap((activity) => activity.workers)
@@ -124,7 +125,7 @@ const queue = ({ metrics: { executions }, clock }: StatusPageParts): string => {
     ['longest wait', timeText(oldestMs)],
     ['executing', inStage('executing')],
     ['workers', countText(workers.length)],
-    ...[...executions.results()].map(([result, count]) => [result.replace('_', ' '), countText(count)] as const),
+    ...results.map(([result, count]) => [result.replace('_', ' '), countText(count)] as const),
   ]
   const items = numbers.map(([name, value]) => `<li><b>${escaped(value)}</b>${escaped(name)}</li>`)
   const rows = workers.slice(0, MAX_WORKERS).map((worker) => workerRow(worker, clock.now()))

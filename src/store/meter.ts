@@ -1,4 +1,4 @@
-export type StoreOperation = 'read' | 'find_missing' | 'write' | 'delete' | 'evict'
+export type StoreOperation = 'read' | 'find_missing' | 'write' | 'delete'
 
 /**
  * `cancelled` is what came to nothing by its caller: it left, sent what is no such blob, or asked for a part there is not.
@@ -6,12 +6,21 @@ export type StoreOperation = 'read' | 'find_missing' | 'write' | 'delete' | 'evi
  */
 export type StoreResult = 'hit' | 'miss' | 'success' | 'error' | 'cancelled'
 
+/** Something that is counted: held by who counts, so that nothing is looked up for a blob. */
+export interface Tally {
+  add(amount: number): void
+}
+
+/** What counts one operation of a store. */
+export type OperationMeter = Readonly<Record<StoreResult, Tally>> & {
+  /** How long it took; of a read, until there was a blob to read from. */
+  took(ms: number): void
+}
+
 /** Counts what one store of the configuration does. Called for every blob: it must cost next to nothing. */
 export interface StoreMeter {
-  count(operation: StoreOperation, result: StoreResult, blobs: number): void
-  /** How long an operation took; of a read, until there was a blob to read from. */
-  took(operation: StoreOperation, ms: number): void
-  moved(direction: 'in' | 'out', sizeBytes: number): void
+  of(operation: StoreOperation): OperationMeter
+  readonly bytes: { readonly in: Tally; readonly out: Tally }
 }
 
 /** Where a store keeps blobs itself: what it holds. */
@@ -34,5 +43,3 @@ export interface MeteredStore {
   /** Undefined of one that keeps nothing itself. */
   usage(): StoreUsage | undefined
 }
-
-export const unmetered: StoreMeter = { count: () => {}, took: () => {}, moved: () => {} }

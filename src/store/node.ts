@@ -1,12 +1,13 @@
 import type { Call } from '../base/call.js'
 import { inSpan } from '../base/in-span.js'
 import { Code, isStatus, StatusError } from '../base/status-error.js'
+import { freshMs, turnMs } from '../base/turn-clock.js'
 import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import { type Range, WHOLE } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
-import { type StoreMeter, type StoreOperation, type StoreResult, unmetered } from './meter.js'
+import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './meter.js'
 import type { BlobEntry, Outcomes, Store } from './store.js'
 
 /**
@@ -17,61 +18,68 @@ import type { BlobEntry, Outcomes, Store } from './store.js'
 export class StoreNode extends ForwardingStore {
   readonly structName: string
   readonly #place: string
-  readonly #meter: StoreMeter
+  readonly #meter: Meters | undefined
 
-  constructor(store: Store, { place, meter = unmetered }: NodeOptions) {
+  constructor(store: Store, { place, meter }: NodeOptions) {
     super(store)
     this.structName = store.constructor.name
     this.#place = place
-    this.#meter = meter
+    this.#meter = meter && metersOf(meter)
   }
 
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
-    const ask = (inner: Call): Promise<DigestBatch> => this.backend.findMissing(digests, inner)
-    return this.#watch({ operation: 'find_missing', blobs: digests.count, call }, ask, (missing) => {
-      this.#count('find_missing', 'hit', digests.count - missing.count)
-      this.#count('find_missing', 'miss', missing.count)
+    const blobs = digests.count
+    const sinceMs = blobs > FEW ? freshMs() : turnMs()
+    const asked = this.#ask('find_missing', blobs, call, (inner) => this.backend.findMissing(digests, inner))
+    const meter = this.#meter?.findMissing
+    return this.#watch({ meter, blobs, sinceMs, call }, asked, (missing) => {
+      meter?.hit.add(blobs - missing.count)
+      meter?.miss.add(missing.count)
       return missing
     })
   }
 
   override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const ask = (inner: Call): Promise<Blob> => this.backend.get(digest, range, inner)
-    return this.#watch({ operation: 'read', digest, call }, ask, (blob) => {
-      this.#count('read', 'hit', 1)
-      this.#meter.moved('out', blob.sizeBytes ?? expectedBytes(digest, range))
+    const sinceMs = turnMs()
+    const asked = this.#ask('read', digest, call, (inner) => this.backend.get(digest, range, inner))
+    const meter = this.#meter?.read
+    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, (blob) => {
+      if (meter === undefined) return blob
+      meter.hit.add(1)
+      this.#meter?.bytes.out.add(blob.sizeBytes ?? expectedBytes(digest, range))
       return blob.onFailure(this.#brokeOff)
     })
   }
 
   override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
     const sizeBytes = blob.sizeBytes ?? expectedBytes(digest, WHOLE)
-    const ask = (inner: Call): Promise<void> => this.backend.put(digest, blob, inner)
-    return this.#watch({ operation: 'write', digest, call }, ask, () => this.#wrote(sizeBytes))
+    const sinceMs = turnMs()
+    const asked = this.#ask('write', digest, call, (inner) => this.backend.put(digest, blob, inner))
+    const meter = this.#meter?.write
+    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => this.#wrote(sizeBytes))
   }
 
   /** What became of each is told in the answer. */
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const sizes = entries.map(({ digest, blob }) => blob.sizeBytes ?? expectedBytes(digest, WHOLE))
-    const ask = (inner: Call): Promise<Outcomes> => this.backend.putAll(entries, inner)
-    return this.#watch({ operation: 'write', blobs: entries.length, call }, ask, (outcomes) => {
+    const sinceMs = turnMs()
+    const asked = this.#ask('write', entries.length, call, (inner) => this.backend.putAll(entries, inner))
+    const meter = this.#meter?.write
+    return this.#watch({ meter, blobs: entries.length, sinceMs, call }, asked, (outcomes) => {
       for (const [at, sizeBytes] of sizes.entries()) {
         const failure = outcomes[at]
         if (failure === undefined) this.#wrote(sizeBytes)
-        else this.#count('write', resultOf(failure), 1)
+        else meter?.[resultOf(failure)].add(1)
       }
       return outcomes
     })
   }
 
   override remove(digest: Digest, call: Call): Promise<void> {
-    const ask = (inner: Call): Promise<void> => this.backend.remove(digest, inner)
-    return this.#watch({ operation: 'delete', digest, call }, ask, () => this.#count('delete', 'success', 1))
-  }
-
-  override disown(digest: Digest, call: Call): Promise<void> {
-    const ask = (inner: Call): Promise<void> => this.backend.disown(digest, inner)
-    return this.#watch({ operation: 'delete', digest, call }, ask, () => this.#count('delete', 'success', 1))
+    const sinceMs = turnMs()
+    const asked = this.#ask('delete', digest, call, (inner) => this.backend.remove(digest, inner))
+    const meter = this.#meter?.delete
+    return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => meter?.success.add(1))
   }
 
   /**
@@ -79,46 +87,43 @@ export class StoreNode extends ForwardingStore {
    * each small call as much again as it is counted for.
    */
   #watch<Answer>(
-    { operation, digest, blobs = 1, call }: Watched,
-    ask: (call: Call) => Promise<Answer>,
+    { meter, blobs, sinceMs, call }: Watched,
+    asked: Promise<Answer>,
     done: (answer: Answer) => Answer,
   ): Promise<Answer> {
-    const sinceMs = performance.now()
-    return this.#inSpan({ operation, digest, blobs, call }, ask).then(
+    return asked.then(
       (answer) => {
-        this.#meter.took(operation, performance.now() - sinceMs)
+        meter?.took((blobs > FEW ? freshMs() : turnMs()) - sinceMs)
         return done(answer)
       },
       (error: unknown) => {
-        this.#meter.took(operation, performance.now() - sinceMs)
-        const isMiss = operation === 'read' && isStatus(error, 'NOT_FOUND')
-        this.#count(operation, isMiss ? 'miss' : resultOf(error), blobs)
+        meter?.took(turnMs() - sinceMs)
+        const isMiss = meter === this.#meter?.read && isStatus(error, 'NOT_FOUND')
+        meter?.[isMiss ? 'miss' : resultOf(error)].add(blobs)
         throw this.#placed(error, call)
       },
     )
   }
 
-  /** Nothing is to be made for a call that is not traced. */
-  #inSpan<Answer>(
-    { operation, digest, blobs = 1, call }: Watched,
+  /** `about` is the digest, or how many there are. Nothing is made for a call that is not traced. */
+  #ask<Answer>(
+    operation: StoreOperation,
+    about: Digest | number,
+    call: Call,
     ask: (call: Call) => Promise<Answer>,
   ): Promise<Answer> {
     if (call.span === undefined) return ask(call)
-    const about = digest === undefined ? { 'remexec.blobs': blobs } : { 'remexec.digest': digest.key }
-    return inSpan(call, `${operation} ${this.#place}`, ask, { 'remexec.store': this.#place, ...about })
+    const said = typeof about === 'number' ? { 'remexec.blobs': about } : { 'remexec.digest': about.key }
+    return inSpan(call, `${operation} ${this.#place}`, ask, { 'remexec.store': this.#place, ...said })
   }
 
   readonly #brokeOff = (error: unknown): void => {
-    if (resultOf(error) === 'error') this.#count('read', 'error', 1)
+    if (resultOf(error) === 'error') this.#meter?.read.error.add(1)
   }
 
   #wrote(sizeBytes: number): void {
-    this.#count('write', 'success', 1)
-    this.#meter.moved('in', sizeBytes)
-  }
-
-  #count(operation: StoreOperation, result: StoreResult, blobs: number): void {
-    if (blobs > 0) this.#meter.count(operation, result, blobs)
+    this.#meter?.write.success.add(1)
+    this.#meter?.bytes.in.add(sizeBytes)
   }
 
   /** Told by the store it happened in, once. */
@@ -132,6 +137,9 @@ export class StoreNode extends ForwardingStore {
   }
 }
 
+/** So many blobs take no time worth reading the clock for: beyond that the turn itself is long. */
+const FEW = 32
+
 export interface NodeOptions {
   /** Where in the configuration it stands, `CAS/fast`. */
   readonly place: string
@@ -139,12 +147,27 @@ export interface NodeOptions {
 }
 
 interface Watched {
-  readonly operation: StoreOperation
+  readonly meter: OperationMeter | undefined
+  readonly blobs: number
+  readonly sinceMs: number
   readonly call: Call
-  /** Of the one blob it is about, or how many there are. */
-  readonly digest?: Digest | undefined
-  readonly blobs?: number
 }
+
+/** The meters of a store, looked up once. */
+interface Meters extends Pick<StoreMeter, 'bytes'> {
+  readonly read: OperationMeter
+  readonly findMissing: OperationMeter
+  readonly write: OperationMeter
+  readonly delete: OperationMeter
+}
+
+const metersOf = (meter: StoreMeter): Meters => ({
+  read: meter.of('read'),
+  findMissing: meter.of('find_missing'),
+  write: meter.of('write'),
+  delete: meter.of('delete'),
+  bytes: meter.bytes,
+})
 
 /** What a caller brings about itself: it left, sent what is no such blob, or asked for what is beyond its end. */
 const CALLERS = new Set<number>([Code.CANCELLED, Code.INVALID_ARGUMENT, Code.OUT_OF_RANGE, Code.DEADLINE_EXCEEDED])

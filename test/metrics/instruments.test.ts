@@ -79,7 +79,7 @@ t.test('stores of one type are counted together, each series once', async (t) =>
   const store = (lastEvictedIdleMs: number) => ({ cacheType: 'cas', usage: () => ({ ...usage, lastEvictedIdleMs }) })
   const first = metrics.of(store(5000))
   t.equal(metrics.of(store(3000)), first)
-  first.count('read', 'hit', 1)
+  first.of('read').hit.add(1)
   const seen = metrics.instruments.flatMap(({ name, kind, series }) =>
     kind === 'histogram' ? [] : [...series()].map(({ labels, value }) => [`${name} ${JSON.stringify(labels)}`, value]),
   )

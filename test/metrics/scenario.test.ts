@@ -234,3 +234,17 @@ t.test('what becomes of actions arrives at a collector, each of them counted onc
   t.same(collector.of('svc_worker_count'), { 'worker_state=connected': 1 })
   t.notOk(collector.isGzip, 'compressed only where that is asked for')
 })
+
+t.test('nothing is counted or sent where the configuration says so, and the page says that', async (t) => {
+  const { collector, http } = await collect(t)
+  const global = { disable_metrics: true }
+  const { client, program } = await start(t, { OTEL_EXPORTER_OTLP_ENDPOINT: http }, { global })
+  await upload(client, '', blobOf('x'))
+  const [, address = ''] = await program.hears(/grpc:\/\/([^ "]+)"?[ ,].*public/)
+  const page = await (await fetch(`http://${address}/`)).text()
+  t.match(page, /not counted \(global\.disable_metrics\)/)
+  t.notMatch(page, /cache hit/)
+  program.child.kill('SIGTERM')
+  await program.ended
+  t.equal(collector.requests, 0)
+})

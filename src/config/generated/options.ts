@@ -1242,6 +1242,10 @@ export interface GlobalOptions {
    * Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.
    */
   readonly drain_s: number
+  /**
+   * Counts neither calls nor what stores and schedulers do, exports no metrics, and leaves their numbers out of the status page.
+   */
+  readonly disable_metrics: boolean
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Log, LogFields } from '../../base/log.js'
 import type { Metadata, ServedCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
 import type { Span } from '../../base/trace.js'
+import { freshMs, turnMs } from '../../base/turn-clock.js'
 import { type Encoded, EncodedMessage } from '../../proto/codec.js'
 import type { MethodDefinition } from '../../proto/service-definition.js'
 import type { UnderWay } from './calls-under-way.js'
@@ -37,7 +38,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   readonly #method: MethodDefinition
   readonly #wire: Wire
   readonly #meter: CallMeter
-  readonly #startedMs = performance.now()
+  readonly #startedMs = turnMs()
   #abort: AbortController | undefined
   #messages: Messages | undefined
   #failRequest: ((reason: StatusError) => void) | undefined
@@ -246,13 +247,18 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   }
 
   #logEnd(code: number, error: StatusError | undefined): void {
-    const ms = performance.now() - this.#startedMs
-    this.#meter.ended(code, ms)
+    this.#meter.ended(code, this.#startedMs)
     this.#endSpan(code, error)
-    const fields = (): LogFields => ({
+    if (error !== undefined && serverFaults.has(code)) this.log.error('call failed', { ...this.#line(code), error })
+    else if (this.shownShare === undefined) this.log.debug('call', () => this.#line(code, error))
+    else this.log.info('call', { ...this.#line(code, error), share: this.shownShare })
+  }
+
+  #line(code: number, error?: StatusError): LogFields {
+    return {
       method: this.#method.path,
       code: codeName(code),
-      ms: Math.round(ms * 10) / 10,
+      ms: Math.round((freshMs() - this.#startedMs) * 10) / 10,
       peer: this.peer,
       instance: this.instanceName,
       receivedBytes: this.#receivedBytes,
@@ -261,11 +267,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
       ...requestFields(this.metadata),
       ...(this.visitor && { identity: this.visitor.identity }),
       ...this.#notes,
-    })
-    const line = error === undefined ? fields : () => ({ ...fields(), reason: error.message })
-    if (error !== undefined && serverFaults.has(code)) this.log.error('call failed', { ...fields(), error })
-    else if (this.shownShare === undefined) this.log.debug('call', line)
-    else this.log.info('call', { ...line(), share: this.shownShare })
+      ...(error && { reason: error.message }),
+    }
   }
 
   #endSpan(code: number, error: StatusError | undefined): void {

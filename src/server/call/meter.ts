@@ -1,6 +1,7 @@
 /** Counts the calls of one method. */
 export interface CallMeter {
-  ended(code: number, ms: number): void
+  /** `sinceMs` is when it began, on the clock of the turns of the event loop. */
+  ended(code: number, sinceMs: number): void
 }
 
 /** What counts the calls of a method, by its path. */
