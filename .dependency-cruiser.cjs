@@ -71,7 +71,7 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
 }))
 
 /** Rooms of src/store/ that any kind may use; each other one is the parts of the one kind that is named like it. */
-const sharedByKinds = ['kind', 'index', 'content', 'remote', 'objects']
+const sharedByKinds = ['kind', 'index', 'content', 'remote', 'objects', 'existence']
 
 const storeRules = [
   {

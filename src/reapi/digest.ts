@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { StatusError } from '../base/status-error.js'
-import type { DigestFunction } from './digest-function.js'
+import { type DigestFunction, type DigestFunctionName, digestFunctions } from './digest-function.js'
 
 /** The wire form: `build.bazel.remote.execution.v2.Digest`. */
 export interface DigestMessage {
@@ -69,6 +69,15 @@ export class Digest {
       if (message == null || fault !== undefined) throw new StatusError('INVALID_ARGUMENT', `${what}[${index}]${fault}`)
       return new Digest(digestFunction, message.hash, message.sizeBytes)
     })
+  }
+
+  /** What a `key` is of; undefined of other texts. */
+  static ofKey(key: string): Digest | undefined {
+    const [, name = 'sha256', hash = '', size = ''] = KEY.exec(key) ?? []
+    const digestFunction = digestFunctions[name.toUpperCase() as DigestFunctionName] as DigestFunction | undefined
+    const message = { hash, sizeBytes: Number(size) }
+    const isRight = size !== '' && digestFunction !== undefined && faultOf(message, digestFunction) === undefined
+    return isRight ? new Digest(digestFunction, hash, message.sizeBytes) : undefined
   }
 
   /** The digest of bytes at hand. */
@@ -155,6 +164,8 @@ export const resolveDigestFunction = (
   const lengths = served.map(({ name, hexLength }) => `${hexLength} (${name})`).join(', ')
   throw new StatusError('INVALID_ARGUMENT', `hash ${quoted(hash)} is not valid, expected hex digits: ${lengths}`)
 }
+
+const KEY = /^(?:([a-z0-9_]+)-)?([0-9a-f]+)-(\d+)$/
 
 const keyOf = ({ function: { name }, hash, sizeBytes }: Digest): string =>
   name === 'SHA256' ? `${hash}-${sizeBytes}` : `${name.toLowerCase()}-${hash}-${sizeBytes}`

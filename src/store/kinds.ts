@@ -11,6 +11,7 @@ import { filesystem } from './kind/filesystem.js'
 import { grpc } from './kind/grpc.js'
 import { memory } from './kind/memory.js'
 import { noop } from './kind/noop.js'
+import { ontapS3ExistenceCache } from './kind/ontap-s3-existence-cache.js'
 import { redisStore } from './kind/redis-store.js'
 import { refStore } from './kind/ref-store.js'
 import { shard } from './kind/shard.js'
@@ -43,6 +44,7 @@ export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOpti
   shard,
   experimental_cloud_object_store: experimentalCloudObjectStore,
   experimental_mongo: experimentalMongo,
+  ontap_s3_existence_cache: ontapS3ExistenceCache,
   ref_store: refStore,
   grpc,
   redis_store: redisStore,

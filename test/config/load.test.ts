@@ -27,7 +27,7 @@ const configOf = (text: string): Config => {
 const fixture = (name: string): Config => configOf(readFileSync(new URL(name, fixtures), 'utf8'))
 
 t.test('good fixtures load, and only those about older forms and keys without effect say anything', async (t) => {
-  const warned = { 'older-spellings.json5': 12, 'interface-specification.json5': 2, 'remote-stores.json5': 7 }
+  const warned = { 'older-spellings.json5': 14, 'interface-specification.json5': 2, 'remote-stores.json5': 7 }
   for (const name of good) {
     const { problems, warnings } = await checkConfig(new URL(name, fixtures).pathname, { env })
     t.equal(formatProblems(problems), '', name)
@@ -93,6 +93,10 @@ t.test('older spellings and the worker form of the specification mean what they 
     persist_stream_on_disconnect_timeout_s: 10,
   })
   t.same(older.servers[0]?.services.health, { path: '/status', timeout_seconds: 5 })
+  t.match(older.stores.get('BUCKET'), {
+    kind: 'experimental_cloud_object_store',
+    options: { provider: 'aws', region: 'eu-west-1', key_prefix: 'old/', retry: { max_retries: 1 } },
+  })
   const { workers, servers, stores } = fixture('interface-specification.json5')
   t.equal(workers[0]?.kind, 'local')
   t.equal(workers[0]?.options.name, 'worker_0')

@@ -54,6 +54,27 @@ t.test('function, hash and size are the identity', async (t) => {
   t.equal(new Set(all.map((served) => Digest.of(Buffer.from('x'), served).key)).size, all.length)
 })
 
+t.test('a key is read back as the digest it is of, and other texts are none', async (t) => {
+  for (const digestFunction of all) {
+    const digest = Digest.of(Buffer.from('some bytes'), digestFunction)
+    const found = Digest.ofKey(digest.key)
+    t.equal(found?.key, digest.key, digestFunction.name)
+    t.equal(found?.function, digestFunction)
+  }
+  const others = [
+    '',
+    HASH,
+    `${HASH}-`,
+    `-${HASH}-1`,
+    `${HASH}-1-2`,
+    `sha9-${HASH}-1`,
+    `${HASH.slice(1)}-1`,
+    'a/b',
+    `md5-${HASH}-1`,
+  ]
+  for (const text of [...others, `${HASH}-99999999999999999`]) t.equal(Digest.ofKey(text), undefined, text)
+})
+
 t.test('the empty blob is known for every function, and only it', async (t) => {
   for (const served of all) {
     t.ok(Digest.of(new Uint8Array(), served).isEmpty, served.name)

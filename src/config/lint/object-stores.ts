@@ -54,7 +54,17 @@ const lintKeyPair = (
   findings.error([...path, given], `${given} without ${lacking}`, { at: 'key', expected: 'both or none' })
 }
 
-const lintAddress = (options: Options, path: readonly (string | number)[], findings: LintContext['findings']): void => {
+/** Where the store behind a list of its keys is. */
+export const lintOntapBackend = (
+  { backend }: StoreOptions['ontap_s3_existence_cache'],
+  { findings, originOf }: LintContext,
+): void => lintAddress(backend, originOf(backend), findings)
+
+const lintAddress = (
+  options: Pick<Options, 'endpoint' | 'sas_url' | 'insecure_allow_http'>,
+  path: readonly (string | number)[],
+  findings: LintContext['findings'],
+): void => {
   for (const key of ['endpoint', 'sas_url'] as const) {
     const address = options[key]
     if (address === undefined) continue

@@ -1,4 +1,4 @@
-import type { StoreConfig } from '../config.js'
+import type { StoreConfig, StoreOptions } from '../config.js'
 import type { LintContext } from './context.js'
 
 /** Stores on other machines that keep their blobs in one place: each would read, and replace, what another one wrote. */
@@ -37,7 +37,14 @@ const placeOf = ({ kind, options }: StoreConfig): Place | undefined => {
       key: JSON.stringify([kind, connection_string, database, cas_collection, prefix]),
     }
   }
-  if (kind !== 'experimental_cloud_object_store') return undefined
+  if (kind === 'ontap_s3_existence_cache') return bucketOf({ provider: 'ontap', ...options.backend })
+  return kind === 'experimental_cloud_object_store' ? bucketOf(options) : undefined
+}
+
+type Bucket = Pick<StoreOptions['experimental_cloud_object_store'], 'provider' | 'key_prefix'> &
+  Partial<StoreOptions['experimental_cloud_object_store']>
+
+const bucketOf = (options: Bucket): Place => {
   const {
     provider,
     endpoint,
@@ -50,5 +57,5 @@ const placeOf = ({ kind, options }: StoreConfig): Place | undefined => {
     key_prefix: prefix,
   } = options
   const account = [endpoint, account_name, account_id, namespace, sas_url]
-  return { what: 'bucket', prefix, key: JSON.stringify([kind, provider, account, bucket ?? container, prefix]) }
+  return { what: 'bucket', prefix, key: JSON.stringify([provider, account, bucket ?? container, prefix]) }
 }

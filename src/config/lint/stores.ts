@@ -2,7 +2,7 @@ import { resolve, sep } from 'node:path'
 import type { EvictionPolicy, StoreConfig, StoreOptions } from '../config.js'
 import { withNested } from '../store-path.js'
 import { type LintContext, storeBehind } from './context.js'
-import { lintObjectStore } from './object-stores.js'
+import { lintObjectStore, lintOntapBackend } from './object-stores.js'
 import { lintPlaces } from './places.js'
 
 /** Stores that cannot do what they were put there for. */
@@ -22,6 +22,7 @@ const lintStore = (store: StoreConfig, context: LintContext): void => {
   else if (store.kind === 'verify') lintVerify(store.options, context)
   else if (store.kind === 'dedup') lintDedup(store.options, context)
   else if (store.kind === 'experimental_cloud_object_store') lintObjectStore(store.options, context)
+  else if (store.kind === 'ontap_s3_existence_cache') lintOntapBackend(store.options, context)
 }
 
 const lintVerify = (options: StoreOptions['verify'], { findings, originOf }: LintContext): void => {

@@ -163,10 +163,25 @@ export class Normaliser {
       this.#attempt(() => this.#object(options, value[kind] as JsonObject, place))
       throw new Unusable()
     }
+    const newer = options['x-becomes-with']
+    if (newer !== undefined) return this.#newerKind(schema, options, kind, value, place)
     const normalised = this.#value(options, value[kind] ?? {}, place) as object
     return options['x-becomes'] === 'local'
       ? { kind: 'local', options: this.#asLocal(normalised, place) }
       : { kind, options: normalised }
+  }
+
+  /** A kind that is called otherwise today. */
+  #newerKind(schema: Schema, options: Schema, kind: string, value: JsonObject, place: Path): object {
+    const { 'x-becomes': becomes = '', 'x-becomes-with': given = {} } = options
+    this.#findings.warning(place, `${kind} is an older spelling`, {
+      at: 'key',
+      expected: `${becomes} with ${Object.entries(given)
+        .map(([key, text]) => `${key}: '${text}'`)
+        .join(', ')}`,
+    })
+    const newer = { ...given, ...(value[kind] as JsonObject) }
+    return { kind: becomes, options: this.#value(schema.properties?.[becomes] ?? {}, newer, place) }
   }
 
   /** The worker form with a plain scheduler address, as the local worker it describes. */

@@ -38,7 +38,9 @@ export interface Schema {
   readonly 'x-shared-form'?: { readonly key: string; readonly field: string }
   /** Exactly one of the referenced properties is given: the kind. */
   readonly 'x-kinds'?: string
+  /** The kind that this one is another spelling of, and what that one is told besides. */
   readonly 'x-becomes'?: string
+  readonly 'x-becomes-with'?: JsonObject
   /** Unknown keys are warned about only, always or when the object stands in an array. */
   readonly 'x-lenient'?: 'always' | 'array'
   readonly 'x-alias-of'?: string

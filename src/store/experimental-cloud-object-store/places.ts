@@ -2,17 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { StatusError } from '../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../config/config.js'
 import type { Bucket } from '../objects/bucket.js'
+import { allowedAddress, MAX_CONNECTIONS, ONTAP_PART_BYTES } from '../objects/open.js'
 import { openS3, type S3Options } from '../objects/s3.js'
 import { openAzure } from './azure.js'
 import { openGcs } from './gcs.js'
 
 type Provider = Options['provider']
 
-/** Connections to one provider, and so requests under way: some hundred reach the bandwidth of a machine. */
-export const MAX_CONNECTIONS = 256
-
 const PART_BYTES = 5_000_000
-const ONTAP_PART_BYTES = 20_000_000
 
 /** Opens the bucket of a configuration: where it is, by whose library, with which credentials. Nothing is asked of it yet. */
 export const openBucket = (options: Options): Promise<Bucket> => openers[options.provider](options)
@@ -111,10 +108,5 @@ const needed = (
   throw new StatusError('FAILED_PRECONDITION', `provider ${options.provider} needs ${key}`)
 }
 
-/** Of what is refused only what is no secret is told. */
-const allowed = ({ insecure_allow_http: allowsHttp }: Options, address: string): string => {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && allowsHttp)) return address
-  const expected = url?.protocol === 'http:' ? 'https://, or insecure_allow_http' : 'one with https://'
-  throw new StatusError('FAILED_PRECONDITION', `the address ${url?.origin ?? ''} is not allowed, expected ${expected}`)
-}
+const allowed = ({ insecure_allow_http: allowsHttp }: Options, address: string): string =>
+  allowedAddress(address, allowsHttp)

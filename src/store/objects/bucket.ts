@@ -17,6 +17,9 @@ export interface Bucket {
   /** `stat` of up to some hundred objects by one request, in their order, where the backend knows such a thing. */
   statAll?(keys: readonly string[], signal: AbortSignal): Promise<readonly (ObjectFacts | undefined)[]>
 
+  /** Some of the objects whose keys begin so, where the provider is asked for such a thing; `next` is where to go on. */
+  list?(prefix: string, from: string | undefined, signal: AbortSignal): Promise<ObjectList>
+
   /** Undefined when there is no such object; an offset at or behind its end fails with OUT_OF_RANGE. */
   read(key: string, part: ObjectPart, signal: AbortSignal): Promise<OpenObject | undefined>
 
@@ -54,6 +57,11 @@ export interface ObjectFacts {
   readonly writtenAtMs: number
   /** Changes whenever the object is written. */
   readonly version: string
+}
+
+export interface ObjectList {
+  readonly objects: readonly (ObjectFacts & { readonly key: string })[]
+  readonly next: string | undefined
 }
 
 export interface ObjectPart {

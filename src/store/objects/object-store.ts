@@ -6,7 +6,7 @@ import type { Log } from '../../base/log.js'
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Turns } from '../../base/work/turns.js'
-import type { Digest } from '../../reapi/digest.js'
+import { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { streamsOf } from '../../stream/blob/form.js'
@@ -77,6 +77,20 @@ export class ObjectStore extends BaseStore {
     }
     const facts = await boundedMap(indexes, STAT_LANES, (index) => this.#stat(digests.at(index), call))
     return digests.select(indexes.filter((index) => facts[index] === undefined))
+  }
+
+  /** Everything of this store in the bucket that may be used, piece by piece. Fails where the provider is not asked such a thing. */
+  async *list(call: Pick<Call, 'signal'>): AsyncGenerator<readonly Digest[]> {
+    const { bucket, requests, keyPrefix } = this.#parts
+    for (let from: string | undefined, isFirst = true; isFirst || from !== undefined; isFirst = false) {
+      const page = await requests.run(call, async (signal) => bucket.list?.(keyPrefix, from, signal))
+      if (page === undefined) throw new StatusError('UNIMPLEMENTED', `${bucket.name} cannot be listed`)
+      yield page.objects.flatMap(({ key, ...facts }) => {
+        const digest = Digest.ofKey(key.slice(keyPrefix.length))
+        return digest !== undefined && this.#isUsable(digest, facts) ? [digest] : []
+      })
+      from = page.next
+    }
   }
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {

@@ -10,6 +10,7 @@ import {
   codeOfRefusal,
   type ObjectChunk,
   type ObjectFacts,
+  type ObjectList,
   type ObjectPart,
   type OpenObject,
   type PartedUpload,
@@ -43,6 +44,8 @@ const IDLE_CONNECTION_MS = 30_000
 
 export const openS3 = async (options: S3Options): Promise<Bucket> => {
   const sdk = await optionalPackage('@aws-sdk/client-s3', () => import('@aws-sdk/client-s3'))
+  // Which Node later versions of it need is nothing for the log of who cannot choose that version.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
   const client = new sdk.S3Client(configOf(options))
   await client.config.region().catch((error: unknown) => {
     client.destroy()
@@ -104,6 +107,17 @@ class S3Bucket implements Bucket {
     const command = new this.#sdk.HeadObjectCommand({ Bucket: this.#bucket, Key: key })
     const answer = await this.#client.send(command, { abortSignal }).catch(undefinedIfAbsent)
     return answer && factsOf(answer, answer.ContentLength)
+  }
+
+  async list(prefix: string, from: string | undefined, abortSignal: AbortSignal): Promise<ObjectList> {
+    const command = new this.#sdk.ListObjectsV2Command({
+      Bucket: this.#bucket,
+      Prefix: prefix,
+      ...(from === undefined ? {} : { ContinuationToken: from }),
+    })
+    const { Contents = [], NextContinuationToken } = await this.#client.send(command, { abortSignal })
+    const objects = Contents.map(({ Key = '', Size, ...facts }) => ({ key: Key, ...factsOf(facts, Size) }))
+    return { objects, next: NextContinuationToken }
   }
 
   async read(key: string, part: ObjectPart, abortSignal: AbortSignal): Promise<OpenObject | undefined> {

@@ -1,0 +1,59 @@
+import { StatusError } from '../../base/status-error.js'
+import { Turns } from '../../base/work/turns.js'
+import type { ExperimentalCloudObjectStoreOptions } from '../../config/config.js'
+import type { BuildContext } from '../kind.js'
+import { connectionProbe } from '../remote/connection-health.js'
+import { Requests } from '../remote/requests.js'
+import type { Bucket } from './bucket.js'
+import { ObjectStore } from './object-store.js'
+
+/** Connections to one provider, and so requests under way: some hundred reach the bandwidth of a machine. */
+export const MAX_CONNECTIONS = 256
+
+/** How long the object stores of most providers may be silent. */
+export const ANSWER_TIMEOUT_MS = 30_000
+
+/** The length of a part with ONTAP unless the configuration says otherwise. */
+export const ONTAP_PART_BYTES = 20_000_000
+
+/** What the configuration says of any bucket. */
+type BucketOptions = Pick<
+  ExperimentalCloudObjectStoreOptions,
+  'key_prefix' | 'retry' | 'consider_expired_after_s' | 'multipart_max_concurrent_uploads'
+>
+
+/** The store over a bucket, which it closes at the end, and whose connection is watched. */
+export const storeOver = (
+  bucket: Bucket,
+  options: BucketOptions,
+  timeoutMs: number,
+  { path, watch, resources, clock, log }: BuildContext,
+): ObjectStore => {
+  resources.add(`connections of ${path}`, () => bucket.close())
+  const requests = new Requests({
+    backend: bucket.name,
+    retry: options.retry,
+    maxConcurrent: MAX_CONNECTIONS,
+    timeoutMs,
+    failureOf: (thrown) => bucket.failureOf(thrown),
+  })
+  const store = new ObjectStore({
+    bucket,
+    requests,
+    partTurns: new Turns({ atATime: options.multipart_max_concurrent_uploads }),
+    keyPrefix: options.key_prefix,
+    expiresAfterMs: options.consider_expired_after_s * 1000,
+    clock,
+    log,
+  })
+  watch(connectionProbe(path, store.connection))
+  return store
+}
+
+/** An address, unless it is one that goes without TLS unasked. Of what is refused only what is no secret is told. */
+export const allowedAddress = (address: string, allowsHttp: boolean): string => {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && allowsHttp)) return address
+  const expected = url?.protocol === 'http:' ? 'https://, or insecure_allow_http' : 'one with https://'
+  throw new StatusError('FAILED_PRECONDITION', `the address ${url?.origin ?? ''} is not allowed, expected ${expected}`)
+}
