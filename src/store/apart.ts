@@ -66,6 +66,10 @@ class ApartStore extends ForwardingStore {
     return this.backend.remove(this.#keyOf(digest), call)
   }
 
+  override disown(digest: Digest, call: Call): Promise<void> {
+    return this.backend.disown(this.#keyOf(digest), call)
+  }
+
   #keyOf(digest: Digest): Digest {
     return digest.keptApartFor(this.#instanceName)
   }

@@ -1,14 +1,23 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import JSON5 from 'json5'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { silentLog } from '../../src/base/log.js'
 import { formatProblems } from '../../src/config/format.js'
 import { parseConfig } from '../../src/config/load.js'
 import { assemble } from '../../src/main.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { TestClient } from '../server/client.js'
+import { messagesOf, read, write } from '../service/bytestream-client.js'
+import { AC, CAPABILITIES, CAS } from '../service/harness.js'
+import { bytesOf } from '../store/blobs.js'
 import { Authority } from '../tls/authority.js'
+import { placeBackends } from './real-backends.js'
+
+t.setTimeout(170_000)
 
 const fixtures = new URL('../../fixtures/configs/', import.meta.url)
 const schemas = new URL('../../schema/', import.meta.url)
@@ -19,6 +28,7 @@ interface Schema {
   readonly $ref?: string
   readonly $defs?: Readonly<Record<string, Schema>>
   readonly 'x-available'?: boolean
+  readonly deprecated?: boolean
 }
 
 const good = readdirSync(fixtures).filter((name) => /\.json5?$/.test(name))
@@ -50,7 +60,9 @@ const kinds = new Map(
     const file = new URL(`store/${name}`, schemas)
     const schema = schemaAt(file)
     const kind = basename(name, '.json')
-    return schema['x-available'] === false ? [] : [[kind, keysOf(kind, schema, file, schema)] as const]
+    return schema['x-available'] === false || schema.deprecated === true
+      ? []
+      : [[kind, keysOf(kind, schema, file, schema)] as const]
   }),
 )
 
@@ -81,41 +93,104 @@ t.test('every key of every store kind stands in a fixture that loads', async (t)
   }
 })
 
-t.test('every fixture serves, whether what it names on other machines is there or not', async (t) => {
+interface Setting {
+  readonly folder: string
+  readonly authority: Authority
+}
+
+/** A configuration as it is, but for its ports and folders, and for where its backends are. */
+const start = async (t: Test, name: string, config: object, { folder, authority }: Setting) => {
+  const { certFile, keyFile } = authority.issue('client')
+  const files = { CERTIFICATES: authority.caFile, CLIENT_CERTIFICATE: certFile, CLIENT_KEY: keyFile }
+  const env = { ...files, HOME: folder, REMEXEC_DATA: folder, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' }
+  const text = JSON.stringify(config)
+    .replaceAll(/:500\d\d\b/g, ':0')
+    .replaceAll('0.0.0.0', '127.0.0.1')
+    .replaceAll(/\/tmp\/remexec|\/var\/lib\/remexec/g, folder)
+  const { config: parsed, problems } = parseConfig(text, name, { env })
+  if (parsed === undefined) throw new Error(formatProblems(problems))
+  const running = await assemble(parsed, { clock: systemClock, log: silentLog })
+  t.teardown(() => running.close())
+  const clients = running.addresses.map(({ address }) => new TestClient(address))
+  t.teardown(() => {
+    for (const client of clients) client.close()
+  })
+  return { parsed, clients }
+}
+
+t.test('every fixture starts, whether what it names on other machines is there or not', async (t) => {
   const authority = new Authority(t.testdir())
   for (const name of good) {
     await t.test(name, async (t) => {
-      const folder = t.testdir()
-      const { certFile, keyFile } = authority.issue('client')
-      const files = { CERTIFICATES: authority.caFile, CLIENT_CERTIFICATE: certFile, CLIENT_KEY: keyFile }
-      const env = { ...files, HOME: folder, REMEXEC_DATA: folder, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' }
-      const text = textOf(name)
-        .replaceAll(/:500\d\d\b/g, ':0')
-        .replaceAll('0.0.0.0', '127.0.0.1')
-        .replaceAll('/tmp/remexec', folder)
-      const { config, problems } = parseConfig(text, name, { env })
-      if (config === undefined) throw new Error(formatProblems(problems))
-      const running = await assemble(config, { clock: systemClock, log: silentLog })
-      try {
-        const [{ address = '' } = {}] = running.addresses
-        const caller = new TestClient(address)
-        const { response } = caller.unary('build.bazel.remote.execution.v2.Capabilities/GetCapabilities', {
-          instanceName: instanceOf(text),
-        })
-        t.ok((await response).cacheCapabilities)
-        caller.client.close()
-      } finally {
-        await running.close()
+      const { parsed, clients } = await start(t, name, JSON5.parse(textOf(name)), { folder: t.testdir(), authority })
+      const [instance = ''] = parsed.servers[0]?.services.cas.keys() ?? []
+      const { response } = (clients[0] as TestClient).unary(`${CAPABILITIES}/GetCapabilities`, {
+        instanceName: instance === '*' ? 'any' : instance,
+      })
+      t.ok((await response).cacheCapabilities)
+    })
+  }
+})
+
+t.test('every fixture keeps blobs and results in each of its instances, with its real backends', async (t) => {
+  const authority = new Authority(t.testdir())
+  for (const name of good) {
+    await t.test(name, async (t) => {
+      const config = JSON5.parse(textOf(name))
+      const missing = await placeBackends(t, config)
+      if (missing.length > 0) {
+        await t.test('on its backends', { skip: missing.join('; ') }, async () => {})
+        return
+      }
+      const { parsed, clients } = await start(t, name, config, { folder: t.testdir(), authority })
+      for (const [at, { services }] of parsed.servers.entries()) {
+        for (const instance of services.cas.keys()) {
+          const seed = `${instance} of ${at}`
+          const client = clients[at] as TestClient
+          const ac = services.ac.get(instance)
+          const keepsResults = ac !== undefined && parsed.stores.get(ac.ac_store)?.kind !== 'noop' && !ac.read_only
+          await keepsBlob(t, client, { instanceName: instance === '*' ? 'any' : instance, seed, keepsResults })
+        }
       }
     })
   }
 })
 
-/** Any instance that the configuration serves. */
-const instanceOf = (text: string): string => {
-  const [{ services }] = Object.values(JSON5.parse(text).servers) as [{ services: { cas?: unknown; ac?: unknown } }]
-  const { cas } = services
-  if (!Array.isArray(cas)) return Object.keys(cas as object)[0] ?? ''
-  const name: string = cas[0]?.instance_name ?? ''
-  return name === '*' ? 'any' : name
+interface Instance {
+  readonly instanceName: string
+  /** Says which blobs are used: instances may share a store. */
+  readonly seed: string
+  readonly keepsResults: boolean
+}
+
+const keepsBlob = async (
+  t: Test,
+  client: TestClient,
+  { instanceName, seed, keepsResults }: Instance,
+): Promise<void> => {
+  const said = (what: string): string => `instance '${instanceName}': ${what}`
+  const ask = (method: string, request: object) => client.unary(method, { instanceName, ...request }).response
+  const small = bytesOf(1000, seed)
+  const large = bytesOf(300_000, seed)
+  const digests = [small, large].map((bytes) => Digest.of(bytes, digestFunctions.SHA256).toMessage())
+  const missing = async (): Promise<number> =>
+    (await ask(`${CAS}/FindMissingBlobs`, { blobDigests: digests })).missingBlobDigests.length
+  t.equal(await missing(), 2, said('nothing is there at first'))
+  const { responses } = await ask(`${CAS}/BatchUpdateBlobs`, { requests: [{ digest: digests[0], data: small }] })
+  t.equal(responses[0].status?.code ?? 0, 0, said('a small blob is taken'))
+  const prefix = instanceName === '' ? '' : `${instanceName}/`
+  const place = `${digests[1]?.hash}/${large.length}`
+  const written = await write(client, messagesOf(`${prefix}uploads/${randomUUID()}/blobs/${place}`, large))
+  t.equal(Number(written.committedSize), large.length, said('a large blob is taken'))
+  t.equal(await missing(), 0, said('both are there'))
+  const found = await ask(`${CAS}/BatchReadBlobs`, { digests: digests.slice(0, 1) })
+  t.ok(small.equals(found.responses[0].data), said('the small one is read'))
+  const { bytes } = await read(client, `${prefix}blobs/${place}`)
+  t.ok(large.equals(bytes), said('the large one is read'))
+  if (!keepsResults) return
+  const actionDigest = Digest.of(Buffer.from(`an action of ${seed}`), digestFunctions.SHA256).toMessage()
+  const actionResult = { outputFiles: [{ path: 'out', digest: digests[1] }], exitCode: 0 }
+  await ask(`${AC}/UpdateActionResult`, { actionDigest, actionResult })
+  const result = await ask(`${AC}/GetActionResult`, { actionDigest })
+  t.equal(result.outputFiles[0].digest.hash, digests[1]?.hash, said('and a result with it'))
 }

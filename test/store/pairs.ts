@@ -22,7 +22,7 @@ const slowOptions = { slow_direction: 'both', bypass_dedup_threshold_bytes: 0 } 
 const tiers = (fast: Store, slow: Store, fast_direction: 'both' | 'get' = 'both'): Promise<Store> =>
   buildStore(fastSlow, { fast: given, slow: given, fast_direction, ...slowOptions }, { children: { fast, slow } })
 
-interface Wrapper {
+export interface Wrapper {
   readonly wrap: (backend: Store) => Promise<Store> | Store
   readonly checksUploads?: boolean
   /** It has another store beside the backend, where what the backend checks goes unchecked. */
@@ -78,7 +78,7 @@ const groups = {
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Wrapper>>>>
 
-const wrappers: Readonly<Record<string, Wrapper>> = Object.assign({}, ...Object.values(groups))
+export const wrappers: Readonly<Record<string, Wrapper>> = Object.assign({}, ...Object.values(groups))
 
 /** Views of a store, which no store stands on. */
 const VIEWS = ['CAS', 'AC', 'an isolated instance over']
@@ -87,7 +87,7 @@ const VIEWS = ['CAS', 'AC', 'an isolated instance over']
 const TOLD_BY_TWO = ['CAS', 'AC']
 
 /** Below these a store gets bytes that are not those of the digest. */
-const CHANGING = ['lz4', 'zstd', 'chunks in memory, listed in']
+export const CHANGING = ['lz4', 'zstd', 'chunks in memory, listed in']
 
 const suiteOf = (name: string, checksUploads: boolean, open: (t: Test) => Promise<OpenStore>): void =>
   storeSuite(t, { name, open, isPersistent: false, checksUploads, runs: 3 })

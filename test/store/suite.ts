@@ -145,6 +145,9 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
       await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
       await put(store, digest, bytes)
       t.ok((await get(store, digest)).equals(bytes), 'and takes it again')
+      // A store of two tiers drops the copy of one of them each time.
+      for (const _ of ['fast', 'slow']) await store.disown(digest, call)
+      t.notOk(await isPresent(store, digest), 'what is wrong in every tier is gone')
     })
 
   withStore('says that it works', async (t, { store }) => {

@@ -22,15 +22,24 @@ export interface S3Server extends Backend {
   restart(): Promise<S3Server>
 }
 
-export const startS3 = async (t: Scope): Promise<S3Server> => {
+/** It takes requests that are signed for `region` only. */
+export const startS3 = async (t: Scope, region = 'us-east-1'): Promise<S3Server> => {
   const [port = 0] = await freePorts(1)
-  return startIn(t, await folderOf(t), port)
+  return startIn(t, { cwd: await folderOf(t), port, region })
 }
 
-const startIn = async (t: Scope, cwd: string, port: number): Promise<S3Server> => {
+interface Place {
+  readonly cwd: string
+  readonly port: number
+  readonly region: string
+}
+
+const startIn = async (t: Scope, place: Place): Promise<S3Server> => {
+  const { cwd, port, region } = place
   const bucket = 'builds'
   await mkdir(join(cwd, 'root', bucket), { recursive: true })
-  const args = ['--port', `127.0.0.1:${port}`, '--keep-alive', 'posix', '--sidecar', cwd, join(cwd, 'root')]
+  const at = ['--port', `127.0.0.1:${port}`, '--region', region, '--keep-alive']
+  const args = [...at, 'posix', '--sidecar', cwd, join(cwd, 'root')]
   const env = {
     ...process.env,
     ROOT_ACCESS_KEY_ID: S3_KEYS.accessKeyId,
@@ -46,5 +55,5 @@ const startIn = async (t: Scope, cwd: string, port: number): Promise<S3Server> =
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
     return entries.flatMap((entry) => (entry.isFile() && !entry.parentPath.includes('sgwtmp') ? [entry.name] : []))
   }
-  return { ...backend, port, bucket, openUploads, objects, restart: () => startIn(t, cwd, port) }
+  return { ...backend, port, bucket, openUploads, objects, restart: () => startIn(t, place) }
 }

@@ -12,7 +12,13 @@ export class TcpProxy {
 
   static async start(t: Scope, port: number): Promise<TcpProxy> {
     const sockets = new Set<Socket>()
-    const faults: Faults = { refuses: false, isStalled: false, bytesLeft: Number.POSITIVE_INFINITY, waiting: [] }
+    const faults: Faults = {
+      refuses: false,
+      isStalled: false,
+      delayMs: 0,
+      bytesLeft: Number.POSITIVE_INFINITY,
+      waiting: [],
+    }
     const server = createServer((client) => {
       if (faults.refuses) {
         client.resetAndDestroy()
@@ -69,6 +75,11 @@ export class TcpProxy {
     if (refuses) this.cut()
   }
 
+  /** Each piece of what passes, of up to 64 KiB, waits so long; 0 is not at all. */
+  set delayMs(delayMs: number) {
+    this.#faults.delayMs = delayMs
+  }
+
   /** Keeps everything back, with all connections open, until told otherwise. */
   set isStalled(isStalled: boolean) {
     this.#faults.isStalled = isStalled
@@ -77,6 +88,7 @@ export class TcpProxy {
 }
 
 interface Faults {
+  delayMs: number
   refuses: boolean
   isStalled: boolean
   bytesLeft: number
@@ -97,6 +109,7 @@ const passing = (faults: Faults, end: () => void): Transform =>
         callback()
       }
       if (faults.isStalled) faults.waiting.push(pass)
+      else if (faults.delayMs > 0) setTimeout(pass, faults.delayMs)
       else pass()
     },
   })

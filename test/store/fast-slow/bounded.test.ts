@@ -1,0 +1,88 @@
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { Digest } from '../../../src/reapi/digest.js'
+import { digestFunctions } from '../../../src/reapi/digest-function.js'
+import { WINDOW_BYTES } from '../../../src/store/fast-slow/window.js'
+import { compression } from '../../../src/store/kind/compression.js'
+import { fastSlow } from '../../../src/store/kind/fast-slow.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import { WHOLE } from '../../../src/stream/path.js'
+import { bytesOf, call } from '../blobs.js'
+import { buildStore, given, memoryStore } from '../build.js'
+import { startGcs, withoutGcs } from '../experimental-cloud-object-store/gcs-server.js'
+import { openObjectStore } from '../experimental-cloud-object-store/open.js'
+
+const MIB = 1024 * 1024
+const TRANSFERS = 64
+const SIZE = 4 * MIB
+/** Google's protocol has the smallest parts. */
+const PART = MIB / 2
+/** Of memory in front of the bucket. */
+const NEAR = 8 * MIB
+/** What may be on its way of an upload, a path of five stages and a tee, and of a read, of three. */
+const UPLOADING = 2 * MIB
+const READING = MIB
+
+t.setTimeout(170_000)
+
+/** Most that is held at a time while `work` goes on, beside what was held before: on the heap and behind it. */
+const heldBy = async (work: () => Promise<unknown>): Promise<number> => {
+  const held = (): number => {
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const before = held()
+  let most = 0
+  const timer = setInterval(() => {
+    most = Math.max(most, held() - before)
+  }, 10)
+  await work().finally(() => clearInterval(timer))
+  return most
+}
+
+t.test(
+  '64 transfers at a time through memory in front of a compressed bucket hold a part each, not a blob',
+  { skip: withoutGcs },
+  async (t) => {
+    const { bucket, proxy } = await startGcs(t)
+    const place = { provider: 'gcs', bucket, endpoint: `http://127.0.0.1:${proxy.port}` } as const
+    const { store: backend, close } = await openObjectStore({ ...place, resumable_chunk_size: PART })
+    t.teardown(close)
+    const lz4 = { block_size: 64 * 1024, max_decode_block_size: 0 }
+    const options = { backend: given, compression_algorithm: { lz4 } }
+    const slow = await buildStore(compression, options, { children: { backend } })
+    const store = await buildStore(
+      fastSlow,
+      { fast: given, slow: given, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+      { children: { fast: await memoryStore({ max_bytes: NEAR }), slow } },
+    )
+    const piece = bytesOf(MIB)
+    // Each blob is the same bytes but for its first ones.
+    function* pieces(index: number): Generator<Buffer> {
+      const first = Buffer.from(piece)
+      first.writeUInt32BE(index)
+      yield first
+      for (let at = MIB; at < SIZE; at += MIB) yield piece
+    }
+    const digests = Array.from({ length: TRANSFERS }, (_, index) => {
+      const hasher = digestFunctions.SHA256.createHasher()
+      for (const bytes of pieces(index)) hasher.update(bytes)
+      return Digest.ofHash(hasher, SIZE, digestFunctions.SHA256)
+    })
+    const put = (digest: Digest, index: number): Promise<void> =>
+      store.put(digest, Blob.ofPath([Readable.from(pieces(index), { objectMode: false })], { sizeBytes: SIZE }), call)
+    const written = await heldBy(() => Promise.all(digests.map(put)))
+    const get = async (digest: Digest): Promise<void> => {
+      const blob = await store.get(digest, WHOLE, call)
+      await blob.checkedAs(digest, { fault: 'backend' }).drain(call.signal)
+    }
+    const read = await heldBy(() => Promise.all(digests.map(get)))
+    t.comment(
+      `written ${Math.round(written / MIB)} MiB, read ${Math.round(read / MIB)} MiB of ${(TRANSFERS * SIZE) / MIB}`,
+    )
+    // Memory and as much again for uploads, a part of each transfer that is filled and one that is sent.
+    t.ok(written < 2 * NEAR + TRANSFERS * (2 * PART + UPLOADING), `${written} bytes for uploads`)
+    // Memory likewise, and what readers may lag behind each of the 32 copies.
+    t.ok(read < 2 * NEAR + 32 * WINDOW_BYTES + TRANSFERS * READING, `${read} bytes for reads`)
+  },
+)

@@ -1,0 +1,3 @@
+import { wrappersOver } from './over-backend.js'
+
+wrappersOver('S3')
