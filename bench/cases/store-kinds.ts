@@ -15,6 +15,7 @@ import { Blob } from '../../src/stream/blob/blob.js'
 import { WHOLE } from '../../src/stream/path.js'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { MIB } from '../content.js'
+import { type RawClient, type RemoteBackend, remoteBackends } from './remote-backends.js'
 import { freshBlob } from './sizes.js'
 
 /** A kind, and what does the same beside it: its backend, or the one it is compared with. Configurations of a store. */
@@ -43,7 +44,6 @@ const overFiles = (name: string, wrap: (backend: object, dataPath: string) => ob
   beside: filesystem,
 })
 
-/** A kind with a backend of its own adds a line, and is compared with the plain client of that backend. */
 const KINDS: readonly KindCase[] = [
   { name: 'memory', kind: memory, besideName: 'filesystem', beside: filesystem },
   overFiles('verify', (backend) => ({ verify: { verify_size: true, verify_hash: true, backend } })),
@@ -119,21 +119,41 @@ function* piecesOf(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
 
-const runOnce = (work: Work, configOf: KindCase['kind']): Promise<Cost> =>
-  withStore(configOf, async (store) => {
-    const blobs = Array.from({ length: work.count }, () => freshBlob(work.sizeBytes, true))
-    const entries = blobs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
-    const put = (): Promise<void> =>
-      inLanes(entries, work.lanes, ({ digest, bytes }) => store.put(digest, blobOf(bytes).knownAs(digest), call))
-    const get = (): Promise<void> =>
-      inLanes(entries, work.lanes, async ({ digest }) => (await store.get(digest, WHOLE, call)).drain(call.signal))
-    if (work.isRead) await put()
-    const sinceMs = performance.now()
-    const since = process.cpuUsage()
-    await (work.isRead ? get() : put())
-    const { user, system } = process.cpuUsage(since)
-    return { seconds: (performance.now() - sinceMs) / 1000, cpuSeconds: (user + system) / 1e6 }
-  })
+/** Does the work once, with fresh blobs, over something that keeps them. */
+type Side = (work: Work) => Promise<Cost>
+
+const storeSide =
+  (configOf: KindCase['kind']): Side =>
+  (work) =>
+    withStore(configOf, (store) =>
+      perform(work, {
+        put: (digest, bytes) => store.put(digest, blobOf(bytes).knownAs(digest), call),
+        get: async (digest) => (await store.get(digest, WHOLE, call)).drain(call.signal),
+      }),
+    )
+
+const rawSide =
+  (raw: RawClient): Side =>
+  (work) =>
+    perform(work, { put: ({ key }, bytes) => raw.put(`raw/${key}`, bytes), get: ({ key }) => raw.get(`raw/${key}`) })
+
+interface Keeper {
+  put(digest: Digest, bytes: Buffer): Promise<void>
+  get(digest: Digest): Promise<void>
+}
+
+const perform = async (work: Work, { put, get }: Keeper): Promise<Cost> => {
+  const blobs = Array.from({ length: work.count }, () => freshBlob(work.sizeBytes, true))
+  const entries = blobs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
+  const putAll = (): Promise<void> => inLanes(entries, work.lanes, ({ digest, bytes }) => put(digest, bytes))
+  const getAll = (): Promise<void> => inLanes(entries, work.lanes, ({ digest }) => get(digest))
+  if (work.isRead) await putAll()
+  const sinceMs = performance.now()
+  const since = process.cpuUsage()
+  await (work.isRead ? getAll() : putAll())
+  const { user, system } = process.cpuUsage(since)
+  return { seconds: (performance.now() - sinceMs) / 1000, cpuSeconds: (user + system) / 1e6 }
+}
 
 const inLanes = async <T>(items: readonly T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> => {
   const rest = items.values()
@@ -152,11 +172,18 @@ const figuresOf = ({ sizeBytes, count }: Work, cost: Cost): { readonly rate: num
   }
 }
 
-async function* compare(kind: KindCase, work: Work, rounds: number): AsyncGenerator<Observation> {
+interface Pair {
+  readonly name: string
+  readonly side: Side
+  readonly besideName: string
+  readonly beside: Side
+}
+
+async function* compare(pair: Pair, work: Work, rounds: number): AsyncGenerator<Observation> {
   const [ours, theirs]: [Cost[], Cost[]] = [[], []]
   // The first round warms up and is not counted.
   for (let round = 0; round <= rounds; round++) {
-    const [mine, other] = [await runOnce(work, kind.kind), await runOnce(work, kind.beside)]
+    const [mine, other] = [await pair.side(work), await pair.beside(work)]
     if (round === 0) continue
     ours.push(mine)
     theirs.push(other)
@@ -165,19 +192,45 @@ async function* compare(kind: KindCase, work: Work, rounds: number): AsyncGenera
   for (const figure of ['rate', 'cpu'] as const) {
     const valuesOf = (costs: readonly Cost[]) => costs.map((cost) => figuresOf(work, cost)[figure])
     yield {
-      name: `${kind.name}: ${work.name}${figure === 'cpu' ? `, CPU of a ${isLarge ? 'GiB' : 'blob'}` : ''}`,
+      name: `${pair.name}: ${work.name}${figure === 'cpu' ? `, CPU of a ${isLarge ? 'GiB' : 'blob'}` : ''}`,
       unit: figure === 'rate' ? (isLarge ? 'MB/s' : 'op/s') : isLarge ? 'ms' : 'µs',
       values: valuesOf(ours),
-      beside: { name: kind.besideName, values: valuesOf(theirs) },
+      beside: { name: pair.besideName, values: valuesOf(theirs) },
     }
   }
 }
 
-const observe = (kind: KindCase) =>
+const observeKind = (kind: KindCase) =>
   async function* ({ rounds }: Builds): AsyncGenerator<Observation> {
-    for (const work of WORKS) yield* compare(kind, work, rounds)
+    const { name, besideName } = kind
+    const pair = { name, besideName, side: storeSide(kind.kind), beside: storeSide(kind.beside) }
+    for (const work of WORKS) yield* compare(pair, work, rounds)
   }
 
-/** Stores without a server in front of them: what a kind costs beside the backend it stands on. */
-export const storeKindCases = (): readonly EventCase[] =>
-  KINDS.map((kind) => ({ kind: 'event', name: `store kind ${kind.name}`, isSlow: true, observe: observe(kind) }))
+/** A backend on another machine, here a process of its own on this one, beside its plain client. */
+const observeBackend = (backend: RemoteBackend) =>
+  async function* ({ rounds }: Builds): AsyncGenerator<Observation> {
+    const stops: (() => unknown)[] = []
+    try {
+      const { store, raw, rawName } = await backend.start({ teardown: (stop) => stops.push(stop) })
+      const pair = { name: backend.name, side: storeSide(() => store), besideName: rawName, beside: rawSide(raw) }
+      for (const work of WORKS) yield* compare(pair, work, rounds)
+    } finally {
+      for (const stop of stops.reverse()) await stop()
+    }
+  }
+
+/** Stores without a server in front of them: what a kind costs beside the backend it stands on, or the client of that. */
+export const storeKindCases = (): readonly EventCase[] => [
+  ...KINDS.map((kind) => caseOf(kind.name, observeKind(kind))),
+  ...remoteBackends
+    .filter(({ skip }) => skip === false)
+    .map((backend) => caseOf(backend.name, observeBackend(backend))),
+]
+
+const caseOf = (name: string, observe: EventCase['observe']): EventCase => ({
+  kind: 'event',
+  name: `store kind ${name}`,
+  isSlow: true,
+  observe,
+})
