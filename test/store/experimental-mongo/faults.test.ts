@@ -61,6 +61,44 @@ void t.test(
   },
 )
 
+void t.test(
+  'a MongoDB that is not there at start keeps nobody from starting, and is well when it comes',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    proxy.refuses = true
+    const { store, close } = await openMongoStore(proxy.port, { connection_timeout_ms: 3000 })
+    t.teardown(close)
+    const bytes = bytesOf(1000)
+    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAVAILABLE')
+    await rejects(t, isPresent(store, digestOf(bytes)), 'UNAVAILABLE')
+    proxy.refuses = false
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    await put(store, digestOf(bytes), bytes)
+    t.ok((await get(store, digestOf(bytes))).equals(bytes))
+  },
+)
+
+void t.test(
+  'a MongoDB that does not answer is DEADLINE_EXCEEDED in time, and well again afterwards',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const { store, close } = await openMongoStore(proxy.port, { command_timeout_ms: 2000 })
+    t.teardown(close)
+    const bytes = bytesOf(1000)
+    await put(store, digestOf(bytes), bytes)
+    proxy.isStalled = true
+    await rejects(t, get(store, digestOf(bytes)), 'DEADLINE_EXCEEDED')
+    await rejects(t, isPresent(store, digestOf(bytes)), 'DEADLINE_EXCEEDED')
+    proxy.isStalled = false
+    await untilSo(async () => (await get(store, digestOf(bytes))).equals(bytes))
+    t.pass('read when it answers again')
+  },
+)
+
 void t.test('what a configuration of MongoDB contradicts is refused at start', async (t) => {
   await rejects(t, openMongoStore(1, { connection_string: 'http://127.0.0.1' }), 'INVALID_ARGUMENT')
   await rejects(t, openMongoStore(1, { write_concern_j: true }), 'INVALID_ARGUMENT')

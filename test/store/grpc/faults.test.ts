@@ -8,6 +8,7 @@ import { codec } from '../../../src/proto/codec.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { DigestBatch } from '../../../src/reapi/digest-batch.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
+import { asCas } from '../../../src/store/cas.js'
 import { getBytes, putBytes } from '../../../src/store/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { serve } from '../../service/harness.js'
@@ -140,6 +141,23 @@ void t.test(
     t.ok((await descriptors()) <= before + 4, 'and no connection is left behind')
   },
 )
+
+void t.test('a server without room is RESOURCE_EXHAUSTED, and has no part of what it did not take', async (t) => {
+  const cas = asCas(await memoryStore({ max_bytes: 500_000 }))
+  const { listener } = await serve(t, { instances: { main: { cas } } })
+  const port = Number(listener.address.split(':').at(-1))
+  const { store, close } = await openGrpcStore(t, { endpoints: [endpoint(port)] })
+  for (const sizeBytes of [600_000, 5_000_000]) {
+    const { bytes, digest } = blob(sizeBytes, 'too much')
+    await rejects(t, put(store, digest, bytes), 'RESOURCE_EXHAUSTED')
+    t.notOk(await isPresent(store, digest))
+  }
+  const { bytes, digest } = blob(100_000, 'not too much')
+  await put(store, digest, bytes)
+  t.ok((await get(store, digest)).equals(bytes))
+  await close()
+  await listener.close(0)
+})
 
 void t.test('of two servers one may be gone', async (t) => {
   const here = await startRemexec(t)
