@@ -18,6 +18,7 @@ export interface StoreOptions {
   readonly redis_store: RedisStoreOptions
   readonly experimental_mongo: ExperimentalMongoOptions
   readonly experimental_cloud_object_store: ExperimentalCloudObjectStoreOptions
+  readonly ontap_s3_existence_cache: OntapS3ExistenceCacheOptions
   readonly cache_metrics: CacheMetricsOptions
 }
 
@@ -71,7 +72,7 @@ export interface MemoryOptions {
  */
 export interface EvictionPolicy {
   /**
-   * Most bytes the store keeps; 0 means no limit.
+   * Most bytes the store keeps; 0 means no limit. In a `memory` store uploads under way may hold as much again, all of them together.
    */
   readonly max_bytes: number
   /**
@@ -732,6 +733,70 @@ export interface ExperimentalCloudObjectStoreOptions {
    * Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size. Never less than what the provider takes for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs parts are `resumable_chunk_size`.
    */
   readonly max_retry_buffer_per_request?: number
+  /**
+   * Parts being sent at one time, of all uploads together; each takes the memory of a part.
+   */
+  readonly multipart_max_concurrent_uploads: number
+  /**
+   * Allow an address with `http://`.
+   */
+  readonly insecure_allow_http: boolean
+}
+
+/**
+ * An ONTAP object store (as `experimental_cloud_object_store` with `provider: 'ontap'`) behind a list of its keys, so that what it has is not asked for. The list is kept in a file over restarts and made anew from time to time; what is not in it is asked for. What others delete there is missed until the next list is made. For a CAS; results of actions are asked for each time.
+ */
+export interface OntapS3ExistenceCacheOptions {
+  /**
+   * File of the list; each store needs one of its own. It may be deleted while the server is stopped.
+   */
+  readonly index_path: string
+  /**
+   * Seconds from the end of one listing to the begin of the next: how long a blob that others deleted may be missed while it is still said to be there.
+   */
+  readonly sync_interval_seconds: number
+  /**
+   * The object store.
+   */
+  readonly backend: OntapBackend
+}
+
+/**
+ * The object store.
+ */
+export interface OntapBackend {
+  /**
+   * Address of the service, with `https://` unless `insecure_allow_http` is set.
+   */
+  readonly endpoint: string
+  /**
+   * Virtual server, which stands for the region.
+   */
+  readonly vserver_name: string
+  /**
+   * Bucket.
+   */
+  readonly bucket: string
+  /**
+   * PEM file of the authorities to trust instead of the system's.
+   */
+  readonly root_certificates?: string
+  /**
+   * Put before every key as it stands.
+   */
+  readonly key_prefix: string
+  /**
+   * How failed calls are tried again.
+   */
+  readonly retry: Retry
+  /**
+   * Objects older than this many seconds count as missing; 0 means never.
+   */
+  readonly consider_expired_after_s: number
+  /**
+   * Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size.
+   */
+  readonly max_retry_buffer_per_request: number
   /**
    * Parts being sent at one time, of all uploads together; each takes the memory of a part.
    */

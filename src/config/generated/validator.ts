@@ -11,10 +11,10 @@ interface Validator {
 /** Whether a whole document meets schema/config.json. What is wrong with the last one is in `errors`. */
 export const validator: Validator = validate52
 const schema19 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/config.json","title":"Configuration","description":"What a configuration file holds.","type":"object","properties":{"stores":{"description":"Where blobs and results are kept: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/store.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/store.json"}},"schedulers":{"description":"Who hands actions to workers: an array of entries with `name`, or an object by name.","type":["array","object"],"x-key":"name","items":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/scheduler.json"},"default":[]},"workers":{"description":"Workers in this process: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/worker.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/worker.json"},"default":[]},"servers":{"description":"Listeners and the services on them: an array, or an object by name.","type":["array","object"],"x-key":"name","x-key-optional":true,"items":{"$ref":"https://remexec.invalid/schema/server.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/server.json"}},"instances":{"description":"What single instances have to themselves: an array of entries with `instance_name`, or an object by instance name. One that is not here shares its stores with others and has no bounds of its own.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/instance.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/instance.json"},"default":[]},"global":{"description":"Settings of the whole process.","$ref":"https://remexec.invalid/schema/global.json","default":{}},"security":{"description":"Who may call, and what each may do. Left out: everybody may do everything.","$ref":"https://remexec.invalid/schema/security.json"},"experimental_origin_events":{"title":"OriginEvents","x-lenient":"always","description":"Publish what clients ask for to a store.","type":"object","properties":{"publisher":{"title":"OriginEventPublisher","description":"Where events go.","type":"object","properties":{"store":{"description":"The store that receives them.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"]},"max_event_queue_size":{"description":"Most events waiting.","type":["integer","string"],"x-value":"count","minimum":0,"default":65536,"x-zero-is-default":true}},"additionalProperties":false,"required":["publisher"],"x-available":false}},"additionalProperties":false,"required":["stores","servers"]};
-const schema20 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store.json","title":"Store","description":"A store: exactly one kind and its settings; in the array form of `stores` also its `name`.","x-kinds":"store","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services, workers and other stores refer to it.","type":"string"},"memory":{"$ref":"https://remexec.invalid/schema/store/memory.json"},"filesystem":{"$ref":"https://remexec.invalid/schema/store/filesystem.json"},"fast_slow":{"$ref":"https://remexec.invalid/schema/store/fast_slow.json"},"compression":{"$ref":"https://remexec.invalid/schema/store/compression.json"},"dedup":{"$ref":"https://remexec.invalid/schema/store/dedup.json"},"verify":{"$ref":"https://remexec.invalid/schema/store/verify.json"},"existence_cache":{"$ref":"https://remexec.invalid/schema/store/existence_cache.json"},"completeness_checking":{"$ref":"https://remexec.invalid/schema/store/completeness_checking.json"},"size_partitioning":{"$ref":"https://remexec.invalid/schema/store/size_partitioning.json"},"shard":{"$ref":"https://remexec.invalid/schema/store/shard.json"},"ref_store":{"$ref":"https://remexec.invalid/schema/store/ref_store.json"},"noop":{"$ref":"https://remexec.invalid/schema/store/noop.json"},"grpc":{"$ref":"https://remexec.invalid/schema/store/grpc.json"},"redis_store":{"$ref":"https://remexec.invalid/schema/store/redis_store.json"},"experimental_mongo":{"$ref":"https://remexec.invalid/schema/store/experimental_mongo.json"},"experimental_cloud_object_store":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json"},"ontap_s3_existence_cache":{"$ref":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json"},"cache_metrics":{"$ref":"https://remexec.invalid/schema/store/cache_metrics.json"},"experimental_s3_store":{"description":"Older form of `experimental_cloud_object_store` with provider `aws`.","deprecated":true,"type":"object","x-available":false}}};
+const schema20 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store.json","title":"Store","description":"A store: exactly one kind and its settings; in the array form of `stores` also its `name`.","x-kinds":"store","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services, workers and other stores refer to it.","type":"string"},"memory":{"$ref":"https://remexec.invalid/schema/store/memory.json"},"filesystem":{"$ref":"https://remexec.invalid/schema/store/filesystem.json"},"fast_slow":{"$ref":"https://remexec.invalid/schema/store/fast_slow.json"},"compression":{"$ref":"https://remexec.invalid/schema/store/compression.json"},"dedup":{"$ref":"https://remexec.invalid/schema/store/dedup.json"},"verify":{"$ref":"https://remexec.invalid/schema/store/verify.json"},"existence_cache":{"$ref":"https://remexec.invalid/schema/store/existence_cache.json"},"completeness_checking":{"$ref":"https://remexec.invalid/schema/store/completeness_checking.json"},"size_partitioning":{"$ref":"https://remexec.invalid/schema/store/size_partitioning.json"},"shard":{"$ref":"https://remexec.invalid/schema/store/shard.json"},"ref_store":{"$ref":"https://remexec.invalid/schema/store/ref_store.json"},"noop":{"$ref":"https://remexec.invalid/schema/store/noop.json"},"grpc":{"$ref":"https://remexec.invalid/schema/store/grpc.json"},"redis_store":{"$ref":"https://remexec.invalid/schema/store/redis_store.json"},"experimental_mongo":{"$ref":"https://remexec.invalid/schema/store/experimental_mongo.json"},"experimental_cloud_object_store":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json"},"experimental_s3_store":{"$ref":"https://remexec.invalid/schema/store/experimental_s3_store.json"},"ontap_s3_existence_cache":{"$ref":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json"},"cache_metrics":{"$ref":"https://remexec.invalid/schema/store/cache_metrics.json"}}};
 const func1 = Object.prototype.hasOwnProperty;
 const schema21 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/memory.json","title":"memory","description":"Keeps blobs in the memory of the process; gone after a restart. For small caches and tests: always give it `max_bytes`.","type":"object","properties":{"eviction_policy":{"description":"When entries are dropped; without it nothing is.","$ref":"https://remexec.invalid/schema/shared/eviction_policy.json","default":{}}},"additionalProperties":false};
-const schema22 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/eviction_policy.json","title":"EvictionPolicy","description":"When a store gives up entries. The least recently used go first; without any limit nothing is ever evicted.","type":"object","properties":{"max_bytes":{"description":"Most bytes the store keeps; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0},"evict_bytes":{"description":"Once `max_bytes` is passed, eviction goes on until this many bytes below it are free, so that not every later write has to evict.","type":["integer","string"],"x-value":"size","default":0},"max_seconds":{"description":"Entries nobody used for this long, in seconds, are dropped; 0 keeps them.","type":["integer","string"],"x-value":"duration","default":0},"max_count":{"description":"Most entries the store keeps; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0}},"additionalProperties":false};
+const schema22 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/eviction_policy.json","title":"EvictionPolicy","description":"When a store gives up entries. The least recently used go first; without any limit nothing is ever evicted.","type":"object","properties":{"max_bytes":{"description":"Most bytes the store keeps; 0 means no limit. In a `memory` store uploads under way may hold as much again, all of them together.","type":["integer","string"],"x-value":"size","default":0},"evict_bytes":{"description":"Once `max_bytes` is passed, eviction goes on until this many bytes below it are free, so that not every later write has to evict.","type":["integer","string"],"x-value":"size","default":0},"max_seconds":{"description":"Entries nobody used for this long, in seconds, are dropped; 0 keeps them.","type":["integer","string"],"x-value":"duration","default":0},"max_count":{"description":"Most entries the store keeps; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0}},"additionalProperties":false};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/shared/eviction_policy.json" */;
@@ -4367,10 +4367,532 @@ return errors === 0;
 }
 validate100.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema44 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json","title":"ontap_s3_existence_cache","description":"Keeps a list of the keys of an ONTAP object store, so that existence is answered locally.","type":"object","properties":{"index_path":{"description":"File of the list.","type":"string","x-path":true},"sync_interval_seconds":{"description":"Seconds between listings.","type":["integer","string"],"x-value":"count","minimum":0},"backend":{"title":"OntapBackend","description":"The object store.","type":"object","properties":{"endpoint":{"description":"Address of the service.","type":"string"},"vserver_name":{"description":"Virtual server.","type":"string"},"bucket":{"description":"Bucket.","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust.","type":"string","x-path":true},"key_prefix":{"description":"Put before every key as it stands.","type":"string","default":""},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Bytes kept to repeat a failed upload.","type":["integer","string"],"x-value":"size","default":20000000,"x-nativelink-default":"20 MiB"},"multipart_max_concurrent_uploads":{"description":"Parts uploaded at one time.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"insecure_allow_http":{"description":"Allow plain HTTP.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Speak HTTP/1.1 only.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["endpoint","vserver_name","bucket"]}},"additionalProperties":false,"required":["index_path","sync_interval_seconds","backend"],"x-available":false};
+const schema44 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/experimental_s3_store.json","title":"experimental_s3_store","description":"The older spelling of `experimental_cloud_object_store` with `provider: 'aws'`.","deprecated":true,"x-becomes":"experimental_cloud_object_store","x-becomes-with":{"provider":"aws"},"type":"object","properties":{"region":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/region"},"bucket":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/bucket"},"endpoint":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/endpoint"},"key_prefix":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/key_prefix"},"retry":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/retry"},"consider_expired_after_s":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/consider_expired_after_s"},"max_retry_buffer_per_request":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/max_retry_buffer_per_request"},"multipart_max_concurrent_uploads":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/multipart_max_concurrent_uploads"},"insecure_allow_http":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/insecure_allow_http"},"disable_http2":{"$ref":"https://remexec.invalid/schema/store/experimental_cloud_object_store.json#/properties/disable_http2"}},"additionalProperties":false};
+const schema45 = {"description":"Region (aws, oci). Left out with aws: `AWS_REGION` or the profile.","type":"string"};
+
+function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate104.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema45.type,parentSchema:schema45,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate104.errors = vErrors;
+return errors === 0;
+}
+validate104.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema46 = {"description":"Bucket (all but azure, whose word is `container`).","type":"string"};
+
+function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate106.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema46.type,parentSchema:schema46,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate106.errors = vErrors;
+return errors === 0;
+}
+validate106.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema47 = {"description":"Address of the service: ontap needs it; elsewhere it takes the place of the provider's own, for another server that speaks its protocol. Left out with aws: `AWS_ENDPOINT_URL_S3`.","type":"string"};
+
+function validate108(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate108.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.type,parentSchema:schema47,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate108.errors = vErrors;
+return errors === 0;
+}
+validate108.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema48 = {"description":"Put before every key as it stands; what is kept under different prefixes never meets.","type":"string","default":""};
+
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate110.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema48.type,parentSchema:schema48,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate110.errors = vErrors;
+return errors === 0;
+}
+validate110.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate112(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/retry.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate112.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(((((key0 === "max_retries") || (key0 === "delay")) || (key0 === "jitter")) || (key0 === "budget_s")) || (key0 === "retry_on_errors"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.max_retries !== undefined){
+let data0 = data.max_retries;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/max_retries",schemaPath:"#/properties/max_retries/type",keyword:"type",params:{type: schema40.properties.max_retries.type},message:"must be integer,string",schema:schema40.properties.max_retries.type,parentSchema:schema40.properties.max_retries,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data0, schema40.properties.max_retries, instancePath+"/max_retries");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/max_retries",schemaPath:"#/properties/max_retries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema40.properties.max_retries,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/max_retries",schemaPath:"#/properties/max_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema40.properties.max_retries,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.delay !== undefined){
+let data1 = data.delay;
+if((!((typeof data1 == "number") && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err4 = {instancePath:instancePath+"/delay",schemaPath:"#/properties/delay/type",keyword:"type",params:{type: schema40.properties.delay.type},message:"must be number,string",schema:schema40.properties.delay.type,parentSchema:schema40.properties.delay,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "number", data1, schema40.properties.delay, instancePath+"/delay");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/delay",schemaPath:"#/properties/delay/x-value",keyword:"x-value",params:{},message:reason1,schema:"number",parentSchema:schema40.properties.delay,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err6 = {instancePath:instancePath+"/delay",schemaPath:"#/properties/delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema40.properties.delay,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.jitter !== undefined){
+let data2 = data.jitter;
+if((!((typeof data2 == "number") && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err7 = {instancePath:instancePath+"/jitter",schemaPath:"#/properties/jitter/type",keyword:"type",params:{type: schema40.properties.jitter.type},message:"must be number,string",schema:schema40.properties.jitter.type,parentSchema:schema40.properties.jitter,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "number", data2, schema40.properties.jitter, instancePath+"/jitter");
+if(reason2 !== undefined){
+const err8 = {instancePath:instancePath+"/jitter",schemaPath:"#/properties/jitter/x-value",keyword:"x-value",params:{},message:reason2,schema:"number",parentSchema:schema40.properties.jitter,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+const err9 = {instancePath:instancePath+"/jitter",schemaPath:"#/properties/jitter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema40.properties.jitter,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+if(data.budget_s !== undefined){
+let data3 = data.budget_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err10 = {instancePath:instancePath+"/budget_s",schemaPath:"#/properties/budget_s/type",keyword:"type",params:{type: schema40.properties.budget_s.type},message:"must be integer,string",schema:schema40.properties.budget_s.type,parentSchema:schema40.properties.budget_s,data:data3};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data3, schema40.properties.budget_s, instancePath+"/budget_s");
+if(reason3 !== undefined){
+const err11 = {instancePath:instancePath+"/budget_s",schemaPath:"#/properties/budget_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema40.properties.budget_s,data:data3};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.retry_on_errors !== undefined){
+let data4 = data.retry_on_errors;
+if(Array.isArray(data4)){
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.retry_on_errors.items.type,parentSchema:schema40.properties.retry_on_errors.items,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(!((((((((((((((((data5 === "Cancelled") || (data5 === "Unknown")) || (data5 === "InvalidArgument")) || (data5 === "DeadlineExceeded")) || (data5 === "NotFound")) || (data5 === "AlreadyExists")) || (data5 === "PermissionDenied")) || (data5 === "ResourceExhausted")) || (data5 === "FailedPrecondition")) || (data5 === "Aborted")) || (data5 === "OutOfRange")) || (data5 === "Unimplemented")) || (data5 === "Internal")) || (data5 === "Unavailable")) || (data5 === "DataLoss")) || (data5 === "Unauthenticated"))){
+const err13 = {instancePath:instancePath+"/retry_on_errors/" + i0,schemaPath:"#/properties/retry_on_errors/items/enum",keyword:"enum",params:{allowedValues: schema40.properties.retry_on_errors.items.enum},message:"must be equal to one of the allowed values",schema:schema40.properties.retry_on_errors.items.enum,parentSchema:schema40.properties.retry_on_errors.items,data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/retry_on_errors",schemaPath:"#/properties/retry_on_errors/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.retry_on_errors.type,parentSchema:schema40.properties.retry_on_errors,data:data4};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+validate112.errors = vErrors;
+return errors === 0;
+}
+validate112.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema50 = {"description":"Objects older than this many seconds count as missing, so that a rule of the bucket may delete them; 0 means never.","type":["integer","string"],"x-value":"duration","default":0};
+
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate114.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema50.type},message:"must be integer,string",schema:schema50.type,parentSchema:schema50,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema50, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema50,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate114.errors = vErrors;
+return errors === 0;
+}
+validate114.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema51 = {"description":"Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size. Never less than what the provider takes for a part (5 MiB with S3). Left out: 5 MB, with ontap 20 MB. With gcs parts are `resumable_chunk_size`.","type":["integer","string"],"x-value":"size"};
+
+function validate116(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate116.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema51.type},message:"must be integer,string",schema:schema51.type,parentSchema:schema51,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data, schema51, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema51,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate116.errors = vErrors;
+return errors === 0;
+}
+validate116.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema52 = {"description":"Parts being sent at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10,"x-zero-is-default":true};
+
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate118.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema52.type},message:"must be integer,string",schema:schema52.type,parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data, schema52, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema52,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+validate118.errors = vErrors;
+return errors === 0;
+}
+validate118.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema53 = {"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false};
+
+function validate120(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate120.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema53.type},message:"must be boolean,string",schema:schema53.type,parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema53, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema53,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate120.errors = vErrors;
+return errors === 0;
+}
+validate120.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema54 = {"description":"Speak HTTP/1.1 only, which the libraries of the providers do anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
+
+function validate122(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate122.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be boolean,string",schema:schema54.type,parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema54, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema54,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate122.errors = vErrors;
+return errors === 0;
+}
+validate122.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
 
 function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/store/ontap_s3_existence_cache.json" */;
+/*# sourceURL="https://remexec.invalid/schema/store/experimental_s3_store.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate103.evaluated;
@@ -4381,8 +4903,110 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema44.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.region !== undefined){
+if(!(validate104.call(this, data.region, {instancePath:instancePath+"/region",parentData:data,parentDataProperty:"region",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate104.errors : vErrors.concat(validate104.errors);
+errors = vErrors.length;
+}
+}
+if(data.bucket !== undefined){
+if(!(validate106.call(this, data.bucket, {instancePath:instancePath+"/bucket",parentData:data,parentDataProperty:"bucket",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+errors = vErrors.length;
+}
+}
+if(data.endpoint !== undefined){
+if(!(validate108.call(this, data.endpoint, {instancePath:instancePath+"/endpoint",parentData:data,parentDataProperty:"endpoint",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate108.errors : vErrors.concat(validate108.errors);
+errors = vErrors.length;
+}
+}
+if(data.key_prefix !== undefined){
+if(!(validate110.call(this, data.key_prefix, {instancePath:instancePath+"/key_prefix",parentData:data,parentDataProperty:"key_prefix",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+errors = vErrors.length;
+}
+}
+if(data.retry !== undefined){
+if(!(validate112.call(this, data.retry, {instancePath:instancePath+"/retry",parentData:data,parentDataProperty:"retry",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate112.errors : vErrors.concat(validate112.errors);
+errors = vErrors.length;
+}
+}
+if(data.consider_expired_after_s !== undefined){
+if(!(validate114.call(this, data.consider_expired_after_s, {instancePath:instancePath+"/consider_expired_after_s",parentData:data,parentDataProperty:"consider_expired_after_s",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_retry_buffer_per_request !== undefined){
+if(!(validate116.call(this, data.max_retry_buffer_per_request, {instancePath:instancePath+"/max_retry_buffer_per_request",parentData:data,parentDataProperty:"max_retry_buffer_per_request",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate116.errors : vErrors.concat(validate116.errors);
+errors = vErrors.length;
+}
+}
+if(data.multipart_max_concurrent_uploads !== undefined){
+if(!(validate118.call(this, data.multipart_max_concurrent_uploads, {instancePath:instancePath+"/multipart_max_concurrent_uploads",parentData:data,parentDataProperty:"multipart_max_concurrent_uploads",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate118.errors : vErrors.concat(validate118.errors);
+errors = vErrors.length;
+}
+}
+if(data.insecure_allow_http !== undefined){
+if(!(validate120.call(this, data.insecure_allow_http, {instancePath:instancePath+"/insecure_allow_http",parentData:data,parentDataProperty:"insecure_allow_http",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate120.errors : vErrors.concat(validate120.errors);
+errors = vErrors.length;
+}
+}
+if(data.disable_http2 !== undefined){
+if(!(validate122.call(this, data.disable_http2, {instancePath:instancePath+"/disable_http2",parentData:data,parentDataProperty:"disable_http2",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate122.errors : vErrors.concat(validate122.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate103.errors = vErrors;
+return errors === 0;
+}
+validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema55 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/ontap_s3_existence_cache.json","title":"ontap_s3_existence_cache","description":"An ONTAP object store (as `experimental_cloud_object_store` with `provider: 'ontap'`) behind a list of its keys, so that what it has is not asked for. The list is kept in a file over restarts and made anew from time to time; what is not in it is asked for. What others delete there is missed until the next list is made. For a CAS; results of actions are asked for each time.","type":"object","properties":{"index_path":{"description":"File of the list; each store needs one of its own. It may be deleted while the server is stopped.","type":"string","x-path":true},"sync_interval_seconds":{"description":"Seconds from the end of one listing to the begin of the next: how long a blob that others deleted may be missed while it is still said to be there.","type":["integer","string"],"x-value":"count","minimum":1},"backend":{"title":"OntapBackend","description":"The object store.","type":"object","properties":{"endpoint":{"description":"Address of the service, with `https://` unless `insecure_allow_http` is set.","type":"string"},"vserver_name":{"description":"Virtual server, which stands for the region.","type":"string"},"bucket":{"description":"Bucket.","type":"string"},"root_certificates":{"description":"PEM file of the authorities to trust instead of the system's.","type":"string","x-path":true},"key_prefix":{"description":"Put before every key as it stands.","type":"string","default":""},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"consider_expired_after_s":{"description":"Objects older than this many seconds count as missing; 0 means never.","type":["integer","string"],"x-value":"duration","default":0},"max_retry_buffer_per_request":{"description":"Largest body of one request of an upload, which is kept to repeat it; larger blobs go in parts of this size.","type":["integer","string"],"x-value":"size","default":20000000,"x-nativelink-default":"20 MiB"},"multipart_max_concurrent_uploads":{"description":"Parts being sent at one time, of all uploads together; each takes the memory of a part.","type":["integer","string"],"x-value":"count","minimum":0,"default":10},"insecure_allow_http":{"description":"Allow an address with `http://`.","type":["boolean","string"],"x-value":"bool","default":false},"disable_http2":{"description":"Speak HTTP/1.1 only, which the library of the provider does anyway.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true}},"additionalProperties":false,"required":["endpoint","vserver_name","bucket"]}},"additionalProperties":false,"required":["index_path","sync_interval_seconds","backend"]};
+
+function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/store/ontap_s3_existence_cache.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate125.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.index_path === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "index_path"},message:"must have required property '"+"index_path"+"'",schema:schema44.required,parentSchema:schema44,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "index_path"},message:"must have required property '"+"index_path"+"'",schema:schema55.required,parentSchema:schema55,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4392,7 +5016,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.sync_interval_seconds === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sync_interval_seconds"},message:"must have required property '"+"sync_interval_seconds"+"'",schema:schema44.required,parentSchema:schema44,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sync_interval_seconds"},message:"must have required property '"+"sync_interval_seconds"+"'",schema:schema55.required,parentSchema:schema55,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4402,7 +5026,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.backend === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema44.required,parentSchema:schema44,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema55.required,parentSchema:schema55,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4413,7 +5037,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "index_path") || (key0 === "sync_interval_seconds")) || (key0 === "backend"))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema44,data};
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema55,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4426,7 +5050,7 @@ errors++;
 if(data.index_path !== undefined){
 let data0 = data.index_path;
 if(typeof data0 !== "string"){
-const err4 = {instancePath:instancePath+"/index_path",schemaPath:"#/properties/index_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.index_path.type,parentSchema:schema44.properties.index_path,data:data0};
+const err4 = {instancePath:instancePath+"/index_path",schemaPath:"#/properties/index_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.index_path.type,parentSchema:schema55.properties.index_path,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4439,7 +5063,7 @@ errors++;
 if(data.sync_interval_seconds !== undefined){
 let data1 = data.sync_interval_seconds;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err5 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/type",keyword:"type",params:{type: schema44.properties.sync_interval_seconds.type},message:"must be integer,string",schema:schema44.properties.sync_interval_seconds.type,parentSchema:schema44.properties.sync_interval_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/type",keyword:"type",params:{type: schema55.properties.sync_interval_seconds.type},message:"must be integer,string",schema:schema55.properties.sync_interval_seconds.type,parentSchema:schema55.properties.sync_interval_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4448,9 +5072,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema44.properties.sync_interval_seconds, instancePath+"/sync_interval_seconds");
+const reason0 = checkScalar.call(this, "count", data1, schema55.properties.sync_interval_seconds, instancePath+"/sync_interval_seconds");
 if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema44.properties.sync_interval_seconds,data:data1};
+const err6 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema55.properties.sync_interval_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4460,8 +5084,8 @@ vErrors.push(err6);
 errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-const err7 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema44.properties.sync_interval_seconds,data:data1};
+if(data1 < 1 || isNaN(data1)){
+const err7 = {instancePath:instancePath+"/sync_interval_seconds",schemaPath:"#/properties/sync_interval_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema55.properties.sync_interval_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4476,7 +5100,7 @@ if(data.backend !== undefined){
 let data2 = data.backend;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.endpoint === undefined){
-const err8 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema44.properties.backend.required,parentSchema:schema44.properties.backend,data:data2};
+const err8 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema55.properties.backend.required,parentSchema:schema55.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4486,7 +5110,7 @@ vErrors.push(err8);
 errors++;
 }
 if(data2.vserver_name === undefined){
-const err9 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "vserver_name"},message:"must have required property '"+"vserver_name"+"'",schema:schema44.properties.backend.required,parentSchema:schema44.properties.backend,data:data2};
+const err9 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "vserver_name"},message:"must have required property '"+"vserver_name"+"'",schema:schema55.properties.backend.required,parentSchema:schema55.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4496,7 +5120,7 @@ vErrors.push(err9);
 errors++;
 }
 if(data2.bucket === undefined){
-const err10 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "bucket"},message:"must have required property '"+"bucket"+"'",schema:schema44.properties.backend.required,parentSchema:schema44.properties.backend,data:data2};
+const err10 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/required",keyword:"required",params:{missingProperty: "bucket"},message:"must have required property '"+"bucket"+"'",schema:schema55.properties.backend.required,parentSchema:schema55.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4506,8 +5130,8 @@ vErrors.push(err10);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema44.properties.backend.properties, key1))){
-const err11 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema44.properties.backend,data:data2};
+if(!(func1.call(schema55.properties.backend.properties, key1))){
+const err11 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema55.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4520,7 +5144,7 @@ errors++;
 if(data2.endpoint !== undefined){
 let data3 = data2.endpoint;
 if(typeof data3 !== "string"){
-const err12 = {instancePath:instancePath+"/backend/endpoint",schemaPath:"#/properties/backend/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.endpoint.type,parentSchema:schema44.properties.backend.properties.endpoint,data:data3};
+const err12 = {instancePath:instancePath+"/backend/endpoint",schemaPath:"#/properties/backend/properties/endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.backend.properties.endpoint.type,parentSchema:schema55.properties.backend.properties.endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4533,7 +5157,7 @@ errors++;
 if(data2.vserver_name !== undefined){
 let data4 = data2.vserver_name;
 if(typeof data4 !== "string"){
-const err13 = {instancePath:instancePath+"/backend/vserver_name",schemaPath:"#/properties/backend/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.vserver_name.type,parentSchema:schema44.properties.backend.properties.vserver_name,data:data4};
+const err13 = {instancePath:instancePath+"/backend/vserver_name",schemaPath:"#/properties/backend/properties/vserver_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.backend.properties.vserver_name.type,parentSchema:schema55.properties.backend.properties.vserver_name,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4546,7 +5170,7 @@ errors++;
 if(data2.bucket !== undefined){
 let data5 = data2.bucket;
 if(typeof data5 !== "string"){
-const err14 = {instancePath:instancePath+"/backend/bucket",schemaPath:"#/properties/backend/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.bucket.type,parentSchema:schema44.properties.backend.properties.bucket,data:data5};
+const err14 = {instancePath:instancePath+"/backend/bucket",schemaPath:"#/properties/backend/properties/bucket/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.backend.properties.bucket.type,parentSchema:schema55.properties.backend.properties.bucket,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4559,7 +5183,7 @@ errors++;
 if(data2.root_certificates !== undefined){
 let data6 = data2.root_certificates;
 if(typeof data6 !== "string"){
-const err15 = {instancePath:instancePath+"/backend/root_certificates",schemaPath:"#/properties/backend/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.root_certificates.type,parentSchema:schema44.properties.backend.properties.root_certificates,data:data6};
+const err15 = {instancePath:instancePath+"/backend/root_certificates",schemaPath:"#/properties/backend/properties/root_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.backend.properties.root_certificates.type,parentSchema:schema55.properties.backend.properties.root_certificates,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4572,7 +5196,7 @@ errors++;
 if(data2.key_prefix !== undefined){
 let data7 = data2.key_prefix;
 if(typeof data7 !== "string"){
-const err16 = {instancePath:instancePath+"/backend/key_prefix",schemaPath:"#/properties/backend/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema44.properties.backend.properties.key_prefix.type,parentSchema:schema44.properties.backend.properties.key_prefix,data:data7};
+const err16 = {instancePath:instancePath+"/backend/key_prefix",schemaPath:"#/properties/backend/properties/key_prefix/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema55.properties.backend.properties.key_prefix.type,parentSchema:schema55.properties.backend.properties.key_prefix,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4591,7 +5215,7 @@ errors = vErrors.length;
 if(data2.consider_expired_after_s !== undefined){
 let data9 = data2.consider_expired_after_s;
 if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err17 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema44.properties.backend.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema44.properties.backend.properties.consider_expired_after_s.type,parentSchema:schema44.properties.backend.properties.consider_expired_after_s,data:data9};
+const err17 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/type",keyword:"type",params:{type: schema55.properties.backend.properties.consider_expired_after_s.type},message:"must be integer,string",schema:schema55.properties.backend.properties.consider_expired_after_s.type,parentSchema:schema55.properties.backend.properties.consider_expired_after_s,data:data9};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4600,9 +5224,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data9, schema44.properties.backend.properties.consider_expired_after_s, instancePath+"/backend/consider_expired_after_s");
+const reason1 = checkScalar.call(this, "duration", data9, schema55.properties.backend.properties.consider_expired_after_s, instancePath+"/backend/consider_expired_after_s");
 if(reason1 !== undefined){
-const err18 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema44.properties.backend.properties.consider_expired_after_s,data:data9};
+const err18 = {instancePath:instancePath+"/backend/consider_expired_after_s",schemaPath:"#/properties/backend/properties/consider_expired_after_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema55.properties.backend.properties.consider_expired_after_s,data:data9};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4615,7 +5239,7 @@ errors++;
 if(data2.max_retry_buffer_per_request !== undefined){
 let data10 = data2.max_retry_buffer_per_request;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err19 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema44.properties.backend.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema44.properties.backend.properties.max_retry_buffer_per_request.type,parentSchema:schema44.properties.backend.properties.max_retry_buffer_per_request,data:data10};
+const err19 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/type",keyword:"type",params:{type: schema55.properties.backend.properties.max_retry_buffer_per_request.type},message:"must be integer,string",schema:schema55.properties.backend.properties.max_retry_buffer_per_request.type,parentSchema:schema55.properties.backend.properties.max_retry_buffer_per_request,data:data10};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -4624,9 +5248,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "size", data10, schema44.properties.backend.properties.max_retry_buffer_per_request, instancePath+"/backend/max_retry_buffer_per_request");
+const reason2 = checkScalar.call(this, "size", data10, schema55.properties.backend.properties.max_retry_buffer_per_request, instancePath+"/backend/max_retry_buffer_per_request");
 if(reason2 !== undefined){
-const err20 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema44.properties.backend.properties.max_retry_buffer_per_request,data:data10};
+const err20 = {instancePath:instancePath+"/backend/max_retry_buffer_per_request",schemaPath:"#/properties/backend/properties/max_retry_buffer_per_request/x-value",keyword:"x-value",params:{},message:reason2,schema:"size",parentSchema:schema55.properties.backend.properties.max_retry_buffer_per_request,data:data10};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4639,7 +5263,7 @@ errors++;
 if(data2.multipart_max_concurrent_uploads !== undefined){
 let data11 = data2.multipart_max_concurrent_uploads;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err21 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema44.properties.backend.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema44.properties.backend.properties.multipart_max_concurrent_uploads.type,parentSchema:schema44.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+const err21 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/type",keyword:"type",params:{type: schema55.properties.backend.properties.multipart_max_concurrent_uploads.type},message:"must be integer,string",schema:schema55.properties.backend.properties.multipart_max_concurrent_uploads.type,parentSchema:schema55.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4648,9 +5272,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data11, schema44.properties.backend.properties.multipart_max_concurrent_uploads, instancePath+"/backend/multipart_max_concurrent_uploads");
+const reason3 = checkScalar.call(this, "count", data11, schema55.properties.backend.properties.multipart_max_concurrent_uploads, instancePath+"/backend/multipart_max_concurrent_uploads");
 if(reason3 !== undefined){
-const err22 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema44.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+const err22 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema55.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4661,7 +5285,7 @@ errors++;
 }
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 < 0 || isNaN(data11)){
-const err23 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema44.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
+const err23 = {instancePath:instancePath+"/backend/multipart_max_concurrent_uploads",schemaPath:"#/properties/backend/properties/multipart_max_concurrent_uploads/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema55.properties.backend.properties.multipart_max_concurrent_uploads,data:data11};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -4675,7 +5299,7 @@ errors++;
 if(data2.insecure_allow_http !== undefined){
 let data12 = data2.insecure_allow_http;
 if((typeof data12 !== "boolean") && (typeof data12 !== "string")){
-const err24 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/type",keyword:"type",params:{type: schema44.properties.backend.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema44.properties.backend.properties.insecure_allow_http.type,parentSchema:schema44.properties.backend.properties.insecure_allow_http,data:data12};
+const err24 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/type",keyword:"type",params:{type: schema55.properties.backend.properties.insecure_allow_http.type},message:"must be boolean,string",schema:schema55.properties.backend.properties.insecure_allow_http.type,parentSchema:schema55.properties.backend.properties.insecure_allow_http,data:data12};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -4684,9 +5308,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "bool", data12, schema44.properties.backend.properties.insecure_allow_http, instancePath+"/backend/insecure_allow_http");
+const reason4 = checkScalar.call(this, "bool", data12, schema55.properties.backend.properties.insecure_allow_http, instancePath+"/backend/insecure_allow_http");
 if(reason4 !== undefined){
-const err25 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema44.properties.backend.properties.insecure_allow_http,data:data12};
+const err25 = {instancePath:instancePath+"/backend/insecure_allow_http",schemaPath:"#/properties/backend/properties/insecure_allow_http/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema55.properties.backend.properties.insecure_allow_http,data:data12};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -4699,7 +5323,7 @@ errors++;
 if(data2.disable_http2 !== undefined){
 let data13 = data2.disable_http2;
 if((typeof data13 !== "boolean") && (typeof data13 !== "string")){
-const err26 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/type",keyword:"type",params:{type: schema44.properties.backend.properties.disable_http2.type},message:"must be boolean,string",schema:schema44.properties.backend.properties.disable_http2.type,parentSchema:schema44.properties.backend.properties.disable_http2,data:data13};
+const err26 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/type",keyword:"type",params:{type: schema55.properties.backend.properties.disable_http2.type},message:"must be boolean,string",schema:schema55.properties.backend.properties.disable_http2.type,parentSchema:schema55.properties.backend.properties.disable_http2,data:data13};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -4708,9 +5332,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data13, schema44.properties.backend.properties.disable_http2, instancePath+"/backend/disable_http2");
+const reason5 = checkScalar.call(this, "bool", data13, schema55.properties.backend.properties.disable_http2, instancePath+"/backend/disable_http2");
 if(reason5 !== undefined){
-const err27 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema44.properties.backend.properties.disable_http2,data:data13};
+const err27 = {instancePath:instancePath+"/backend/disable_http2",schemaPath:"#/properties/backend/properties/disable_http2/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema55.properties.backend.properties.disable_http2,data:data13};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -4722,7 +5346,7 @@ errors++;
 }
 }
 else {
-const err28 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.properties.backend.type,parentSchema:schema44.properties.backend,data:data2};
+const err28 = {instancePath:instancePath+"/backend",schemaPath:"#/properties/backend/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema55.properties.backend.type,parentSchema:schema55.properties.backend,data:data2};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -4734,7 +5358,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema44.type,parentSchema:schema44,data};
+const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema55.type,parentSchema:schema55,data};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -4743,18 +5367,18 @@ vErrors.push(err29);
 }
 errors++;
 }
-validate103.errors = vErrors;
+validate125.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema45 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/cache_metrics.json","title":"cache_metrics","description":"Labels the cache metrics of its backend. Every store is counted without it.","type":"object","properties":{"cache_type":{"description":"The label, such as `cas` or `ac`.","type":"string"},"backend":{"description":"The store that is counted.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["cache_type","backend"]};
+const schema56 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/store/cache_metrics.json","title":"cache_metrics","description":"Labels the cache metrics of its backend. Every store is counted without it.","type":"object","properties":{"cache_type":{"description":"The label, such as `cas` or `ac`.","type":"string"},"backend":{"description":"The store that is counted.","$ref":"https://remexec.invalid/schema/store.json"}},"additionalProperties":false,"required":["cache_type","backend"]};
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/store/cache_metrics.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate128.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4763,7 +5387,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cache_type === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cache_type"},message:"must have required property '"+"cache_type"+"'",schema:schema45.required,parentSchema:schema45,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cache_type"},message:"must have required property '"+"cache_type"+"'",schema:schema56.required,parentSchema:schema56,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4773,7 +5397,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.backend === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema45.required,parentSchema:schema45,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "backend"},message:"must have required property '"+"backend"+"'",schema:schema56.required,parentSchema:schema56,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4784,7 +5408,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "cache_type") || (key0 === "backend"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema45,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema56,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4797,7 +5421,7 @@ errors++;
 if(data.cache_type !== undefined){
 let data0 = data.cache_type;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/cache_type",schemaPath:"#/properties/cache_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema45.properties.cache_type.type,parentSchema:schema45.properties.cache_type,data:data0};
+const err3 = {instancePath:instancePath+"/cache_type",schemaPath:"#/properties/cache_type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.cache_type.type,parentSchema:schema56.properties.cache_type,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4815,7 +5439,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.type,parentSchema:schema45,data};
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4824,10 +5448,10 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate106.errors = vErrors;
+validate128.errors = vErrors;
 return errors === 0;
 }
-validate106.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate128.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -4963,22 +5587,27 @@ vErrors = vErrors === null ? validate100.errors : vErrors.concat(validate100.err
 errors = vErrors.length;
 }
 }
-if(data.ontap_s3_existence_cache !== undefined){
-if(!(validate103.call(this, data.ontap_s3_existence_cache, {instancePath:instancePath+"/ontap_s3_existence_cache",parentData:data,parentDataProperty:"ontap_s3_existence_cache",rootData,dynamicAnchors}))){
+if(data.experimental_s3_store !== undefined){
+if(!(validate103.call(this, data.experimental_s3_store, {instancePath:instancePath+"/experimental_s3_store",parentData:data,parentDataProperty:"experimental_s3_store",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate103.errors : vErrors.concat(validate103.errors);
 errors = vErrors.length;
 }
 }
-if(data.cache_metrics !== undefined){
-if(!(validate106.call(this, data.cache_metrics, {instancePath:instancePath+"/cache_metrics",parentData:data,parentDataProperty:"cache_metrics",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate106.errors : vErrors.concat(validate106.errors);
+if(data.ontap_s3_existence_cache !== undefined){
+if(!(validate125.call(this, data.ontap_s3_existence_cache, {instancePath:instancePath+"/ontap_s3_existence_cache",parentData:data,parentDataProperty:"ontap_s3_existence_cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
 errors = vErrors.length;
 }
 }
-if(data.experimental_s3_store !== undefined){
-let data19 = data.experimental_s3_store;
-if(!(data19 && typeof data19 == "object" && !Array.isArray(data19))){
-const err2 = {instancePath:instancePath+"/experimental_s3_store",schemaPath:"#/properties/experimental_s3_store/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema20.properties.experimental_s3_store.type,parentSchema:schema20.properties.experimental_s3_store,data:data19};
+if(data.cache_metrics !== undefined){
+if(!(validate128.call(this, data.cache_metrics, {instancePath:instancePath+"/cache_metrics",parentData:data,parentDataProperty:"cache_metrics",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
+errors = vErrors.length;
+}
+}
+const reason0 = checkKind.call(this, "store", data, schema20, instancePath);
+if(reason0 !== undefined){
+const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"store",parentSchema:schema20,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4988,9 +5617,8 @@ vErrors.push(err2);
 errors++;
 }
 }
-const reason0 = checkKind.call(this, "store", data, schema20, instancePath);
-if(reason0 !== undefined){
-const err3 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"store",parentSchema:schema20,data};
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema20.type,parentSchema:schema20,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4999,30 +5627,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema20.type,parentSchema:schema20,data};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
 validate53.errors = vErrors;
 return errors === 0;
 }
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema46 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
-const schema47 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. `'*'` says how every property that is not listed is matched; without it an action that asks for one is refused.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds a finished operation can still be asked for with WaitExecution or GetOperation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds an operation goes on without any client listening to it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action after which the action is queued again, as a used attempt; 0 turns this off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds a worker has to confirm that it stopped an action; then the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"max_job_retries":{"description":"How often an action is tried again after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`; one failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"Which fitting worker gets an action: the one idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that no worker matches; 0 or -1 turns them off.","type":["integer","string"],"x-value":"signed_duration","default":10},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds an action stays queued while no connected worker could ever run it; then the client gets FAILED_PRECONDITION with what was asked and what workers offer. 0 waits for ever.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as much as one step of priority, so that what is not urgent is not passed by for ever. 0: they count nothing.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds an action that asks for a `minimum` waits before one worker that could run it is given nothing else until it has room. 0: never.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
+const schema57 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler.json","title":"Scheduler","description":"A scheduler: exactly one kind and its settings; in the array form of `schedulers` also its `name`.","x-kinds":"scheduler","x-lenient":"always","type":"object","additionalProperties":false,"properties":{"name":{"description":"How services and workers refer to it.","type":"string"},"simple":{"$ref":"https://remexec.invalid/schema/scheduler/simple.json"},"grpc":{"$ref":"https://remexec.invalid/schema/scheduler/grpc.json"},"cache_lookup":{"$ref":"https://remexec.invalid/schema/scheduler/cache_lookup.json"},"property_modifier":{"$ref":"https://remexec.invalid/schema/scheduler/property_modifier.json"},"historical_resource":{"$ref":"https://remexec.invalid/schema/scheduler/historical_resource.json"}}};
+const schema58 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/simple.json","title":"simple","description":"Queues actions in memory and hands them to workers whose properties satisfy them.","type":"object","properties":{"supported_platform_properties":{"description":"The platform properties actions may ask for, and how each is matched: `exact` wants the same value, `minimum` a number at least as large (and the worker gives that much away while the action runs), `priority` only that the worker has the property, `ignore` nothing. `'*'` says how every property that is not listed is matched; without it an action that asks for one is refused.","type":"object","additionalProperties":{"type":"string","enum":["minimum","exact","priority","ignore"]},"default":{}},"retain_completed_for_s":{"description":"Seconds a finished operation can still be asked for with WaitExecution or GetOperation.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"client_action_timeout_s":{"description":"Seconds an operation goes on without any client listening to it; then it is cancelled.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"worker_timeout_s":{"description":"Seconds without a keepalive after which a worker counts as lost and its actions are queued again.","type":["integer","string"],"x-value":"duration","default":5,"x-zero-is-default":true},"max_action_executing_timeout_s":{"description":"Seconds without news from the worker that runs an action after which the action is queued again, as a used attempt; 0 turns this off.","type":["integer","string"],"x-value":"duration","default":0},"unacknowledged_kill_timeout_s":{"description":"Seconds a worker has to confirm that it stopped an action; then the worker is removed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"max_job_retries":{"description":"How often an action is tried again after a lost worker, an internal error of a worker or `max_action_executing_timeout_s`; one failure more returns the last error. 0 means no retry.","type":["integer","string"],"x-value":"count","minimum":0,"default":3},"allocation_strategy":{"description":"Which fitting worker gets an action: the one idle longest spreads the load, the one used last keeps its inputs warm.","type":"string","enum":["least_recently_used","most_recently_used"],"default":"least_recently_used"},"experimental_backend":{"description":"Where operations are kept: `memory`, or `{redis: {redis_store: NAME}}`.","type":["string","object"],"x-words":["memory"],"properties":{"redis":{"type":"object","description":"Operations in Redis.","properties":{"redis_store":{"description":"A store of kind `redis_store`.","type":"string","x-names":"stores"}},"required":["redis_store"],"additionalProperties":false,"x-available":false}},"additionalProperties":false,"minProperties":1,"default":"memory"},"worker_match_logging_interval_s":{"description":"Seconds between log lines about actions that no worker matches; 0 or -1 turns them off.","type":["integer","string"],"x-value":"signed_duration","default":10},"fallback_match_interval_s":{"description":"Seconds between matching passes that run even when nothing has changed; 0 or less turns them off.","type":["integer","string"],"x-value":"signed_duration","default":5},"no_worker_timeout_s":{"description":"Seconds an action stays queued while no connected worker could ever run it; then the client gets FAILED_PRECONDITION with what was asked and what workers offer. 0 waits for ever.","type":["integer","string"],"x-value":"duration","default":60},"max_queued_actions":{"description":"Most actions waiting for a worker; further ones are refused with RESOURCE_EXHAUSTED.","type":["integer","string"],"x-value":"count","minimum":1,"default":100000},"max_queued_actions_per_instance":{"description":"Most actions of one instance waiting for a worker; further ones of it are refused with RESOURCE_EXHAUSTED. 0 sets no limit beyond `max_queued_actions`.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"max_running_actions_per_instance":{"description":"Most actions of one instance running at a time; further ones wait although a worker has room. 0 sets no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"priority_ageing_s":{"description":"Seconds of waiting that count as much as one step of priority, so that what is not urgent is not passed by for ever. 0: they count nothing.","type":["integer","string"],"x-value":"duration","default":60},"hold_worker_after_s":{"description":"Seconds an action that asks for a `minimum` waits before one worker that could run it is given nothing else until it has room. 0: never.","type":["integer","string"],"x-value":"duration","default":30}},"additionalProperties":false};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/simple.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate111.evaluated;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5031,8 +5648,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema47.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema47,data};
+if(!(func1.call(schema58.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5048,7 +5665,7 @@ if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 let data1 = data0[key1];
 if(typeof data1 !== "string"){
-const err1 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.supported_platform_properties.additionalProperties.type,parentSchema:schema47.properties.supported_platform_properties.additionalProperties,data:data1};
+const err1 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.supported_platform_properties.additionalProperties.type,parentSchema:schema58.properties.supported_platform_properties.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5058,7 +5675,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!((((data1 === "minimum") || (data1 === "exact")) || (data1 === "priority")) || (data1 === "ignore"))){
-const err2 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/enum",keyword:"enum",params:{allowedValues: schema47.properties.supported_platform_properties.additionalProperties.enum},message:"must be equal to one of the allowed values",schema:schema47.properties.supported_platform_properties.additionalProperties.enum,parentSchema:schema47.properties.supported_platform_properties.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/supported_platform_properties/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/supported_platform_properties/additionalProperties/enum",keyword:"enum",params:{allowedValues: schema58.properties.supported_platform_properties.additionalProperties.enum},message:"must be equal to one of the allowed values",schema:schema58.properties.supported_platform_properties.additionalProperties.enum,parentSchema:schema58.properties.supported_platform_properties.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5070,7 +5687,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/supported_platform_properties",schemaPath:"#/properties/supported_platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.properties.supported_platform_properties.type,parentSchema:schema47.properties.supported_platform_properties,data:data0};
+const err3 = {instancePath:instancePath+"/supported_platform_properties",schemaPath:"#/properties/supported_platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.properties.supported_platform_properties.type,parentSchema:schema58.properties.supported_platform_properties,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5083,7 +5700,7 @@ errors++;
 if(data.retain_completed_for_s !== undefined){
 let data2 = data.retain_completed_for_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/type",keyword:"type",params:{type: schema47.properties.retain_completed_for_s.type},message:"must be integer,string",schema:schema47.properties.retain_completed_for_s.type,parentSchema:schema47.properties.retain_completed_for_s,data:data2};
+const err4 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/type",keyword:"type",params:{type: schema58.properties.retain_completed_for_s.type},message:"must be integer,string",schema:schema58.properties.retain_completed_for_s.type,parentSchema:schema58.properties.retain_completed_for_s,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5092,9 +5709,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data2, schema47.properties.retain_completed_for_s, instancePath+"/retain_completed_for_s");
+const reason0 = checkScalar.call(this, "duration", data2, schema58.properties.retain_completed_for_s, instancePath+"/retain_completed_for_s");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema47.properties.retain_completed_for_s,data:data2};
+const err5 = {instancePath:instancePath+"/retain_completed_for_s",schemaPath:"#/properties/retain_completed_for_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema58.properties.retain_completed_for_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5107,7 +5724,7 @@ errors++;
 if(data.client_action_timeout_s !== undefined){
 let data3 = data.client_action_timeout_s;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/type",keyword:"type",params:{type: schema47.properties.client_action_timeout_s.type},message:"must be integer,string",schema:schema47.properties.client_action_timeout_s.type,parentSchema:schema47.properties.client_action_timeout_s,data:data3};
+const err6 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/type",keyword:"type",params:{type: schema58.properties.client_action_timeout_s.type},message:"must be integer,string",schema:schema58.properties.client_action_timeout_s.type,parentSchema:schema58.properties.client_action_timeout_s,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5116,9 +5733,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data3, schema47.properties.client_action_timeout_s, instancePath+"/client_action_timeout_s");
+const reason1 = checkScalar.call(this, "duration", data3, schema58.properties.client_action_timeout_s, instancePath+"/client_action_timeout_s");
 if(reason1 !== undefined){
-const err7 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema47.properties.client_action_timeout_s,data:data3};
+const err7 = {instancePath:instancePath+"/client_action_timeout_s",schemaPath:"#/properties/client_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema58.properties.client_action_timeout_s,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5131,7 +5748,7 @@ errors++;
 if(data.worker_timeout_s !== undefined){
 let data4 = data.worker_timeout_s;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err8 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/type",keyword:"type",params:{type: schema47.properties.worker_timeout_s.type},message:"must be integer,string",schema:schema47.properties.worker_timeout_s.type,parentSchema:schema47.properties.worker_timeout_s,data:data4};
+const err8 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/type",keyword:"type",params:{type: schema58.properties.worker_timeout_s.type},message:"must be integer,string",schema:schema58.properties.worker_timeout_s.type,parentSchema:schema58.properties.worker_timeout_s,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5140,9 +5757,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "duration", data4, schema47.properties.worker_timeout_s, instancePath+"/worker_timeout_s");
+const reason2 = checkScalar.call(this, "duration", data4, schema58.properties.worker_timeout_s, instancePath+"/worker_timeout_s");
 if(reason2 !== undefined){
-const err9 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema47.properties.worker_timeout_s,data:data4};
+const err9 = {instancePath:instancePath+"/worker_timeout_s",schemaPath:"#/properties/worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema58.properties.worker_timeout_s,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5155,7 +5772,7 @@ errors++;
 if(data.max_action_executing_timeout_s !== undefined){
 let data5 = data.max_action_executing_timeout_s;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err10 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/type",keyword:"type",params:{type: schema47.properties.max_action_executing_timeout_s.type},message:"must be integer,string",schema:schema47.properties.max_action_executing_timeout_s.type,parentSchema:schema47.properties.max_action_executing_timeout_s,data:data5};
+const err10 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/type",keyword:"type",params:{type: schema58.properties.max_action_executing_timeout_s.type},message:"must be integer,string",schema:schema58.properties.max_action_executing_timeout_s.type,parentSchema:schema58.properties.max_action_executing_timeout_s,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5164,9 +5781,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "duration", data5, schema47.properties.max_action_executing_timeout_s, instancePath+"/max_action_executing_timeout_s");
+const reason3 = checkScalar.call(this, "duration", data5, schema58.properties.max_action_executing_timeout_s, instancePath+"/max_action_executing_timeout_s");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema47.properties.max_action_executing_timeout_s,data:data5};
+const err11 = {instancePath:instancePath+"/max_action_executing_timeout_s",schemaPath:"#/properties/max_action_executing_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema58.properties.max_action_executing_timeout_s,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5179,7 +5796,7 @@ errors++;
 if(data.unacknowledged_kill_timeout_s !== undefined){
 let data6 = data.unacknowledged_kill_timeout_s;
 if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err12 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/type",keyword:"type",params:{type: schema47.properties.unacknowledged_kill_timeout_s.type},message:"must be integer,string",schema:schema47.properties.unacknowledged_kill_timeout_s.type,parentSchema:schema47.properties.unacknowledged_kill_timeout_s,data:data6};
+const err12 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/type",keyword:"type",params:{type: schema58.properties.unacknowledged_kill_timeout_s.type},message:"must be integer,string",schema:schema58.properties.unacknowledged_kill_timeout_s.type,parentSchema:schema58.properties.unacknowledged_kill_timeout_s,data:data6};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5188,9 +5805,9 @@ vErrors.push(err12);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "duration", data6, schema47.properties.unacknowledged_kill_timeout_s, instancePath+"/unacknowledged_kill_timeout_s");
+const reason4 = checkScalar.call(this, "duration", data6, schema58.properties.unacknowledged_kill_timeout_s, instancePath+"/unacknowledged_kill_timeout_s");
 if(reason4 !== undefined){
-const err13 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema47.properties.unacknowledged_kill_timeout_s,data:data6};
+const err13 = {instancePath:instancePath+"/unacknowledged_kill_timeout_s",schemaPath:"#/properties/unacknowledged_kill_timeout_s/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration",parentSchema:schema58.properties.unacknowledged_kill_timeout_s,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5203,7 +5820,7 @@ errors++;
 if(data.max_job_retries !== undefined){
 let data7 = data.max_job_retries;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/type",keyword:"type",params:{type: schema47.properties.max_job_retries.type},message:"must be integer,string",schema:schema47.properties.max_job_retries.type,parentSchema:schema47.properties.max_job_retries,data:data7};
+const err14 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/type",keyword:"type",params:{type: schema58.properties.max_job_retries.type},message:"must be integer,string",schema:schema58.properties.max_job_retries.type,parentSchema:schema58.properties.max_job_retries,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5212,9 +5829,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data7, schema47.properties.max_job_retries, instancePath+"/max_job_retries");
+const reason5 = checkScalar.call(this, "count", data7, schema58.properties.max_job_retries, instancePath+"/max_job_retries");
 if(reason5 !== undefined){
-const err15 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema47.properties.max_job_retries,data:data7};
+const err15 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema58.properties.max_job_retries,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5225,7 +5842,7 @@ errors++;
 }
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-const err16 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema47.properties.max_job_retries,data:data7};
+const err16 = {instancePath:instancePath+"/max_job_retries",schemaPath:"#/properties/max_job_retries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema58.properties.max_job_retries,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5239,7 +5856,7 @@ errors++;
 if(data.allocation_strategy !== undefined){
 let data8 = data.allocation_strategy;
 if(typeof data8 !== "string"){
-const err17 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.allocation_strategy.type,parentSchema:schema47.properties.allocation_strategy,data:data8};
+const err17 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.allocation_strategy.type,parentSchema:schema58.properties.allocation_strategy,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5249,7 +5866,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((data8 === "least_recently_used") || (data8 === "most_recently_used"))){
-const err18 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/enum",keyword:"enum",params:{allowedValues: schema47.properties.allocation_strategy.enum},message:"must be equal to one of the allowed values",schema:schema47.properties.allocation_strategy.enum,parentSchema:schema47.properties.allocation_strategy,data:data8};
+const err18 = {instancePath:instancePath+"/allocation_strategy",schemaPath:"#/properties/allocation_strategy/enum",keyword:"enum",params:{allowedValues: schema58.properties.allocation_strategy.enum},message:"must be equal to one of the allowed values",schema:schema58.properties.allocation_strategy.enum,parentSchema:schema58.properties.allocation_strategy,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5262,7 +5879,7 @@ errors++;
 if(data.experimental_backend !== undefined){
 let data9 = data.experimental_backend;
 if((typeof data9 !== "string") && (!(data9 && typeof data9 == "object" && !Array.isArray(data9)))){
-const err19 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/type",keyword:"type",params:{type: schema47.properties.experimental_backend.type},message:"must be string,object",schema:schema47.properties.experimental_backend.type,parentSchema:schema47.properties.experimental_backend,data:data9};
+const err19 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/type",keyword:"type",params:{type: schema58.properties.experimental_backend.type},message:"must be string,object",schema:schema58.properties.experimental_backend.type,parentSchema:schema58.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5271,9 +5888,9 @@ vErrors.push(err19);
 }
 errors++;
 }
-const reason6 = checkWord.call(this, schema47.properties.experimental_backend["x-words"], data9, schema47.properties.experimental_backend, instancePath+"/experimental_backend");
+const reason6 = checkWord.call(this, schema58.properties.experimental_backend["x-words"], data9, schema58.properties.experimental_backend, instancePath+"/experimental_backend");
 if(reason6 !== undefined){
-const err20 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/x-words",keyword:"x-words",params:{},message:reason6,schema:schema47.properties.experimental_backend["x-words"],parentSchema:schema47.properties.experimental_backend,data:data9};
+const err20 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/x-words",keyword:"x-words",params:{},message:reason6,schema:schema58.properties.experimental_backend["x-words"],parentSchema:schema58.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5284,7 +5901,7 @@ errors++;
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 if(Object.keys(data9).length < 1){
-const err21 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema47.properties.experimental_backend,data:data9};
+const err21 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema58.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5295,7 +5912,7 @@ errors++;
 }
 for(const key2 in data9){
 if(!(key2 === "redis")){
-const err22 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema47.properties.experimental_backend,data:data9};
+const err22 = {instancePath:instancePath+"/experimental_backend",schemaPath:"#/properties/experimental_backend/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema58.properties.experimental_backend,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5309,7 +5926,7 @@ if(data9.redis !== undefined){
 let data10 = data9.redis;
 if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 if(data10.redis_store === undefined){
-const err23 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema47.properties.experimental_backend.properties.redis.required,parentSchema:schema47.properties.experimental_backend.properties.redis,data:data10};
+const err23 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/required",keyword:"required",params:{missingProperty: "redis_store"},message:"must have required property '"+"redis_store"+"'",schema:schema58.properties.experimental_backend.properties.redis.required,parentSchema:schema58.properties.experimental_backend.properties.redis,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5320,7 +5937,7 @@ errors++;
 }
 for(const key3 in data10){
 if(!(key3 === "redis_store")){
-const err24 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema47.properties.experimental_backend.properties.redis,data:data10};
+const err24 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema58.properties.experimental_backend.properties.redis,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5333,7 +5950,7 @@ errors++;
 if(data10.redis_store !== undefined){
 let data11 = data10.redis_store;
 if(typeof data11 !== "string"){
-const err25 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema47.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema47.properties.experimental_backend.properties.redis.properties.redis_store,data:data11};
+const err25 = {instancePath:instancePath+"/experimental_backend/redis/redis_store",schemaPath:"#/properties/experimental_backend/properties/redis/properties/redis_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.experimental_backend.properties.redis.properties.redis_store.type,parentSchema:schema58.properties.experimental_backend.properties.redis.properties.redis_store,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -5345,7 +5962,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.properties.experimental_backend.properties.redis.type,parentSchema:schema47.properties.experimental_backend.properties.redis,data:data10};
+const err26 = {instancePath:instancePath+"/experimental_backend/redis",schemaPath:"#/properties/experimental_backend/properties/redis/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.properties.experimental_backend.properties.redis.type,parentSchema:schema58.properties.experimental_backend.properties.redis,data:data10};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -5360,7 +5977,7 @@ errors++;
 if(data.worker_match_logging_interval_s !== undefined){
 let data12 = data.worker_match_logging_interval_s;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err27 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema47.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema47.properties.worker_match_logging_interval_s.type,parentSchema:schema47.properties.worker_match_logging_interval_s,data:data12};
+const err27 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/type",keyword:"type",params:{type: schema58.properties.worker_match_logging_interval_s.type},message:"must be integer,string",schema:schema58.properties.worker_match_logging_interval_s.type,parentSchema:schema58.properties.worker_match_logging_interval_s,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -5369,9 +5986,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "signed_duration", data12, schema47.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
+const reason7 = checkScalar.call(this, "signed_duration", data12, schema58.properties.worker_match_logging_interval_s, instancePath+"/worker_match_logging_interval_s");
 if(reason7 !== undefined){
-const err28 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"signed_duration",parentSchema:schema47.properties.worker_match_logging_interval_s,data:data12};
+const err28 = {instancePath:instancePath+"/worker_match_logging_interval_s",schemaPath:"#/properties/worker_match_logging_interval_s/x-value",keyword:"x-value",params:{},message:reason7,schema:"signed_duration",parentSchema:schema58.properties.worker_match_logging_interval_s,data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -5384,7 +6001,7 @@ errors++;
 if(data.fallback_match_interval_s !== undefined){
 let data13 = data.fallback_match_interval_s;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err29 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema47.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema47.properties.fallback_match_interval_s.type,parentSchema:schema47.properties.fallback_match_interval_s,data:data13};
+const err29 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/type",keyword:"type",params:{type: schema58.properties.fallback_match_interval_s.type},message:"must be integer,string",schema:schema58.properties.fallback_match_interval_s.type,parentSchema:schema58.properties.fallback_match_interval_s,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5393,9 +6010,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "signed_duration", data13, schema47.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
+const reason8 = checkScalar.call(this, "signed_duration", data13, schema58.properties.fallback_match_interval_s, instancePath+"/fallback_match_interval_s");
 if(reason8 !== undefined){
-const err30 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"signed_duration",parentSchema:schema47.properties.fallback_match_interval_s,data:data13};
+const err30 = {instancePath:instancePath+"/fallback_match_interval_s",schemaPath:"#/properties/fallback_match_interval_s/x-value",keyword:"x-value",params:{},message:reason8,schema:"signed_duration",parentSchema:schema58.properties.fallback_match_interval_s,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -5408,7 +6025,7 @@ errors++;
 if(data.no_worker_timeout_s !== undefined){
 let data14 = data.no_worker_timeout_s;
 if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
-const err31 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema47.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema47.properties.no_worker_timeout_s.type,parentSchema:schema47.properties.no_worker_timeout_s,data:data14};
+const err31 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/type",keyword:"type",params:{type: schema58.properties.no_worker_timeout_s.type},message:"must be integer,string",schema:schema58.properties.no_worker_timeout_s.type,parentSchema:schema58.properties.no_worker_timeout_s,data:data14};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -5417,9 +6034,9 @@ vErrors.push(err31);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "duration", data14, schema47.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
+const reason9 = checkScalar.call(this, "duration", data14, schema58.properties.no_worker_timeout_s, instancePath+"/no_worker_timeout_s");
 if(reason9 !== undefined){
-const err32 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema47.properties.no_worker_timeout_s,data:data14};
+const err32 = {instancePath:instancePath+"/no_worker_timeout_s",schemaPath:"#/properties/no_worker_timeout_s/x-value",keyword:"x-value",params:{},message:reason9,schema:"duration",parentSchema:schema58.properties.no_worker_timeout_s,data:data14};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -5432,7 +6049,7 @@ errors++;
 if(data.max_queued_actions !== undefined){
 let data15 = data.max_queued_actions;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err33 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema47.properties.max_queued_actions.type},message:"must be integer,string",schema:schema47.properties.max_queued_actions.type,parentSchema:schema47.properties.max_queued_actions,data:data15};
+const err33 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/type",keyword:"type",params:{type: schema58.properties.max_queued_actions.type},message:"must be integer,string",schema:schema58.properties.max_queued_actions.type,parentSchema:schema58.properties.max_queued_actions,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -5441,9 +6058,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "count", data15, schema47.properties.max_queued_actions, instancePath+"/max_queued_actions");
+const reason10 = checkScalar.call(this, "count", data15, schema58.properties.max_queued_actions, instancePath+"/max_queued_actions");
 if(reason10 !== undefined){
-const err34 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema47.properties.max_queued_actions,data:data15};
+const err34 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema58.properties.max_queued_actions,data:data15};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -5454,7 +6071,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 < 1 || isNaN(data15)){
-const err35 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema47.properties.max_queued_actions,data:data15};
+const err35 = {instancePath:instancePath+"/max_queued_actions",schemaPath:"#/properties/max_queued_actions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema58.properties.max_queued_actions,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -5468,7 +6085,7 @@ errors++;
 if(data.max_queued_actions_per_instance !== undefined){
 let data16 = data.max_queued_actions_per_instance;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err36 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema47.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema47.properties.max_queued_actions_per_instance.type,parentSchema:schema47.properties.max_queued_actions_per_instance,data:data16};
+const err36 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/type",keyword:"type",params:{type: schema58.properties.max_queued_actions_per_instance.type},message:"must be integer,string",schema:schema58.properties.max_queued_actions_per_instance.type,parentSchema:schema58.properties.max_queued_actions_per_instance,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -5477,9 +6094,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data16, schema47.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
+const reason11 = checkScalar.call(this, "count", data16, schema58.properties.max_queued_actions_per_instance, instancePath+"/max_queued_actions_per_instance");
 if(reason11 !== undefined){
-const err37 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema47.properties.max_queued_actions_per_instance,data:data16};
+const err37 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema58.properties.max_queued_actions_per_instance,data:data16};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -5490,7 +6107,7 @@ errors++;
 }
 if((typeof data16 == "number") && (isFinite(data16))){
 if(data16 < 0 || isNaN(data16)){
-const err38 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema47.properties.max_queued_actions_per_instance,data:data16};
+const err38 = {instancePath:instancePath+"/max_queued_actions_per_instance",schemaPath:"#/properties/max_queued_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema58.properties.max_queued_actions_per_instance,data:data16};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -5504,7 +6121,7 @@ errors++;
 if(data.max_running_actions_per_instance !== undefined){
 let data17 = data.max_running_actions_per_instance;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err39 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema47.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema47.properties.max_running_actions_per_instance.type,parentSchema:schema47.properties.max_running_actions_per_instance,data:data17};
+const err39 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/type",keyword:"type",params:{type: schema58.properties.max_running_actions_per_instance.type},message:"must be integer,string",schema:schema58.properties.max_running_actions_per_instance.type,parentSchema:schema58.properties.max_running_actions_per_instance,data:data17};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -5513,9 +6130,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "count", data17, schema47.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
+const reason12 = checkScalar.call(this, "count", data17, schema58.properties.max_running_actions_per_instance, instancePath+"/max_running_actions_per_instance");
 if(reason12 !== undefined){
-const err40 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema47.properties.max_running_actions_per_instance,data:data17};
+const err40 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema58.properties.max_running_actions_per_instance,data:data17};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -5526,7 +6143,7 @@ errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
 if(data17 < 0 || isNaN(data17)){
-const err41 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema47.properties.max_running_actions_per_instance,data:data17};
+const err41 = {instancePath:instancePath+"/max_running_actions_per_instance",schemaPath:"#/properties/max_running_actions_per_instance/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema58.properties.max_running_actions_per_instance,data:data17};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -5540,7 +6157,7 @@ errors++;
 if(data.priority_ageing_s !== undefined){
 let data18 = data.priority_ageing_s;
 if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
-const err42 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema47.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema47.properties.priority_ageing_s.type,parentSchema:schema47.properties.priority_ageing_s,data:data18};
+const err42 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/type",keyword:"type",params:{type: schema58.properties.priority_ageing_s.type},message:"must be integer,string",schema:schema58.properties.priority_ageing_s.type,parentSchema:schema58.properties.priority_ageing_s,data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -5549,9 +6166,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "duration", data18, schema47.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
+const reason13 = checkScalar.call(this, "duration", data18, schema58.properties.priority_ageing_s, instancePath+"/priority_ageing_s");
 if(reason13 !== undefined){
-const err43 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema47.properties.priority_ageing_s,data:data18};
+const err43 = {instancePath:instancePath+"/priority_ageing_s",schemaPath:"#/properties/priority_ageing_s/x-value",keyword:"x-value",params:{},message:reason13,schema:"duration",parentSchema:schema58.properties.priority_ageing_s,data:data18};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -5564,7 +6181,7 @@ errors++;
 if(data.hold_worker_after_s !== undefined){
 let data19 = data.hold_worker_after_s;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err44 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema47.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema47.properties.hold_worker_after_s.type,parentSchema:schema47.properties.hold_worker_after_s,data:data19};
+const err44 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/type",keyword:"type",params:{type: schema58.properties.hold_worker_after_s.type},message:"must be integer,string",schema:schema58.properties.hold_worker_after_s.type,parentSchema:schema58.properties.hold_worker_after_s,data:data19};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -5573,9 +6190,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "duration", data19, schema47.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
+const reason14 = checkScalar.call(this, "duration", data19, schema58.properties.hold_worker_after_s, instancePath+"/hold_worker_after_s");
 if(reason14 !== undefined){
-const err45 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason14,schema:"duration",parentSchema:schema47.properties.hold_worker_after_s,data:data19};
+const err45 = {instancePath:instancePath+"/hold_worker_after_s",schemaPath:"#/properties/hold_worker_after_s/x-value",keyword:"x-value",params:{},message:reason14,schema:"duration",parentSchema:schema58.properties.hold_worker_after_s,data:data19};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -5587,7 +6204,7 @@ errors++;
 }
 }
 else {
-const err46 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema47.type,parentSchema:schema47,data};
+const err46 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -5596,18 +6213,18 @@ vErrors.push(err46);
 }
 errors++;
 }
-validate111.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema48 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Where it is.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true}},"additionalProperties":false,"required":["endpoint"]};
+const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/grpc.json","title":"grpc","description":"Forwards executions to another scheduler.","type":"object","properties":{"endpoint":{"description":"Where it is.","$ref":"https://remexec.invalid/schema/shared/grpc_endpoint.json"},"retry":{"description":"How failed calls are tried again.","$ref":"https://remexec.invalid/schema/shared/retry.json","default":{}},"max_concurrent_requests":{"description":"Most requests at one time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":0},"connections_per_endpoint":{"description":"Connections to it.","type":["integer","string"],"x-value":"count","minimum":0,"default":1,"x-zero-is-default":true}},"additionalProperties":false,"required":["endpoint"]};
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/grpc.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate135.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5616,7 +6233,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.endpoint === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema48.required,parentSchema:schema48,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "endpoint"},message:"must have required property '"+"endpoint"+"'",schema:schema59.required,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5627,7 +6244,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "endpoint") || (key0 === "retry")) || (key0 === "max_concurrent_requests")) || (key0 === "connections_per_endpoint"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema48,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5652,7 +6269,7 @@ errors = vErrors.length;
 if(data.max_concurrent_requests !== undefined){
 let data2 = data.max_concurrent_requests;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err2 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema48.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema48.properties.max_concurrent_requests.type,parentSchema:schema48.properties.max_concurrent_requests,data:data2};
+const err2 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/type",keyword:"type",params:{type: schema59.properties.max_concurrent_requests.type},message:"must be integer,string",schema:schema59.properties.max_concurrent_requests.type,parentSchema:schema59.properties.max_concurrent_requests,data:data2};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5661,9 +6278,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data2, schema48.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
+const reason0 = checkScalar.call(this, "count", data2, schema59.properties.max_concurrent_requests, instancePath+"/max_concurrent_requests");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema48.properties.max_concurrent_requests,data:data2};
+const err3 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema59.properties.max_concurrent_requests,data:data2};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5674,7 +6291,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-const err4 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema48.properties.max_concurrent_requests,data:data2};
+const err4 = {instancePath:instancePath+"/max_concurrent_requests",schemaPath:"#/properties/max_concurrent_requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.properties.max_concurrent_requests,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5688,7 +6305,7 @@ errors++;
 if(data.connections_per_endpoint !== undefined){
 let data3 = data.connections_per_endpoint;
 if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err5 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema48.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema48.properties.connections_per_endpoint.type,parentSchema:schema48.properties.connections_per_endpoint,data:data3};
+const err5 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/type",keyword:"type",params:{type: schema59.properties.connections_per_endpoint.type},message:"must be integer,string",schema:schema59.properties.connections_per_endpoint.type,parentSchema:schema59.properties.connections_per_endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5697,9 +6314,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data3, schema48.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
+const reason1 = checkScalar.call(this, "count", data3, schema59.properties.connections_per_endpoint, instancePath+"/connections_per_endpoint");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema48.properties.connections_per_endpoint,data:data3};
+const err6 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema59.properties.connections_per_endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5710,7 +6327,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-const err7 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema48.properties.connections_per_endpoint,data:data3};
+const err7 = {instancePath:instancePath+"/connections_per_endpoint",schemaPath:"#/properties/connections_per_endpoint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.properties.connections_per_endpoint,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5723,7 +6340,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema48.type,parentSchema:schema48,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.type,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5732,19 +6349,19 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate113.errors = vErrors;
+validate135.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate135.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema49 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/cache_lookup.json","title":"cache_lookup","description":"Answers from an action cache before anything is queued.","type":"object","properties":{"ac_store":{"description":"The action cache.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["ac_store","scheduler"]};
-const wrapper13 = {validate: validate110};
+const schema60 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/cache_lookup.json","title":"cache_lookup","description":"Answers from an action cache before anything is queued.","type":"object","properties":{"ac_store":{"description":"The action cache.","type":"string","x-names":"stores"},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["ac_store","scheduler"]};
+const wrapper13 = {validate: validate132};
 
-function validate117(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/cache_lookup.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate117.evaluated;
+const evaluated0 = validate139.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5753,7 +6370,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema49.required,parentSchema:schema49,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema60.required,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5763,7 +6380,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema49.required,parentSchema:schema49,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema60.required,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5774,7 +6391,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "ac_store") || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema49,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5787,7 +6404,7 @@ errors++;
 if(data.ac_store !== undefined){
 let data0 = data.ac_store;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema49.properties.ac_store.type,parentSchema:schema49.properties.ac_store,data:data0};
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.ac_store.type,parentSchema:schema60.properties.ac_store,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5805,7 +6422,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.type,parentSchema:schema49,data};
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5814,18 +6431,18 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate117.errors = vErrors;
+validate139.errors = vErrors;
 return errors === 0;
 }
-validate117.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema50 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/property_modifier.json","title":"property_modifier","description":"Changes the platform properties of actions on their way in.","type":"object","properties":{"modifications":{"description":"The changes, applied in order.","type":"array","items":{"title":"PropertyModification","description":"One change, as an object with exactly one key.","type":"object","properties":{"add":{"title":"PropertyAddition","description":"Sets a property, whether it was there or not.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Its value.","type":"string"}},"additionalProperties":false,"required":["name","value"]},"remove":{"description":"The property to take away.","type":"string"},"replace":{"title":"PropertyReplacement","description":"Renames a property, or changes its value.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Only if it has this value.","type":"string"},"new_name":{"description":"Its new name.","type":"string"},"new_value":{"description":"Its new value; left out keeps the old one.","type":"string"}},"additionalProperties":false,"required":["name","new_name"]}},"additionalProperties":false,"minProperties":1,"maxProperties":1}},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["modifications","scheduler"]};
+const schema61 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/property_modifier.json","title":"property_modifier","description":"Changes the platform properties of actions on their way in.","type":"object","properties":{"modifications":{"description":"The changes, applied in order.","type":"array","items":{"title":"PropertyModification","description":"One change, as an object with exactly one key.","type":"object","properties":{"add":{"title":"PropertyAddition","description":"Sets a property, whether it was there or not.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Its value.","type":"string"}},"additionalProperties":false,"required":["name","value"]},"remove":{"description":"The property to take away.","type":"string"},"replace":{"title":"PropertyReplacement","description":"Renames a property, or changes its value.","type":"object","properties":{"name":{"description":"The property.","type":"string"},"value":{"description":"Only if it has this value.","type":"string"},"new_name":{"description":"Its new name.","type":"string"},"new_value":{"description":"Its new value; left out keeps the old one.","type":"string"}},"additionalProperties":false,"required":["name","new_name"]}},"additionalProperties":false,"minProperties":1,"maxProperties":1}},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["modifications","scheduler"]};
 
-function validate119(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/property_modifier.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate119.evaluated;
+const evaluated0 = validate141.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5834,7 +6451,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.modifications === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "modifications"},message:"must have required property '"+"modifications"+"'",schema:schema50.required,parentSchema:schema50,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "modifications"},message:"must have required property '"+"modifications"+"'",schema:schema61.required,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5844,7 +6461,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema50.required,parentSchema:schema50,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema61.required,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5855,7 +6472,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "modifications") || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema50,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5873,7 +6490,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(Object.keys(data1).length > 1){
-const err3 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema50.properties.modifications.items,data:data1};
+const err3 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema61.properties.modifications.items,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5883,7 +6500,7 @@ vErrors.push(err3);
 errors++;
 }
 if(Object.keys(data1).length < 1){
-const err4 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema50.properties.modifications.items,data:data1};
+const err4 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema61.properties.modifications.items,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5894,7 +6511,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(((key1 === "add") || (key1 === "remove")) || (key1 === "replace"))){
-const err5 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema50.properties.modifications.items,data:data1};
+const err5 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema61.properties.modifications.items,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5908,7 +6525,7 @@ if(data1.add !== undefined){
 let data2 = data1.add;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema50.properties.modifications.items.properties.add.required,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+const err6 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema61.properties.modifications.items.properties.add.required,parentSchema:schema61.properties.modifications.items.properties.add,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5918,7 +6535,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.value === undefined){
-const err7 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'",schema:schema50.properties.modifications.items.properties.add.required,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+const err7 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'",schema:schema61.properties.modifications.items.properties.add.required,parentSchema:schema61.properties.modifications.items.properties.add,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5929,7 +6546,7 @@ errors++;
 }
 for(const key2 in data2){
 if(!((key2 === "name") || (key2 === "value"))){
-const err8 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+const err8 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema61.properties.modifications.items.properties.add,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5942,7 +6559,7 @@ errors++;
 if(data2.name !== undefined){
 let data3 = data2.name;
 if(typeof data3 !== "string"){
-const err9 = {instancePath:instancePath+"/modifications/" + i0+"/add/name",schemaPath:"#/properties/modifications/items/properties/add/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.add.properties.name.type,parentSchema:schema50.properties.modifications.items.properties.add.properties.name,data:data3};
+const err9 = {instancePath:instancePath+"/modifications/" + i0+"/add/name",schemaPath:"#/properties/modifications/items/properties/add/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.modifications.items.properties.add.properties.name.type,parentSchema:schema61.properties.modifications.items.properties.add.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5955,7 +6572,7 @@ errors++;
 if(data2.value !== undefined){
 let data4 = data2.value;
 if(typeof data4 !== "string"){
-const err10 = {instancePath:instancePath+"/modifications/" + i0+"/add/value",schemaPath:"#/properties/modifications/items/properties/add/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.add.properties.value.type,parentSchema:schema50.properties.modifications.items.properties.add.properties.value,data:data4};
+const err10 = {instancePath:instancePath+"/modifications/" + i0+"/add/value",schemaPath:"#/properties/modifications/items/properties/add/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.modifications.items.properties.add.properties.value.type,parentSchema:schema61.properties.modifications.items.properties.add.properties.value,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5967,7 +6584,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.properties.modifications.items.properties.add.type,parentSchema:schema50.properties.modifications.items.properties.add,data:data2};
+const err11 = {instancePath:instancePath+"/modifications/" + i0+"/add",schemaPath:"#/properties/modifications/items/properties/add/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.properties.modifications.items.properties.add.type,parentSchema:schema61.properties.modifications.items.properties.add,data:data2};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5980,7 +6597,7 @@ errors++;
 if(data1.remove !== undefined){
 let data5 = data1.remove;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/modifications/" + i0+"/remove",schemaPath:"#/properties/modifications/items/properties/remove/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.remove.type,parentSchema:schema50.properties.modifications.items.properties.remove,data:data5};
+const err12 = {instancePath:instancePath+"/modifications/" + i0+"/remove",schemaPath:"#/properties/modifications/items/properties/remove/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.modifications.items.properties.remove.type,parentSchema:schema61.properties.modifications.items.properties.remove,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5994,7 +6611,7 @@ if(data1.replace !== undefined){
 let data6 = data1.replace;
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 if(data6.name === undefined){
-const err13 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema50.properties.modifications.items.properties.replace.required,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+const err13 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema61.properties.modifications.items.properties.replace.required,parentSchema:schema61.properties.modifications.items.properties.replace,data:data6};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6004,7 +6621,7 @@ vErrors.push(err13);
 errors++;
 }
 if(data6.new_name === undefined){
-const err14 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "new_name"},message:"must have required property '"+"new_name"+"'",schema:schema50.properties.modifications.items.properties.replace.required,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+const err14 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/required",keyword:"required",params:{missingProperty: "new_name"},message:"must have required property '"+"new_name"+"'",schema:schema61.properties.modifications.items.properties.replace.required,parentSchema:schema61.properties.modifications.items.properties.replace,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6015,7 +6632,7 @@ errors++;
 }
 for(const key3 in data6){
 if(!((((key3 === "name") || (key3 === "value")) || (key3 === "new_name")) || (key3 === "new_value"))){
-const err15 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+const err15 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema61.properties.modifications.items.properties.replace,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6028,7 +6645,7 @@ errors++;
 if(data6.name !== undefined){
 let data7 = data6.name;
 if(typeof data7 !== "string"){
-const err16 = {instancePath:instancePath+"/modifications/" + i0+"/replace/name",schemaPath:"#/properties/modifications/items/properties/replace/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.name.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.name,data:data7};
+const err16 = {instancePath:instancePath+"/modifications/" + i0+"/replace/name",schemaPath:"#/properties/modifications/items/properties/replace/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.modifications.items.properties.replace.properties.name.type,parentSchema:schema61.properties.modifications.items.properties.replace.properties.name,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6041,7 +6658,7 @@ errors++;
 if(data6.value !== undefined){
 let data8 = data6.value;
 if(typeof data8 !== "string"){
-const err17 = {instancePath:instancePath+"/modifications/" + i0+"/replace/value",schemaPath:"#/properties/modifications/items/properties/replace/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.value.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.value,data:data8};
+const err17 = {instancePath:instancePath+"/modifications/" + i0+"/replace/value",schemaPath:"#/properties/modifications/items/properties/replace/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.modifications.items.properties.replace.properties.value.type,parentSchema:schema61.properties.modifications.items.properties.replace.properties.value,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6054,7 +6671,7 @@ errors++;
 if(data6.new_name !== undefined){
 let data9 = data6.new_name;
 if(typeof data9 !== "string"){
-const err18 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_name",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.new_name.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.new_name,data:data9};
+const err18 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_name",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.modifications.items.properties.replace.properties.new_name.type,parentSchema:schema61.properties.modifications.items.properties.replace.properties.new_name,data:data9};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6067,7 +6684,7 @@ errors++;
 if(data6.new_value !== undefined){
 let data10 = data6.new_value;
 if(typeof data10 !== "string"){
-const err19 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_value",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema50.properties.modifications.items.properties.replace.properties.new_value.type,parentSchema:schema50.properties.modifications.items.properties.replace.properties.new_value,data:data10};
+const err19 = {instancePath:instancePath+"/modifications/" + i0+"/replace/new_value",schemaPath:"#/properties/modifications/items/properties/replace/properties/new_value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.modifications.items.properties.replace.properties.new_value.type,parentSchema:schema61.properties.modifications.items.properties.replace.properties.new_value,data:data10};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6079,7 +6696,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.properties.modifications.items.properties.replace.type,parentSchema:schema50.properties.modifications.items.properties.replace,data:data6};
+const err20 = {instancePath:instancePath+"/modifications/" + i0+"/replace",schemaPath:"#/properties/modifications/items/properties/replace/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.properties.modifications.items.properties.replace.type,parentSchema:schema61.properties.modifications.items.properties.replace,data:data6};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6091,7 +6708,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.properties.modifications.items.type,parentSchema:schema50.properties.modifications.items,data:data1};
+const err21 = {instancePath:instancePath+"/modifications/" + i0,schemaPath:"#/properties/modifications/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.properties.modifications.items.type,parentSchema:schema61.properties.modifications.items,data:data1};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6103,7 +6720,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/modifications",schemaPath:"#/properties/modifications/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema50.properties.modifications.type,parentSchema:schema50.properties.modifications,data:data0};
+const err22 = {instancePath:instancePath+"/modifications",schemaPath:"#/properties/modifications/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.modifications.type,parentSchema:schema61.properties.modifications,data:data0};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6121,7 +6738,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema50.type,parentSchema:schema50,data};
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6130,18 +6747,18 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate119.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
-validate119.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate141.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema51 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/historical_resource.json","title":"historical_resource","description":"Raises the resources an action asks for to what it needed before.","type":"object","properties":{"hints_file":{"description":"JSON file with what earlier actions needed.","type":"string","x-path":true},"refresh_interval_s":{"description":"Seconds between reloads; 0 loads once.","type":["integer","string"],"x-value":"duration","default":30},"cpu_property_name":{"description":"Property with the number of CPUs.","type":"string","default":"cpu_count"},"memory_property_name":{"description":"Property with the memory in KiB.","type":"string","default":"memory_kb"},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["hints_file","scheduler"]};
+const schema62 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/scheduler/historical_resource.json","title":"historical_resource","description":"Raises the resources an action asks for to what it needed before.","type":"object","properties":{"hints_file":{"description":"JSON file with what earlier actions needed.","type":"string","x-path":true},"refresh_interval_s":{"description":"Seconds between reloads; 0 loads once.","type":["integer","string"],"x-value":"duration","default":30},"cpu_property_name":{"description":"Property with the number of CPUs.","type":"string","default":"cpu_count"},"memory_property_name":{"description":"Property with the memory in KiB.","type":"string","default":"memory_kb"},"scheduler":{"description":"The scheduler that gets the actions afterwards.","$ref":"https://remexec.invalid/schema/scheduler.json"}},"additionalProperties":false,"required":["hints_file","scheduler"]};
 
-function validate121(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate143(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/scheduler/historical_resource.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate121.evaluated;
+const evaluated0 = validate143.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6150,7 +6767,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.hints_file === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hints_file"},message:"must have required property '"+"hints_file"+"'",schema:schema51.required,parentSchema:schema51,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "hints_file"},message:"must have required property '"+"hints_file"+"'",schema:schema62.required,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6160,7 +6777,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema51.required,parentSchema:schema51,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema62.required,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6171,7 +6788,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((((key0 === "hints_file") || (key0 === "refresh_interval_s")) || (key0 === "cpu_property_name")) || (key0 === "memory_property_name")) || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema51,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6184,7 +6801,7 @@ errors++;
 if(data.hints_file !== undefined){
 let data0 = data.hints_file;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/hints_file",schemaPath:"#/properties/hints_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.hints_file.type,parentSchema:schema51.properties.hints_file,data:data0};
+const err3 = {instancePath:instancePath+"/hints_file",schemaPath:"#/properties/hints_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.hints_file.type,parentSchema:schema62.properties.hints_file,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6197,7 +6814,7 @@ errors++;
 if(data.refresh_interval_s !== undefined){
 let data1 = data.refresh_interval_s;
 if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/type",keyword:"type",params:{type: schema51.properties.refresh_interval_s.type},message:"must be integer,string",schema:schema51.properties.refresh_interval_s.type,parentSchema:schema51.properties.refresh_interval_s,data:data1};
+const err4 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/type",keyword:"type",params:{type: schema62.properties.refresh_interval_s.type},message:"must be integer,string",schema:schema62.properties.refresh_interval_s.type,parentSchema:schema62.properties.refresh_interval_s,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6206,9 +6823,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data1, schema51.properties.refresh_interval_s, instancePath+"/refresh_interval_s");
+const reason0 = checkScalar.call(this, "duration", data1, schema62.properties.refresh_interval_s, instancePath+"/refresh_interval_s");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema51.properties.refresh_interval_s,data:data1};
+const err5 = {instancePath:instancePath+"/refresh_interval_s",schemaPath:"#/properties/refresh_interval_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema62.properties.refresh_interval_s,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6221,7 +6838,7 @@ errors++;
 if(data.cpu_property_name !== undefined){
 let data2 = data.cpu_property_name;
 if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/cpu_property_name",schemaPath:"#/properties/cpu_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.cpu_property_name.type,parentSchema:schema51.properties.cpu_property_name,data:data2};
+const err6 = {instancePath:instancePath+"/cpu_property_name",schemaPath:"#/properties/cpu_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.cpu_property_name.type,parentSchema:schema62.properties.cpu_property_name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6234,7 +6851,7 @@ errors++;
 if(data.memory_property_name !== undefined){
 let data3 = data.memory_property_name;
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/memory_property_name",schemaPath:"#/properties/memory_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema51.properties.memory_property_name.type,parentSchema:schema51.properties.memory_property_name,data:data3};
+const err7 = {instancePath:instancePath+"/memory_property_name",schemaPath:"#/properties/memory_property_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.memory_property_name.type,parentSchema:schema62.properties.memory_property_name,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6252,7 +6869,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema51.type,parentSchema:schema51,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6261,188 +6878,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate121.errors = vErrors;
+validate143.errors = vErrors;
 return errors === 0;
 }
-validate121.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate143.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/scheduler.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate110.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!((((((key0 === "name") || (key0 === "simple")) || (key0 === "grpc")) || (key0 === "cache_lookup")) || (key0 === "property_modifier")) || (key0 === "historical_resource"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema46,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-let data0 = data.name;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema46.properties.name.type,parentSchema:schema46.properties.name,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.simple !== undefined){
-if(!(validate111.call(this, data.simple, {instancePath:instancePath+"/simple",parentData:data,parentDataProperty:"simple",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
-errors = vErrors.length;
-}
-}
-if(data.grpc !== undefined){
-if(!(validate113.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
-errors = vErrors.length;
-}
-}
-if(data.cache_lookup !== undefined){
-if(!(validate117.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate117.errors : vErrors.concat(validate117.errors);
-errors = vErrors.length;
-}
-}
-if(data.property_modifier !== undefined){
-if(!(validate119.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate119.errors : vErrors.concat(validate119.errors);
-errors = vErrors.length;
-}
-}
-if(data.historical_resource !== undefined){
-if(!(validate121.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate121.errors : vErrors.concat(validate121.errors);
-errors = vErrors.length;
-}
-}
-const reason0 = checkKind.call(this, "scheduler", data, schema46, instancePath);
-if(reason0 !== undefined){
-const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"scheduler",parentSchema:schema46,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema46.type,parentSchema:schema46,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate110.errors = vErrors;
-return errors === 0;
-}
-validate110.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema52 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema53 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker in this process. It talks to the scheduler over the network like any other worker.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs` and refused without. Its files are read anew for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that says who this worker is.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
-const schema54 = {"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
-
-function validate128(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate128.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be integer,string",schema:schema54.type,parentSchema:schema54,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema54, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema54,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate128.errors = vErrors;
-return errors === 0;
-}
-validate128.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema55 = {"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true};
-
-function validate130(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate130.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema55.type},message:"must be integer,string",schema:schema55.type,parentSchema:schema55,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema55, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema55,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate130.errors = vErrors;
-return errors === 0;
-}
-validate130.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema56 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/upload_action_result.json","title":"UploadActionResult","description":"Which results a worker stores, and where.","type":"object","properties":{"ac_store":{"description":"The action cache. Left out: the execution service stores cacheable results with exit code 0.","type":"string","x-names":"stores"},"upload_ac_results_strategy":{"description":"Which results go to the action cache; `success_only` are those with exit code 0 and no error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"success_only"},"historical_results_store":{"description":"Where complete responses are kept. Left out: the store of the worker.","type":"string","x-names":"stores","x-ignored":true},"upload_historical_results_strategy":{"description":"Of which actions the complete response is kept.","type":"string","enum":["success_only","never","everything","failures_only"],"x-ignored":true},"success_message_template":{"description":"Message of a response with exit code 0; `{digest_function}`, `{action_digest_hash}` and `{action_digest_size}` are filled in.","type":"string","default":""},"failure_message_template":{"description":"Message of any other response, with the same placeholders.","type":"string","default":""}},"additionalProperties":false};
 
 function validate132(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
+/*# sourceURL="https://remexec.invalid/schema/scheduler.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate132.evaluated;
@@ -6454,8 +6897,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema56,data};
+if(!((((((key0 === "name") || (key0 === "simple")) || (key0 === "grpc")) || (key0 === "cache_lookup")) || (key0 === "property_modifier")) || (key0 === "historical_resource"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6465,10 +6908,10 @@ vErrors.push(err0);
 errors++;
 }
 }
-if(data.ac_store !== undefined){
-let data0 = data.ac_store;
+if(data.name !== undefined){
+let data0 = data.name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.ac_store.type,parentSchema:schema56.properties.ac_store,data:data0};
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.name.type,parentSchema:schema57.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6478,10 +6921,39 @@ vErrors.push(err1);
 errors++;
 }
 }
-if(data.upload_ac_results_strategy !== undefined){
-let data1 = data.upload_ac_results_strategy;
-if(typeof data1 !== "string"){
-const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_ac_results_strategy.type,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
+if(data.simple !== undefined){
+if(!(validate133.call(this, data.simple, {instancePath:instancePath+"/simple",parentData:data,parentDataProperty:"simple",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate133.errors : vErrors.concat(validate133.errors);
+errors = vErrors.length;
+}
+}
+if(data.grpc !== undefined){
+if(!(validate135.call(this, data.grpc, {instancePath:instancePath+"/grpc",parentData:data,parentDataProperty:"grpc",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+errors = vErrors.length;
+}
+}
+if(data.cache_lookup !== undefined){
+if(!(validate139.call(this, data.cache_lookup, {instancePath:instancePath+"/cache_lookup",parentData:data,parentDataProperty:"cache_lookup",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+errors = vErrors.length;
+}
+}
+if(data.property_modifier !== undefined){
+if(!(validate141.call(this, data.property_modifier, {instancePath:instancePath+"/property_modifier",parentData:data,parentDataProperty:"property_modifier",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
+errors = vErrors.length;
+}
+}
+if(data.historical_resource !== undefined){
+if(!(validate143.call(this, data.historical_resource, {instancePath:instancePath+"/historical_resource",parentData:data,parentDataProperty:"historical_resource",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate143.errors : vErrors.concat(validate143.errors);
+errors = vErrors.length;
+}
+}
+const reason0 = checkKind.call(this, "scheduler", data, schema57, instancePath);
+if(reason0 !== undefined){
+const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"scheduler",parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6490,87 +6962,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
-const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_ac_results_strategy.enum,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err3];
 }
 else {
 vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.historical_results_store !== undefined){
-let data2 = data.historical_results_store;
-if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.historical_results_store.type,parentSchema:schema56.properties.historical_results_store,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.upload_historical_results_strategy !== undefined){
-let data3 = data.upload_historical_results_strategy;
-if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_historical_results_strategy.type,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
-const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_historical_results_strategy.enum,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.success_message_template !== undefined){
-let data4 = data.success_message_template;
-if(typeof data4 !== "string"){
-const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.success_message_template.type,parentSchema:schema56.properties.success_message_template,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.failure_message_template !== undefined){
-let data5 = data.failure_message_template;
-if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.failure_message_template.type,parentSchema:schema56.properties.failure_message_template,data:data5};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
 }
 errors++;
 }
@@ -6579,1138 +6978,9 @@ return errors === 0;
 }
 validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema57 = {"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
-
-function validate134(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate134.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(Object.keys(data).length > 1){
-const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema57,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(Object.keys(data).length < 1){
-const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema57,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((key0 === "values") || (key0 === "query_cmd"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema57,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.values !== undefined){
-let data0 = data.values;
-if(Array.isArray(data0)){
-const len0 = data0.length;
-for(let i0=0; i0<len0; i0++){
-let data1 = data0[i0];
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/values/" + i0,schemaPath:"#/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.values.items.type,parentSchema:schema57.properties.values.items,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.properties.values.type,parentSchema:schema57.properties.values,data:data0};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.query_cmd !== undefined){
-let data2 = data.query_cmd;
-if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/query_cmd",schemaPath:"#/properties/query_cmd/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.query_cmd.type,parentSchema:schema57.properties.query_cmd,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate134.errors = vErrors;
-return errors === 0;
-}
-validate134.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema58 = {"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
-
-function validate136(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate136.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((typeof data !== "string") && (!(data && typeof data == "object" && !Array.isArray(data)))){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema58.type},message:"must be string,object",schema:schema58.type,parentSchema:schema58,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkWord.call(this, schema58["x-words"], data, schema58, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-words",keyword:"x-words",params:{},message:reason0,schema:schema58["x-words"],parentSchema:schema58,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(Object.keys(data).length > 1){
-const err2 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema58,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(Object.keys(data).length < 1){
-const err3 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema58,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((key0 === "property") || (key0 === "value"))){
-const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema58,data};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.property !== undefined){
-let data0 = data.property;
-if(typeof data0 !== "string"){
-const err5 = {instancePath:instancePath+"/property",schemaPath:"#/properties/property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.property.type,parentSchema:schema58.properties.property,data:data0};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.value !== undefined){
-let data1 = data.value;
-if(typeof data1 !== "string"){
-const err6 = {instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.properties.value.type,parentSchema:schema58.properties.value,data:data1};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-validate136.errors = vErrors;
-return errors === 0;
-}
-validate136.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-
-function validate126(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/worker/local.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate126.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.worker_api_endpoint === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "worker_api_endpoint"},message:"must have required property '"+"worker_api_endpoint"+"'",schema:schema53.required,parentSchema:schema53,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.cas_fast_slow_store === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema53.required,parentSchema:schema53,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(data.work_directory === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema53.required,parentSchema:schema53,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(func1.call(schema53.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema53,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.name !== undefined){
-let data0 = data.name;
-if(typeof data0 !== "string"){
-const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.name.type,parentSchema:schema53.properties.name,data:data0};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.worker_api_endpoint !== undefined){
-let data1 = data.worker_api_endpoint;
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-if(data1.uri === undefined){
-const err5 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/required",keyword:"required",params:{missingProperty: "uri"},message:"must have required property '"+"uri"+"'",schema:schema53.properties.worker_api_endpoint.required,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-for(const key1 in data1){
-if(!((((key1 === "uri") || (key1 === "timeout")) || (key1 === "tls_config")) || (key1 === "headers"))){
-const err6 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data1.uri !== undefined){
-let data2 = data1.uri;
-if(typeof data2 !== "string"){
-const err7 = {instancePath:instancePath+"/worker_api_endpoint/uri",schemaPath:"#/properties/worker_api_endpoint/properties/uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.worker_api_endpoint.properties.uri.type,parentSchema:schema53.properties.worker_api_endpoint.properties.uri,data:data2};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data1.timeout !== undefined){
-let data3 = data1.timeout;
-if((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err8 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/type",keyword:"type",params:{type: schema53.properties.worker_api_endpoint.properties.timeout.type},message:"must be number,string",schema:schema53.properties.worker_api_endpoint.properties.timeout.type,parentSchema:schema53.properties.worker_api_endpoint.properties.timeout,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "number", data3, schema53.properties.worker_api_endpoint.properties.timeout, instancePath+"/worker_api_endpoint/timeout");
-if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/x-value",keyword:"x-value",params:{},message:reason0,schema:"number",parentSchema:schema53.properties.worker_api_endpoint.properties.timeout,data:data3};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 <= 0 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema53.properties.worker_api_endpoint.properties.timeout,data:data3};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-if(data1.tls_config !== undefined){
-if(!(validate89.call(this, data1.tls_config, {instancePath:instancePath+"/worker_api_endpoint/tls_config",parentData:data1,parentDataProperty:"tls_config",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
-errors = vErrors.length;
-}
-}
-if(data1.headers !== undefined){
-let data5 = data1.headers;
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-for(const key2 in data5){
-let data6 = data5[key2];
-if(typeof data6 !== "string"){
-const err11 = {instancePath:instancePath+"/worker_api_endpoint/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/worker_api_endpoint/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.worker_api_endpoint.properties.headers.additionalProperties.type,parentSchema:schema53.properties.worker_api_endpoint.properties.headers.additionalProperties,data:data6};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath:instancePath+"/worker_api_endpoint/headers",schemaPath:"#/properties/worker_api_endpoint/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.worker_api_endpoint.properties.headers.type,parentSchema:schema53.properties.worker_api_endpoint.properties.headers,data:data5};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.worker_api_endpoint.type,parentSchema:schema53.properties.worker_api_endpoint,data:data1};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-if(data.max_action_timeout_s !== undefined){
-let data7 = data.max_action_timeout_s;
-if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_action_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_action_timeout_s.type,parentSchema:schema53.properties.max_action_timeout_s,data:data7};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data7, schema53.properties.max_action_timeout_s, instancePath+"/max_action_timeout_s");
-if(reason1 !== undefined){
-const err15 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema53.properties.max_action_timeout_s,data:data7};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-if(data.max_action_timeout !== undefined){
-if(!(validate128.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate128.errors : vErrors.concat(validate128.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_upload_timeout_s !== undefined){
-let data9 = data.max_upload_timeout_s;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
-const err16 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/type",keyword:"type",params:{type: schema53.properties.max_upload_timeout_s.type},message:"must be integer,string",schema:schema53.properties.max_upload_timeout_s.type,parentSchema:schema53.properties.max_upload_timeout_s,data:data9};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "duration", data9, schema53.properties.max_upload_timeout_s, instancePath+"/max_upload_timeout_s");
-if(reason2 !== undefined){
-const err17 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema53.properties.max_upload_timeout_s,data:data9};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-if(data.max_upload_timeout !== undefined){
-if(!(validate130.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate130.errors : vErrors.concat(validate130.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_cleanup_wait_s !== undefined){
-let data11 = data.max_cleanup_wait_s;
-if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err18 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/type",keyword:"type",params:{type: schema53.properties.max_cleanup_wait_s.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_wait_s.type,parentSchema:schema53.properties.max_cleanup_wait_s,data:data11};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "duration", data11, schema53.properties.max_cleanup_wait_s, instancePath+"/max_cleanup_wait_s");
-if(reason3 !== undefined){
-const err19 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema53.properties.max_cleanup_wait_s,data:data11};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-if(data.max_cleanup_backoff_ms !== undefined){
-let data12 = data.max_cleanup_backoff_ms;
-if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err20 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/type",keyword:"type",params:{type: schema53.properties.max_cleanup_backoff_ms.type},message:"must be integer,string",schema:schema53.properties.max_cleanup_backoff_ms.type,parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data12};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-const reason4 = checkScalar.call(this, "duration_ms", data12, schema53.properties.max_cleanup_backoff_ms, instancePath+"/max_cleanup_backoff_ms");
-if(reason4 !== undefined){
-const err21 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration_ms",parentSchema:schema53.properties.max_cleanup_backoff_ms,data:data12};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-if(data.max_inflight_tasks !== undefined){
-let data13 = data.max_inflight_tasks;
-if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err22 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/type",keyword:"type",params:{type: schema53.properties.max_inflight_tasks.type},message:"must be integer,string",schema:schema53.properties.max_inflight_tasks.type,parentSchema:schema53.properties.max_inflight_tasks,data:data13};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-const reason5 = checkScalar.call(this, "parallelism", data13, schema53.properties.max_inflight_tasks, instancePath+"/max_inflight_tasks");
-if(reason5 !== undefined){
-const err23 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/x-value",keyword:"x-value",params:{},message:reason5,schema:"parallelism",parentSchema:schema53.properties.max_inflight_tasks,data:data13};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-const err24 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.max_inflight_tasks,data:data13};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-if(data.timeout_handled_externally !== undefined){
-let data14 = data.timeout_handled_externally;
-if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
-const err25 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/type",keyword:"type",params:{type: schema53.properties.timeout_handled_externally.type},message:"must be boolean,string",schema:schema53.properties.timeout_handled_externally.type,parentSchema:schema53.properties.timeout_handled_externally,data:data14};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-const reason6 = checkScalar.call(this, "bool", data14, schema53.properties.timeout_handled_externally, instancePath+"/timeout_handled_externally");
-if(reason6 !== undefined){
-const err26 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema53.properties.timeout_handled_externally,data:data14};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-}
-if(data.timeout_message !== undefined){
-let data15 = data.timeout_message;
-if(typeof data15 !== "string"){
-const err27 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.timeout_message.type,parentSchema:schema53.properties.timeout_message,data:data15};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-if(data.entrypoint !== undefined){
-let data16 = data.entrypoint;
-if(typeof data16 !== "string"){
-const err28 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.entrypoint.type,parentSchema:schema53.properties.entrypoint,data:data16};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-if(data.experimental_precondition_script !== undefined){
-let data17 = data.experimental_precondition_script;
-if(typeof data17 !== "string"){
-const err29 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.experimental_precondition_script.type,parentSchema:schema53.properties.experimental_precondition_script,data:data17};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-if(data.cas_fast_slow_store !== undefined){
-let data18 = data.cas_fast_slow_store;
-if(typeof data18 !== "string"){
-const err30 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.cas_fast_slow_store.type,parentSchema:schema53.properties.cas_fast_slow_store,data:data18};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-}
-if(data.upload_action_result !== undefined){
-if(!(validate132.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
-errors = vErrors.length;
-}
-}
-if(data.work_directory !== undefined){
-let data20 = data.work_directory;
-if(typeof data20 !== "string"){
-const err31 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.work_directory.type,parentSchema:schema53.properties.work_directory,data:data20};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-if(data.platform_properties !== undefined){
-let data21 = data.platform_properties;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-for(const key3 in data21){
-if(!(validate134.call(this, data21[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.platform_properties.type,parentSchema:schema53.properties.platform_properties,data:data21};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-}
-if(data.additional_environment !== undefined){
-let data23 = data.additional_environment;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-for(const key4 in data23){
-if(!(validate136.call(this, data23[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err33 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.additional_environment.type,parentSchema:schema53.properties.additional_environment,data:data23};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-if(data.default_path !== undefined){
-let data25 = data.default_path;
-if(typeof data25 !== "string"){
-const err34 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.default_path.type,parentSchema:schema53.properties.default_path,data:data25};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-if(data.directory_cache !== undefined){
-let data26 = data.directory_cache;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-for(const key5 in data26){
-if(!((((((key5 === "max_entries") || (key5 === "max_size_bytes")) || (key5 === "cache_root")) || (key5 === "experimental_subtree_caching")) || (key5 === "max_concurrent_fetches")) || (key5 === "experimental_get_tree_prefetch"))){
-const err35 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema53.properties.directory_cache,data:data26};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-}
-if(data26.max_entries !== undefined){
-let data27 = data26.max_entries;
-if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
-const err36 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_entries.type,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data27};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-const reason7 = checkScalar.call(this, "count", data27, schema53.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
-if(reason7 !== undefined){
-const err37 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data27};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-if((typeof data27 == "number") && (isFinite(data27))){
-if(data27 < 0 || isNaN(data27)){
-const err38 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema53.properties.directory_cache.properties.max_entries,data:data27};
-if(vErrors === null){
-vErrors = [err38];
-}
-else {
-vErrors.push(err38);
-}
-errors++;
-}
-}
-}
-if(data26.max_size_bytes !== undefined){
-let data28 = data26.max_size_bytes;
-if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
-const err39 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data28};
-if(vErrors === null){
-vErrors = [err39];
-}
-else {
-vErrors.push(err39);
-}
-errors++;
-}
-const reason8 = checkScalar.call(this, "size", data28, schema53.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
-if(reason8 !== undefined){
-const err40 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema53.properties.directory_cache.properties.max_size_bytes,data:data28};
-if(vErrors === null){
-vErrors = [err40];
-}
-else {
-vErrors.push(err40);
-}
-errors++;
-}
-}
-if(data26.cache_root !== undefined){
-let data29 = data26.cache_root;
-if(typeof data29 !== "string"){
-const err41 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema53.properties.directory_cache.properties.cache_root.type,parentSchema:schema53.properties.directory_cache.properties.cache_root,data:data29};
-if(vErrors === null){
-vErrors = [err41];
-}
-else {
-vErrors.push(err41);
-}
-errors++;
-}
-}
-if(data26.experimental_subtree_caching !== undefined){
-let data30 = data26.experimental_subtree_caching;
-if((typeof data30 !== "boolean") && (typeof data30 !== "string")){
-const err42 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data30};
-if(vErrors === null){
-vErrors = [err42];
-}
-else {
-vErrors.push(err42);
-}
-errors++;
-}
-const reason9 = checkScalar.call(this, "bool", data30, schema53.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
-if(reason9 !== undefined){
-const err43 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_subtree_caching,data:data30};
-if(vErrors === null){
-vErrors = [err43];
-}
-else {
-vErrors.push(err43);
-}
-errors++;
-}
-}
-if(data26.max_concurrent_fetches !== undefined){
-let data31 = data26.max_concurrent_fetches;
-if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (typeof data31 !== "string")){
-const err44 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema53.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
-if(vErrors === null){
-vErrors = [err44];
-}
-else {
-vErrors.push(err44);
-}
-errors++;
-}
-const reason10 = checkScalar.call(this, "count", data31, schema53.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
-if(reason10 !== undefined){
-const err45 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
-if(vErrors === null){
-vErrors = [err45];
-}
-else {
-vErrors.push(err45);
-}
-errors++;
-}
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 < 1 || isNaN(data31)){
-const err46 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema53.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
-if(vErrors === null){
-vErrors = [err46];
-}
-else {
-vErrors.push(err46);
-}
-errors++;
-}
-}
-}
-if(data26.experimental_get_tree_prefetch !== undefined){
-let data32 = data26.experimental_get_tree_prefetch;
-if((typeof data32 !== "boolean") && (typeof data32 !== "string")){
-const err47 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data32};
-if(vErrors === null){
-vErrors = [err47];
-}
-else {
-vErrors.push(err47);
-}
-errors++;
-}
-const reason11 = checkScalar.call(this, "bool", data32, schema53.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
-if(reason11 !== undefined){
-const err48 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason11,schema:"bool",parentSchema:schema53.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data32};
-if(vErrors === null){
-vErrors = [err48];
-}
-else {
-vErrors.push(err48);
-}
-errors++;
-}
-}
-}
-else {
-const err49 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.properties.directory_cache.type,parentSchema:schema53.properties.directory_cache,data:data26};
-if(vErrors === null){
-vErrors = [err49];
-}
-else {
-vErrors.push(err49);
-}
-errors++;
-}
-}
-if(data.experimental_active_input_leases !== undefined){
-let data33 = data.experimental_active_input_leases;
-if((typeof data33 !== "boolean") && (typeof data33 !== "string")){
-const err50 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema53.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema53.properties.experimental_active_input_leases.type,parentSchema:schema53.properties.experimental_active_input_leases,data:data33};
-if(vErrors === null){
-vErrors = [err50];
-}
-else {
-vErrors.push(err50);
-}
-errors++;
-}
-const reason12 = checkScalar.call(this, "bool", data33, schema53.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
-if(reason12 !== undefined){
-const err51 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema53.properties.experimental_active_input_leases,data:data33};
-if(vErrors === null){
-vErrors = [err51];
-}
-else {
-vErrors.push(err51);
-}
-errors++;
-}
-}
-if(data.use_namespaces !== undefined){
-let data34 = data.use_namespaces;
-if((typeof data34 !== "boolean") && (typeof data34 !== "string")){
-const err52 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema53.properties.use_namespaces.type},message:"must be boolean,string",schema:schema53.properties.use_namespaces.type,parentSchema:schema53.properties.use_namespaces,data:data34};
-if(vErrors === null){
-vErrors = [err52];
-}
-else {
-vErrors.push(err52);
-}
-errors++;
-}
-const reason13 = checkScalar.call(this, "bool", data34, schema53.properties.use_namespaces, instancePath+"/use_namespaces");
-if(reason13 !== undefined){
-const err53 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema53.properties.use_namespaces,data:data34};
-if(vErrors === null){
-vErrors = [err53];
-}
-else {
-vErrors.push(err53);
-}
-errors++;
-}
-}
-if(data.use_mount_namespace !== undefined){
-let data35 = data.use_mount_namespace;
-if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema53.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema53.properties.use_mount_namespace.type,parentSchema:schema53.properties.use_mount_namespace,data:data35};
-if(vErrors === null){
-vErrors = [err54];
-}
-else {
-vErrors.push(err54);
-}
-errors++;
-}
-const reason14 = checkScalar.call(this, "bool", data35, schema53.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
-if(reason14 !== undefined){
-const err55 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema53.properties.use_mount_namespace,data:data35};
-if(vErrors === null){
-vErrors = [err55];
-}
-else {
-vErrors.push(err55);
-}
-errors++;
-}
-}
-}
-else {
-const err56 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema53.type,parentSchema:schema53,data};
-if(vErrors === null){
-vErrors = [err56];
-}
-else {
-vErrors.push(err56);
-}
-errors++;
-}
-validate126.errors = vErrors;
-return errors === 0;
-}
-validate126.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema59 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
-const schema60 = {"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true};
-
-function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate140.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.type,parentSchema:schema60,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-validate140.errors = vErrors;
-return errors === 0;
-}
-validate140.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate142.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be integer,string",schema:schema54.type,parentSchema:schema54,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema54, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema54,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate142.errors = vErrors;
-return errors === 0;
-}
-validate142.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate144(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate144.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema54.type},message:"must be integer,string",schema:schema54.type,parentSchema:schema54,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema54, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema54,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate144.errors = vErrors;
-return errors === 0;
-}
-validate144.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate146.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema55.type},message:"must be integer,string",schema:schema55.type,parentSchema:schema55,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema55, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema55,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate146.errors = vErrors;
-return errors === 0;
-}
-validate146.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate148.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema55.type},message:"must be integer,string",schema:schema55.type,parentSchema:schema55,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema55, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema55,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate148.errors = vErrors;
-return errors === 0;
-}
-validate148.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema65 = {"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"};
+const schema63 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
+const schema64 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker in this process. It talks to the scheduler over the network like any other worker.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs` and refused without. Its files are read anew for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that says who this worker is.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema65 = {"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7748,7 +7018,7 @@ return errors === 0;
 }
 validate150.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema66 = {"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"};
+const schema66 = {"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true};
 
 function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7770,9 +7040,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration_ms", data, schema66, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema66, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration_ms",parentSchema:schema66,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7786,9 +7056,10 @@ return errors === 0;
 }
 validate152.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema67 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"};
+const schema67 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/shared/upload_action_result.json","title":"UploadActionResult","description":"Which results a worker stores, and where.","type":"object","properties":{"ac_store":{"description":"The action cache. Left out: the execution service stores cacheable results with exit code 0.","type":"string","x-names":"stores"},"upload_ac_results_strategy":{"description":"Which results go to the action cache; `success_only` are those with exit code 0 and no error.","type":"string","enum":["success_only","never","everything","failures_only"],"default":"success_only"},"historical_results_store":{"description":"Where complete responses are kept. Left out: the store of the worker.","type":"string","x-names":"stores","x-ignored":true},"upload_historical_results_strategy":{"description":"Of which actions the complete response is kept.","type":"string","enum":["success_only","never","everything","failures_only"],"x-ignored":true},"success_message_template":{"description":"Message of a response with exit code 0; `{digest_function}`, `{action_digest_hash}` and `{action_digest_size}` are filled in.","type":"string","default":""},"failure_message_template":{"description":"Message of any other response, with the same placeholders.","type":"string","default":""}},"additionalProperties":false};
 
 function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate154.evaluated;
@@ -7798,8 +7069,10 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema67.type},message:"must be integer,string",schema:schema67.type,parentSchema:schema67,data};
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema67,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7808,9 +7081,11 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "parallelism", data, schema67, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"parallelism",parentSchema:schema67,data};
+}
+if(data.ac_store !== undefined){
+let data0 = data.ac_store;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.ac_store.type,parentSchema:schema67.properties.ac_store,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7819,9 +7094,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data < 0 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema67,data};
+}
+if(data.upload_ac_results_strategy !== undefined){
+let data1 = data.upload_ac_results_strategy;
+if(typeof data1 !== "string"){
+const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.upload_ac_results_strategy.type,parentSchema:schema67.properties.upload_ac_results_strategy,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7830,13 +7107,96 @@ vErrors.push(err2);
 }
 errors++;
 }
+if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
+const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema67.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.upload_ac_results_strategy.enum,parentSchema:schema67.properties.upload_ac_results_strategy,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.historical_results_store !== undefined){
+let data2 = data.historical_results_store;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.historical_results_store.type,parentSchema:schema67.properties.historical_results_store,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.upload_historical_results_strategy !== undefined){
+let data3 = data.upload_historical_results_strategy;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.upload_historical_results_strategy.type,parentSchema:schema67.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
+const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema67.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.upload_historical_results_strategy.enum,parentSchema:schema67.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.success_message_template !== undefined){
+let data4 = data.success_message_template;
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.success_message_template.type,parentSchema:schema67.properties.success_message_template,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.failure_message_template !== undefined){
+let data5 = data.failure_message_template;
+if(typeof data5 !== "string"){
+const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.failure_message_template.type,parentSchema:schema67.properties.failure_message_template,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
 }
 validate154.errors = vErrors;
 return errors === 0;
 }
-validate154.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate154.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema68 = {"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema68 = {"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
 
 function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7848,8 +7208,9 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema68.type},message:"must be boolean,string",schema:schema68.type,parentSchema:schema68,data};
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema68,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7858,9 +7219,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data, schema68, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema68,data};
+if(Object.keys(data).length < 1){
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema68,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7869,12 +7229,77 @@ vErrors.push(err1);
 }
 errors++;
 }
+for(const key0 in data){
+if(!((key0 === "values") || (key0 === "query_cmd"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema68,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.values !== undefined){
+let data0 = data.values;
+if(Array.isArray(data0)){
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/values/" + i0,schemaPath:"#/properties/values/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.values.items.type,parentSchema:schema68.properties.values.items,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/values",schemaPath:"#/properties/values/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema68.properties.values.type,parentSchema:schema68.properties.values,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.query_cmd !== undefined){
+let data2 = data.query_cmd;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/query_cmd",schemaPath:"#/properties/query_cmd/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.query_cmd.type,parentSchema:schema68.properties.query_cmd,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
 validate156.errors = vErrors;
 return errors === 0;
 }
-validate156.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema69 = {"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
+const schema69 = {"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1};
 
 function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7886,8 +7311,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.type,parentSchema:schema69,data};
+if((typeof data !== "string") && (!(data && typeof data == "object" && !Array.isArray(data)))){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema69.type},message:"must be string,object",schema:schema69.type,parentSchema:schema69,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7896,25 +7321,97 @@ vErrors.push(err0);
 }
 errors++;
 }
+const reason0 = checkWord.call(this, schema69["x-words"], data, schema69, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-words",keyword:"x-words",params:{},message:reason0,schema:schema69["x-words"],parentSchema:schema69,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+const err2 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema69,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(Object.keys(data).length < 1){
+const err3 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema69,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "property") || (key0 === "value"))){
+const err4 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema69,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.property !== undefined){
+let data0 = data.property;
+if(typeof data0 !== "string"){
+const err5 = {instancePath:instancePath+"/property",schemaPath:"#/properties/property/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.property.type,parentSchema:schema69.properties.property,data:data0};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.value !== undefined){
+let data1 = data.value;
+if(typeof data1 !== "string"){
+const err6 = {instancePath:instancePath+"/value",schemaPath:"#/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.properties.value.type,parentSchema:schema69.properties.value,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
 validate158.errors = vErrors;
 return errors === 0;
 }
-validate158.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate158.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema70 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
 
-function validate160(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/worker/local.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate160.evaluated;
+const evaluated0 = validate148.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.type,parentSchema:schema70,data};
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.worker_api_endpoint === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "worker_api_endpoint"},message:"must have required property '"+"worker_api_endpoint"+"'",schema:schema64.required,parentSchema:schema64,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7923,12 +7420,739 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate160.errors = vErrors;
+if(data.cas_fast_slow_store === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema64.required,parentSchema:schema64,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.work_directory === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema64.required,parentSchema:schema64,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema64.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err4 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.name.type,parentSchema:schema64.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.worker_api_endpoint !== undefined){
+let data1 = data.worker_api_endpoint;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.uri === undefined){
+const err5 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/required",keyword:"required",params:{missingProperty: "uri"},message:"must have required property '"+"uri"+"'",schema:schema64.properties.worker_api_endpoint.required,parentSchema:schema64.properties.worker_api_endpoint,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!((((key1 === "uri") || (key1 === "timeout")) || (key1 === "tls_config")) || (key1 === "headers"))){
+const err6 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema64.properties.worker_api_endpoint,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data1.uri !== undefined){
+let data2 = data1.uri;
+if(typeof data2 !== "string"){
+const err7 = {instancePath:instancePath+"/worker_api_endpoint/uri",schemaPath:"#/properties/worker_api_endpoint/properties/uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.worker_api_endpoint.properties.uri.type,parentSchema:schema64.properties.worker_api_endpoint.properties.uri,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data1.timeout !== undefined){
+let data3 = data1.timeout;
+if((!((typeof data3 == "number") && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err8 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/type",keyword:"type",params:{type: schema64.properties.worker_api_endpoint.properties.timeout.type},message:"must be number,string",schema:schema64.properties.worker_api_endpoint.properties.timeout.type,parentSchema:schema64.properties.worker_api_endpoint.properties.timeout,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "number", data3, schema64.properties.worker_api_endpoint.properties.timeout, instancePath+"/worker_api_endpoint/timeout");
+if(reason0 !== undefined){
+const err9 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/x-value",keyword:"x-value",params:{},message:reason0,schema:"number",parentSchema:schema64.properties.worker_api_endpoint.properties.timeout,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 <= 0 || isNaN(data3)){
+const err10 = {instancePath:instancePath+"/worker_api_endpoint/timeout",schemaPath:"#/properties/worker_api_endpoint/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema64.properties.worker_api_endpoint.properties.timeout,data:data3};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+if(data1.tls_config !== undefined){
+if(!(validate89.call(this, data1.tls_config, {instancePath:instancePath+"/worker_api_endpoint/tls_config",parentData:data1,parentDataProperty:"tls_config",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+}
+if(data1.headers !== undefined){
+let data5 = data1.headers;
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+for(const key2 in data5){
+let data6 = data5[key2];
+if(typeof data6 !== "string"){
+const err11 = {instancePath:instancePath+"/worker_api_endpoint/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/worker_api_endpoint/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.worker_api_endpoint.properties.headers.additionalProperties.type,parentSchema:schema64.properties.worker_api_endpoint.properties.headers.additionalProperties,data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/worker_api_endpoint/headers",schemaPath:"#/properties/worker_api_endpoint/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.properties.worker_api_endpoint.properties.headers.type,parentSchema:schema64.properties.worker_api_endpoint.properties.headers,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/worker_api_endpoint",schemaPath:"#/properties/worker_api_endpoint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.properties.worker_api_endpoint.type,parentSchema:schema64.properties.worker_api_endpoint,data:data1};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.max_action_timeout_s !== undefined){
+let data7 = data.max_action_timeout_s;
+if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
+const err14 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/type",keyword:"type",params:{type: schema64.properties.max_action_timeout_s.type},message:"must be integer,string",schema:schema64.properties.max_action_timeout_s.type,parentSchema:schema64.properties.max_action_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data7, schema64.properties.max_action_timeout_s, instancePath+"/max_action_timeout_s");
+if(reason1 !== undefined){
+const err15 = {instancePath:instancePath+"/max_action_timeout_s",schemaPath:"#/properties/max_action_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema64.properties.max_action_timeout_s,data:data7};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.max_action_timeout !== undefined){
+if(!(validate150.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_upload_timeout_s !== undefined){
+let data9 = data.max_upload_timeout_s;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err16 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/type",keyword:"type",params:{type: schema64.properties.max_upload_timeout_s.type},message:"must be integer,string",schema:schema64.properties.max_upload_timeout_s.type,parentSchema:schema64.properties.max_upload_timeout_s,data:data9};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "duration", data9, schema64.properties.max_upload_timeout_s, instancePath+"/max_upload_timeout_s");
+if(reason2 !== undefined){
+const err17 = {instancePath:instancePath+"/max_upload_timeout_s",schemaPath:"#/properties/max_upload_timeout_s/x-value",keyword:"x-value",params:{},message:reason2,schema:"duration",parentSchema:schema64.properties.max_upload_timeout_s,data:data9};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.max_upload_timeout !== undefined){
+if(!(validate152.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_cleanup_wait_s !== undefined){
+let data11 = data.max_cleanup_wait_s;
+if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
+const err18 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/type",keyword:"type",params:{type: schema64.properties.max_cleanup_wait_s.type},message:"must be integer,string",schema:schema64.properties.max_cleanup_wait_s.type,parentSchema:schema64.properties.max_cleanup_wait_s,data:data11};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "duration", data11, schema64.properties.max_cleanup_wait_s, instancePath+"/max_cleanup_wait_s");
+if(reason3 !== undefined){
+const err19 = {instancePath:instancePath+"/max_cleanup_wait_s",schemaPath:"#/properties/max_cleanup_wait_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema64.properties.max_cleanup_wait_s,data:data11};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.max_cleanup_backoff_ms !== undefined){
+let data12 = data.max_cleanup_backoff_ms;
+if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
+const err20 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/type",keyword:"type",params:{type: schema64.properties.max_cleanup_backoff_ms.type},message:"must be integer,string",schema:schema64.properties.max_cleanup_backoff_ms.type,parentSchema:schema64.properties.max_cleanup_backoff_ms,data:data12};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "duration_ms", data12, schema64.properties.max_cleanup_backoff_ms, instancePath+"/max_cleanup_backoff_ms");
+if(reason4 !== undefined){
+const err21 = {instancePath:instancePath+"/max_cleanup_backoff_ms",schemaPath:"#/properties/max_cleanup_backoff_ms/x-value",keyword:"x-value",params:{},message:reason4,schema:"duration_ms",parentSchema:schema64.properties.max_cleanup_backoff_ms,data:data12};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data.max_inflight_tasks !== undefined){
+let data13 = data.max_inflight_tasks;
+if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
+const err22 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/type",keyword:"type",params:{type: schema64.properties.max_inflight_tasks.type},message:"must be integer,string",schema:schema64.properties.max_inflight_tasks.type,parentSchema:schema64.properties.max_inflight_tasks,data:data13};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+const reason5 = checkScalar.call(this, "parallelism", data13, schema64.properties.max_inflight_tasks, instancePath+"/max_inflight_tasks");
+if(reason5 !== undefined){
+const err23 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/x-value",keyword:"x-value",params:{},message:reason5,schema:"parallelism",parentSchema:schema64.properties.max_inflight_tasks,data:data13};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err24 = {instancePath:instancePath+"/max_inflight_tasks",schemaPath:"#/properties/max_inflight_tasks/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema64.properties.max_inflight_tasks,data:data13};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+if(data.timeout_handled_externally !== undefined){
+let data14 = data.timeout_handled_externally;
+if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
+const err25 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/type",keyword:"type",params:{type: schema64.properties.timeout_handled_externally.type},message:"must be boolean,string",schema:schema64.properties.timeout_handled_externally.type,parentSchema:schema64.properties.timeout_handled_externally,data:data14};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const reason6 = checkScalar.call(this, "bool", data14, schema64.properties.timeout_handled_externally, instancePath+"/timeout_handled_externally");
+if(reason6 !== undefined){
+const err26 = {instancePath:instancePath+"/timeout_handled_externally",schemaPath:"#/properties/timeout_handled_externally/x-value",keyword:"x-value",params:{},message:reason6,schema:"bool",parentSchema:schema64.properties.timeout_handled_externally,data:data14};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+if(data.timeout_message !== undefined){
+let data15 = data.timeout_message;
+if(typeof data15 !== "string"){
+const err27 = {instancePath:instancePath+"/timeout_message",schemaPath:"#/properties/timeout_message/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.timeout_message.type,parentSchema:schema64.properties.timeout_message,data:data15};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.entrypoint !== undefined){
+let data16 = data.entrypoint;
+if(typeof data16 !== "string"){
+const err28 = {instancePath:instancePath+"/entrypoint",schemaPath:"#/properties/entrypoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.entrypoint.type,parentSchema:schema64.properties.entrypoint,data:data16};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.experimental_precondition_script !== undefined){
+let data17 = data.experimental_precondition_script;
+if(typeof data17 !== "string"){
+const err29 = {instancePath:instancePath+"/experimental_precondition_script",schemaPath:"#/properties/experimental_precondition_script/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.experimental_precondition_script.type,parentSchema:schema64.properties.experimental_precondition_script,data:data17};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+if(data.cas_fast_slow_store !== undefined){
+let data18 = data.cas_fast_slow_store;
+if(typeof data18 !== "string"){
+const err30 = {instancePath:instancePath+"/cas_fast_slow_store",schemaPath:"#/properties/cas_fast_slow_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.cas_fast_slow_store.type,parentSchema:schema64.properties.cas_fast_slow_store,data:data18};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.upload_action_result !== undefined){
+if(!(validate154.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
+errors = vErrors.length;
+}
+}
+if(data.work_directory !== undefined){
+let data20 = data.work_directory;
+if(typeof data20 !== "string"){
+const err31 = {instancePath:instancePath+"/work_directory",schemaPath:"#/properties/work_directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.work_directory.type,parentSchema:schema64.properties.work_directory,data:data20};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.platform_properties !== undefined){
+let data21 = data.platform_properties;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+for(const key3 in data21){
+if(!(validate156.call(this, data21[key3], {instancePath:instancePath+"/platform_properties/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data21,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/platform_properties",schemaPath:"#/properties/platform_properties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.properties.platform_properties.type,parentSchema:schema64.properties.platform_properties,data:data21};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data.additional_environment !== undefined){
+let data23 = data.additional_environment;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+for(const key4 in data23){
+if(!(validate158.call(this, data23[key4], {instancePath:instancePath+"/additional_environment/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/additional_environment",schemaPath:"#/properties/additional_environment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.properties.additional_environment.type,parentSchema:schema64.properties.additional_environment,data:data23};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.default_path !== undefined){
+let data25 = data.default_path;
+if(typeof data25 !== "string"){
+const err34 = {instancePath:instancePath+"/default_path",schemaPath:"#/properties/default_path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.default_path.type,parentSchema:schema64.properties.default_path,data:data25};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.directory_cache !== undefined){
+let data26 = data.directory_cache;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+for(const key5 in data26){
+if(!((((((key5 === "max_entries") || (key5 === "max_size_bytes")) || (key5 === "cache_root")) || (key5 === "experimental_subtree_caching")) || (key5 === "max_concurrent_fetches")) || (key5 === "experimental_get_tree_prefetch"))){
+const err35 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema64.properties.directory_cache,data:data26};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data26.max_entries !== undefined){
+let data27 = data26.max_entries;
+if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (typeof data27 !== "string")){
+const err36 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/type",keyword:"type",params:{type: schema64.properties.directory_cache.properties.max_entries.type},message:"must be integer,string",schema:schema64.properties.directory_cache.properties.max_entries.type,parentSchema:schema64.properties.directory_cache.properties.max_entries,data:data27};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+const reason7 = checkScalar.call(this, "count", data27, schema64.properties.directory_cache.properties.max_entries, instancePath+"/directory_cache/max_entries");
+if(reason7 !== undefined){
+const err37 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema64.properties.directory_cache.properties.max_entries,data:data27};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 0 || isNaN(data27)){
+const err38 = {instancePath:instancePath+"/directory_cache/max_entries",schemaPath:"#/properties/directory_cache/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema64.properties.directory_cache.properties.max_entries,data:data27};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+if(data26.max_size_bytes !== undefined){
+let data28 = data26.max_size_bytes;
+if((!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))) && (typeof data28 !== "string")){
+const err39 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/type",keyword:"type",params:{type: schema64.properties.directory_cache.properties.max_size_bytes.type},message:"must be integer,string",schema:schema64.properties.directory_cache.properties.max_size_bytes.type,parentSchema:schema64.properties.directory_cache.properties.max_size_bytes,data:data28};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+const reason8 = checkScalar.call(this, "size", data28, schema64.properties.directory_cache.properties.max_size_bytes, instancePath+"/directory_cache/max_size_bytes");
+if(reason8 !== undefined){
+const err40 = {instancePath:instancePath+"/directory_cache/max_size_bytes",schemaPath:"#/properties/directory_cache/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason8,schema:"size",parentSchema:schema64.properties.directory_cache.properties.max_size_bytes,data:data28};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+if(data26.cache_root !== undefined){
+let data29 = data26.cache_root;
+if(typeof data29 !== "string"){
+const err41 = {instancePath:instancePath+"/directory_cache/cache_root",schemaPath:"#/properties/directory_cache/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.directory_cache.properties.cache_root.type,parentSchema:schema64.properties.directory_cache.properties.cache_root,data:data29};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+if(data26.experimental_subtree_caching !== undefined){
+let data30 = data26.experimental_subtree_caching;
+if((typeof data30 !== "boolean") && (typeof data30 !== "string")){
+const err42 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema64.properties.directory_cache.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema64.properties.directory_cache.properties.experimental_subtree_caching.type,parentSchema:schema64.properties.directory_cache.properties.experimental_subtree_caching,data:data30};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+const reason9 = checkScalar.call(this, "bool", data30, schema64.properties.directory_cache.properties.experimental_subtree_caching, instancePath+"/directory_cache/experimental_subtree_caching");
+if(reason9 !== undefined){
+const err43 = {instancePath:instancePath+"/directory_cache/experimental_subtree_caching",schemaPath:"#/properties/directory_cache/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason9,schema:"bool",parentSchema:schema64.properties.directory_cache.properties.experimental_subtree_caching,data:data30};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data26.max_concurrent_fetches !== undefined){
+let data31 = data26.max_concurrent_fetches;
+if((!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))) && (typeof data31 !== "string")){
+const err44 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema64.properties.directory_cache.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema64.properties.directory_cache.properties.max_concurrent_fetches.type,parentSchema:schema64.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+const reason10 = checkScalar.call(this, "count", data31, schema64.properties.directory_cache.properties.max_concurrent_fetches, instancePath+"/directory_cache/max_concurrent_fetches");
+if(reason10 !== undefined){
+const err45 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema64.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 < 1 || isNaN(data31)){
+const err46 = {instancePath:instancePath+"/directory_cache/max_concurrent_fetches",schemaPath:"#/properties/directory_cache/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema64.properties.directory_cache.properties.max_concurrent_fetches,data:data31};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+}
+if(data26.experimental_get_tree_prefetch !== undefined){
+let data32 = data26.experimental_get_tree_prefetch;
+if((typeof data32 !== "boolean") && (typeof data32 !== "string")){
+const err47 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema64.properties.directory_cache.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema64.properties.directory_cache.properties.experimental_get_tree_prefetch.type,parentSchema:schema64.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data32};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+const reason11 = checkScalar.call(this, "bool", data32, schema64.properties.directory_cache.properties.experimental_get_tree_prefetch, instancePath+"/directory_cache/experimental_get_tree_prefetch");
+if(reason11 !== undefined){
+const err48 = {instancePath:instancePath+"/directory_cache/experimental_get_tree_prefetch",schemaPath:"#/properties/directory_cache/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason11,schema:"bool",parentSchema:schema64.properties.directory_cache.properties.experimental_get_tree_prefetch,data:data32};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+}
+else {
+const err49 = {instancePath:instancePath+"/directory_cache",schemaPath:"#/properties/directory_cache/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.properties.directory_cache.type,parentSchema:schema64.properties.directory_cache,data:data26};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data.experimental_active_input_leases !== undefined){
+let data33 = data.experimental_active_input_leases;
+if((typeof data33 !== "boolean") && (typeof data33 !== "string")){
+const err50 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/type",keyword:"type",params:{type: schema64.properties.experimental_active_input_leases.type},message:"must be boolean,string",schema:schema64.properties.experimental_active_input_leases.type,parentSchema:schema64.properties.experimental_active_input_leases,data:data33};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+const reason12 = checkScalar.call(this, "bool", data33, schema64.properties.experimental_active_input_leases, instancePath+"/experimental_active_input_leases");
+if(reason12 !== undefined){
+const err51 = {instancePath:instancePath+"/experimental_active_input_leases",schemaPath:"#/properties/experimental_active_input_leases/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema64.properties.experimental_active_input_leases,data:data33};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data.use_namespaces !== undefined){
+let data34 = data.use_namespaces;
+if((typeof data34 !== "boolean") && (typeof data34 !== "string")){
+const err52 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/type",keyword:"type",params:{type: schema64.properties.use_namespaces.type},message:"must be boolean,string",schema:schema64.properties.use_namespaces.type,parentSchema:schema64.properties.use_namespaces,data:data34};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+const reason13 = checkScalar.call(this, "bool", data34, schema64.properties.use_namespaces, instancePath+"/use_namespaces");
+if(reason13 !== undefined){
+const err53 = {instancePath:instancePath+"/use_namespaces",schemaPath:"#/properties/use_namespaces/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema64.properties.use_namespaces,data:data34};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+if(data.use_mount_namespace !== undefined){
+let data35 = data.use_mount_namespace;
+if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
+const err54 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/type",keyword:"type",params:{type: schema64.properties.use_mount_namespace.type},message:"must be boolean,string",schema:schema64.properties.use_mount_namespace.type,parentSchema:schema64.properties.use_mount_namespace,data:data35};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+const reason14 = checkScalar.call(this, "bool", data35, schema64.properties.use_mount_namespace, instancePath+"/use_mount_namespace");
+if(reason14 !== undefined){
+const err55 = {instancePath:instancePath+"/use_mount_namespace",schemaPath:"#/properties/use_mount_namespace/x-value",keyword:"x-value",params:{},message:reason14,schema:"bool",parentSchema:schema64.properties.use_mount_namespace,data:data35};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+}
+else {
+const err56 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate160.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema71 = {"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"};
+const schema70 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
+const schema71 = {"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true};
 
 function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7955,7 +8179,6 @@ return errors === 0;
 }
 validate162.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema72 = {"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"};
 
 function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7967,13 +8190,24 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema72.type,parentSchema:schema72,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema65.type},message:"must be integer,string",schema:schema65.type,parentSchema:schema65,data};
 if(vErrors === null){
 vErrors = [err0];
 }
 else {
 vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema65, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema65,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
 }
 errors++;
 }
@@ -7984,7 +8218,6 @@ validate164.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 function validate166(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate166.evaluated;
@@ -7994,10 +8227,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema56,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema65.type},message:"must be integer,string",schema:schema65.type,parentSchema:schema65,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8006,11 +8237,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-}
-if(data.ac_store !== undefined){
-let data0 = data.ac_store;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.ac_store.type,parentSchema:schema56.properties.ac_store,data:data0};
+const reason0 = checkScalar.call(this, "duration", data, schema65, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema65,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8019,109 +8248,11 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-if(data.upload_ac_results_strategy !== undefined){
-let data1 = data.upload_ac_results_strategy;
-if(typeof data1 !== "string"){
-const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_ac_results_strategy.type,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
-const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_ac_results_strategy.enum,parentSchema:schema56.properties.upload_ac_results_strategy,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.historical_results_store !== undefined){
-let data2 = data.historical_results_store;
-if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.historical_results_store.type,parentSchema:schema56.properties.historical_results_store,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.upload_historical_results_strategy !== undefined){
-let data3 = data.upload_historical_results_strategy;
-if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.upload_historical_results_strategy.type,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
-const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema56.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema56.properties.upload_historical_results_strategy.enum,parentSchema:schema56.properties.upload_historical_results_strategy,data:data3};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.success_message_template !== undefined){
-let data4 = data.success_message_template;
-if(typeof data4 !== "string"){
-const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.success_message_template.type,parentSchema:schema56.properties.success_message_template,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.failure_message_template !== undefined){
-let data5 = data.failure_message_template;
-if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.failure_message_template.type,parentSchema:schema56.properties.failure_message_template,data:data5};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
 validate166.errors = vErrors;
 return errors === 0;
 }
-validate166.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate166.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema74 = {"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
 
 function validate168(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8133,8 +8264,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema74.type,parentSchema:schema74,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema66.type},message:"must be integer,string",schema:schema66.type,parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8143,12 +8274,22 @@ vErrors.push(err0);
 }
 errors++;
 }
+const reason0 = checkScalar.call(this, "duration", data, schema66, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
 validate168.errors = vErrors;
 return errors === 0;
 }
 validate168.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema75 = {"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
 
 function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8160,51 +8301,46 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(validate134.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate134.errors : vErrors.concat(validate134.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema75.type,parentSchema:schema75,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema66.type},message:"must be integer,string",schema:schema66.type,parentSchema:schema66,data};
 if(vErrors === null){
 vErrors = [err0];
 }
 else {
 vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema66, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema66,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
 }
 errors++;
 }
 validate170.errors = vErrors;
 return errors === 0;
 }
-validate170.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate170.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema76 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
+const schema76 = {"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"};
 
-function validate173(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate173.evaluated;
+const evaluated0 = validate172.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(validate136.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate136.errors : vErrors.concat(validate136.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.type,parentSchema:schema76,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema76.type},message:"must be integer,string",schema:schema76.type,parentSchema:schema76,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8213,12 +8349,61 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate173.errors = vErrors;
+const reason0 = checkScalar.call(this, "duration", data, schema76, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema76,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate172.errors = vErrors;
 return errors === 0;
 }
-validate173.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate172.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema77 = {"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+const schema77 = {"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"};
+
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate174.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema77.type},message:"must be integer,string",schema:schema77.type,parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration_ms", data, schema77, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration_ms",parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate174.errors = vErrors;
+return errors === 0;
+}
+validate174.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema78 = {"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"};
 
 function validate176(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8230,8 +8415,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.type,parentSchema:schema77,data};
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema78.type},message:"must be integer,string",schema:schema78.type,parentSchema:schema78,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8240,40 +8425,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate176.errors = vErrors;
-return errors === 0;
-}
-validate176.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema78 = {"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true};
-
-function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate178.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema78,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.max_entries !== undefined){
-let data0 = data.max_entries;
-if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema78.properties.max_entries.type},message:"must be integer,string",schema:schema78.properties.max_entries.type,parentSchema:schema78.properties.max_entries,data:data0};
+const reason0 = checkScalar.call(this, "parallelism", data, schema78, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"parallelism",parentSchema:schema78,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8282,9 +8436,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema78.properties.max_entries, instancePath+"/max_entries");
-if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema78.properties.max_entries,data:data0};
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema78,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8293,162 +8447,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema78.properties.max_entries,data:data0};
-if(vErrors === null){
-vErrors = [err3];
 }
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-if(data.max_size_bytes !== undefined){
-let data1 = data.max_size_bytes;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema78.properties.max_size_bytes.type},message:"must be integer,string",schema:schema78.properties.max_size_bytes.type,parentSchema:schema78.properties.max_size_bytes,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "size", data1, schema78.properties.max_size_bytes, instancePath+"/max_size_bytes");
-if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema78.properties.max_size_bytes,data:data1};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.cache_root !== undefined){
-let data2 = data.cache_root;
-if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cache_root.type,parentSchema:schema78.properties.cache_root,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.experimental_subtree_caching !== undefined){
-let data3 = data.experimental_subtree_caching;
-if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema78.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema78.properties.experimental_subtree_caching.type,parentSchema:schema78.properties.experimental_subtree_caching,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-const reason2 = checkScalar.call(this, "bool", data3, schema78.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
-if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema78.properties.experimental_subtree_caching,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.max_concurrent_fetches !== undefined){
-let data4 = data.max_concurrent_fetches;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema78.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema78.properties.max_concurrent_fetches.type,parentSchema:schema78.properties.max_concurrent_fetches,data:data4};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-const reason3 = checkScalar.call(this, "count", data4, schema78.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
-if(reason3 !== undefined){
-const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema78.properties.max_concurrent_fetches,data:data4};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 1 || isNaN(data4)){
-const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema78.properties.max_concurrent_fetches,data:data4};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-if(data.experimental_get_tree_prefetch !== undefined){
-let data5 = data.experimental_get_tree_prefetch;
-if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema78.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema78.properties.experimental_get_tree_prefetch.type,parentSchema:schema78.properties.experimental_get_tree_prefetch,data:data5};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-const reason4 = checkScalar.call(this, "bool", data5, schema78.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
-if(reason4 !== undefined){
-const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema78.properties.experimental_get_tree_prefetch,data:data5};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-}
-else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.type,parentSchema:schema78,data};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-validate178.errors = vErrors;
+validate176.errors = vErrors;
 return errors === 0;
 }
-validate178.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate176.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema79 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
+const schema79 = {"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false};
 
-function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate178(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate180.evaluated;
+const evaluated0 = validate178.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8476,12 +8486,39 @@ vErrors.push(err1);
 }
 errors++;
 }
+validate178.errors = vErrors;
+return errors === 0;
+}
+validate178.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema80 = {"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"};
+
+function validate180(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate180.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema80.type,parentSchema:schema80,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
 validate180.errors = vErrors;
 return errors === 0;
 }
 validate180.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema80 = {"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+const schema81 = {"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""};
 
 function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8493,8 +8530,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema80.type},message:"must be boolean,string",schema:schema80.type,parentSchema:schema80,data};
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema81.type,parentSchema:schema81,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8503,23 +8540,12 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data, schema80, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema80,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
 validate182.errors = vErrors;
 return errors === 0;
 }
 validate182.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema81 = {"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+const schema82 = {"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"};
 
 function validate184(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -8531,8 +8557,8 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if((typeof data !== "boolean") && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema81.type},message:"must be boolean,string",schema:schema81.type,parentSchema:schema81,data};
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.type,parentSchema:schema82,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8541,9 +8567,67 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data, schema81, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema81,data};
+validate184.errors = vErrors;
+return errors === 0;
+}
+validate184.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema83 = {"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"};
+
+function validate186(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate186.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.type,parentSchema:schema83,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate186.errors = vErrors;
+return errors === 0;
+}
+validate186.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate188(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/shared/upload_action_result.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate188.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "ac_store") || (key0 === "upload_ac_results_strategy")) || (key0 === "historical_results_store")) || (key0 === "upload_historical_results_strategy")) || (key0 === "success_message_template")) || (key0 === "failure_message_template"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema67,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.ac_store !== undefined){
+let data0 = data.ac_store;
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.ac_store.type,parentSchema:schema67.properties.ac_store,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8552,17 +8636,550 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate184.errors = vErrors;
+}
+if(data.upload_ac_results_strategy !== undefined){
+let data1 = data.upload_ac_results_strategy;
+if(typeof data1 !== "string"){
+const err2 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.upload_ac_results_strategy.type,parentSchema:schema67.properties.upload_ac_results_strategy,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(!((((data1 === "success_only") || (data1 === "never")) || (data1 === "everything")) || (data1 === "failures_only"))){
+const err3 = {instancePath:instancePath+"/upload_ac_results_strategy",schemaPath:"#/properties/upload_ac_results_strategy/enum",keyword:"enum",params:{allowedValues: schema67.properties.upload_ac_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.upload_ac_results_strategy.enum,parentSchema:schema67.properties.upload_ac_results_strategy,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.historical_results_store !== undefined){
+let data2 = data.historical_results_store;
+if(typeof data2 !== "string"){
+const err4 = {instancePath:instancePath+"/historical_results_store",schemaPath:"#/properties/historical_results_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.historical_results_store.type,parentSchema:schema67.properties.historical_results_store,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.upload_historical_results_strategy !== undefined){
+let data3 = data.upload_historical_results_strategy;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.upload_historical_results_strategy.type,parentSchema:schema67.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if(!((((data3 === "success_only") || (data3 === "never")) || (data3 === "everything")) || (data3 === "failures_only"))){
+const err6 = {instancePath:instancePath+"/upload_historical_results_strategy",schemaPath:"#/properties/upload_historical_results_strategy/enum",keyword:"enum",params:{allowedValues: schema67.properties.upload_historical_results_strategy.enum},message:"must be equal to one of the allowed values",schema:schema67.properties.upload_historical_results_strategy.enum,parentSchema:schema67.properties.upload_historical_results_strategy,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.success_message_template !== undefined){
+let data4 = data.success_message_template;
+if(typeof data4 !== "string"){
+const err7 = {instancePath:instancePath+"/success_message_template",schemaPath:"#/properties/success_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.success_message_template.type,parentSchema:schema67.properties.success_message_template,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.failure_message_template !== undefined){
+let data5 = data.failure_message_template;
+if(typeof data5 !== "string"){
+const err8 = {instancePath:instancePath+"/failure_message_template",schemaPath:"#/properties/failure_message_template/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.failure_message_template.type,parentSchema:schema67.properties.failure_message_template,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate188.errors = vErrors;
 return errors === 0;
 }
-validate184.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate188.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema85 = {"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true};
+
+function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate190.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.type,parentSchema:schema85,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate190.errors = vErrors;
+return errors === 0;
+}
+validate190.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema86 = {"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}};
+
+function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate192.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(validate156.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate192.errors = vErrors;
+return errors === 0;
+}
+validate192.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema87 = {"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}};
+
+function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate195.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(validate158.call(this, data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate195.errors = vErrors;
+return errors === 0;
+}
+validate195.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema88 = {"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+
+function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate198.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.type,parentSchema:schema88,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate198.errors = vErrors;
+return errors === 0;
+}
+validate198.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema89 = {"title":"DirectoryCache","description":"Keep whole input directories between actions.","type":"object","properties":{"max_entries":{"description":"Most directories kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes kept; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept. Left out: `directory_cache` beside the work directory.","type":"string","x-path":true},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","default":false},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"default":64},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-ignored":true};
+
+function validate200(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate200.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((((((key0 === "max_entries") || (key0 === "max_size_bytes")) || (key0 === "cache_root")) || (key0 === "experimental_subtree_caching")) || (key0 === "max_concurrent_fetches")) || (key0 === "experimental_get_tree_prefetch"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema89,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.max_entries !== undefined){
+let data0 = data.max_entries;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
+const err1 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/type",keyword:"type",params:{type: schema89.properties.max_entries.type},message:"must be integer,string",schema:schema89.properties.max_entries.type,parentSchema:schema89.properties.max_entries,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data0, schema89.properties.max_entries, instancePath+"/max_entries");
+if(reason0 !== undefined){
+const err2 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema89.properties.max_entries,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/max_entries",schemaPath:"#/properties/max_entries/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema89.properties.max_entries,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+if(data.max_size_bytes !== undefined){
+let data1 = data.max_size_bytes;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err4 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/type",keyword:"type",params:{type: schema89.properties.max_size_bytes.type},message:"must be integer,string",schema:schema89.properties.max_size_bytes.type,parentSchema:schema89.properties.max_size_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "size", data1, schema89.properties.max_size_bytes, instancePath+"/max_size_bytes");
+if(reason1 !== undefined){
+const err5 = {instancePath:instancePath+"/max_size_bytes",schemaPath:"#/properties/max_size_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema89.properties.max_size_bytes,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.cache_root !== undefined){
+let data2 = data.cache_root;
+if(typeof data2 !== "string"){
+const err6 = {instancePath:instancePath+"/cache_root",schemaPath:"#/properties/cache_root/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.cache_root.type,parentSchema:schema89.properties.cache_root,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.experimental_subtree_caching !== undefined){
+let data3 = data.experimental_subtree_caching;
+if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/type",keyword:"type",params:{type: schema89.properties.experimental_subtree_caching.type},message:"must be boolean,string",schema:schema89.properties.experimental_subtree_caching.type,parentSchema:schema89.properties.experimental_subtree_caching,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason2 = checkScalar.call(this, "bool", data3, schema89.properties.experimental_subtree_caching, instancePath+"/experimental_subtree_caching");
+if(reason2 !== undefined){
+const err8 = {instancePath:instancePath+"/experimental_subtree_caching",schemaPath:"#/properties/experimental_subtree_caching/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema89.properties.experimental_subtree_caching,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.max_concurrent_fetches !== undefined){
+let data4 = data.max_concurrent_fetches;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err9 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/type",keyword:"type",params:{type: schema89.properties.max_concurrent_fetches.type},message:"must be integer,string",schema:schema89.properties.max_concurrent_fetches.type,parentSchema:schema89.properties.max_concurrent_fetches,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+const reason3 = checkScalar.call(this, "count", data4, schema89.properties.max_concurrent_fetches, instancePath+"/max_concurrent_fetches");
+if(reason3 !== undefined){
+const err10 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema89.properties.max_concurrent_fetches,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 1 || isNaN(data4)){
+const err11 = {instancePath:instancePath+"/max_concurrent_fetches",schemaPath:"#/properties/max_concurrent_fetches/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema89.properties.max_concurrent_fetches,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+if(data.experimental_get_tree_prefetch !== undefined){
+let data5 = data.experimental_get_tree_prefetch;
+if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
+const err12 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/type",keyword:"type",params:{type: schema89.properties.experimental_get_tree_prefetch.type},message:"must be boolean,string",schema:schema89.properties.experimental_get_tree_prefetch.type,parentSchema:schema89.properties.experimental_get_tree_prefetch,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+const reason4 = checkScalar.call(this, "bool", data5, schema89.properties.experimental_get_tree_prefetch, instancePath+"/experimental_get_tree_prefetch");
+if(reason4 !== undefined){
+const err13 = {instancePath:instancePath+"/experimental_get_tree_prefetch",schemaPath:"#/properties/experimental_get_tree_prefetch/x-value",keyword:"x-value",params:{},message:reason4,schema:"bool",parentSchema:schema89.properties.experimental_get_tree_prefetch,data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate200.errors = vErrors;
+return errors === 0;
+}
+validate200.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema90 = {"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true};
+
+function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate202.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema90.type},message:"must be boolean,string",schema:schema90.type,parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema90, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema90,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate202.errors = vErrors;
+return errors === 0;
+}
+validate202.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema91 = {"description":"Run each action in its own Linux user, process, IPC and host name namespaces.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+
+function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate204.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be boolean,string",schema:schema91.type,parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema91, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema91,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate204.errors = vErrors;
+return errors === 0;
+}
+validate204.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema92 = {"description":"Give each action its own mount namespace; needs `use_namespaces`.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false};
+
+function validate206(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate206.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema92.type},message:"must be boolean,string",schema:schema92.type,parentSchema:schema92,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema92, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema92,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate206.errors = vErrors;
+return errors === 0;
+}
+validate206.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate139(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker/worker.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate139.evaluated;
+const evaluated0 = validate161.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8571,7 +9188,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler_endpoint === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler_endpoint"},message:"must have required property '"+"scheduler_endpoint"+"'",schema:schema59.required,parentSchema:schema59,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler_endpoint"},message:"must have required property '"+"scheduler_endpoint"+"'",schema:schema70.required,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8581,7 +9198,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cas_fast_slow_store === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema59.required,parentSchema:schema59,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_fast_slow_store"},message:"must have required property '"+"cas_fast_slow_store"+"'",schema:schema70.required,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8591,7 +9208,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.work_directory === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema59.required,parentSchema:schema59,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "work_directory"},message:"must have required property '"+"work_directory"+"'",schema:schema70.required,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8601,8 +9218,8 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema59.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema59,data};
+if(!(func1.call(schema70.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8615,7 +9232,7 @@ errors++;
 if(data.scheduler_endpoint !== undefined){
 let data0 = data.scheduler_endpoint;
 if(typeof data0 !== "string"){
-const err4 = {instancePath:instancePath+"/scheduler_endpoint",schemaPath:"#/properties/scheduler_endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.scheduler_endpoint.type,parentSchema:schema59.properties.scheduler_endpoint,data:data0};
+const err4 = {instancePath:instancePath+"/scheduler_endpoint",schemaPath:"#/properties/scheduler_endpoint/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema70.properties.scheduler_endpoint.type,parentSchema:schema70.properties.scheduler_endpoint,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8626,140 +9243,140 @@ errors++;
 }
 }
 if(data.name !== undefined){
-if(!(validate140.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_action_timeout_s !== undefined){
-if(!(validate142.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_action_timeout !== undefined){
-if(!(validate144.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate144.errors : vErrors.concat(validate144.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_upload_timeout_s !== undefined){
-if(!(validate146.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate146.errors : vErrors.concat(validate146.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_upload_timeout !== undefined){
-if(!(validate148.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_cleanup_wait_s !== undefined){
-if(!(validate150.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate150.errors : vErrors.concat(validate150.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_cleanup_backoff_ms !== undefined){
-if(!(validate152.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate152.errors : vErrors.concat(validate152.errors);
-errors = vErrors.length;
-}
-}
-if(data.max_inflight_tasks !== undefined){
-if(!(validate154.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate154.errors : vErrors.concat(validate154.errors);
-errors = vErrors.length;
-}
-}
-if(data.timeout_handled_externally !== undefined){
-if(!(validate156.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
-errors = vErrors.length;
-}
-}
-if(data.timeout_message !== undefined){
-if(!(validate158.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
-errors = vErrors.length;
-}
-}
-if(data.entrypoint !== undefined){
-if(!(validate160.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate160.errors : vErrors.concat(validate160.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_precondition_script !== undefined){
-if(!(validate162.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
+if(!(validate162.call(this, data.name, {instancePath:instancePath+"/name",parentData:data,parentDataProperty:"name",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
 errors = vErrors.length;
 }
 }
-if(data.cas_fast_slow_store !== undefined){
-if(!(validate164.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
+if(data.max_action_timeout_s !== undefined){
+if(!(validate164.call(this, data.max_action_timeout_s, {instancePath:instancePath+"/max_action_timeout_s",parentData:data,parentDataProperty:"max_action_timeout_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate164.errors : vErrors.concat(validate164.errors);
 errors = vErrors.length;
 }
 }
-if(data.upload_action_result !== undefined){
-if(!(validate166.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+if(data.max_action_timeout !== undefined){
+if(!(validate166.call(this, data.max_action_timeout, {instancePath:instancePath+"/max_action_timeout",parentData:data,parentDataProperty:"max_action_timeout",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate166.errors : vErrors.concat(validate166.errors);
 errors = vErrors.length;
 }
 }
-if(data.work_directory !== undefined){
-if(!(validate168.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
+if(data.max_upload_timeout_s !== undefined){
+if(!(validate168.call(this, data.max_upload_timeout_s, {instancePath:instancePath+"/max_upload_timeout_s",parentData:data,parentDataProperty:"max_upload_timeout_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate168.errors : vErrors.concat(validate168.errors);
 errors = vErrors.length;
 }
 }
-if(data.platform_properties !== undefined){
-if(!(validate170.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+if(data.max_upload_timeout !== undefined){
+if(!(validate170.call(this, data.max_upload_timeout, {instancePath:instancePath+"/max_upload_timeout",parentData:data,parentDataProperty:"max_upload_timeout",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
 }
-if(data.additional_environment !== undefined){
-if(!(validate173.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate173.errors : vErrors.concat(validate173.errors);
+if(data.max_cleanup_wait_s !== undefined){
+if(!(validate172.call(this, data.max_cleanup_wait_s, {instancePath:instancePath+"/max_cleanup_wait_s",parentData:data,parentDataProperty:"max_cleanup_wait_s",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
 errors = vErrors.length;
 }
 }
-if(data.default_path !== undefined){
-if(!(validate176.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
+if(data.max_cleanup_backoff_ms !== undefined){
+if(!(validate174.call(this, data.max_cleanup_backoff_ms, {instancePath:instancePath+"/max_cleanup_backoff_ms",parentData:data,parentDataProperty:"max_cleanup_backoff_ms",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
+errors = vErrors.length;
+}
+}
+if(data.max_inflight_tasks !== undefined){
+if(!(validate176.call(this, data.max_inflight_tasks, {instancePath:instancePath+"/max_inflight_tasks",parentData:data,parentDataProperty:"max_inflight_tasks",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate176.errors : vErrors.concat(validate176.errors);
 errors = vErrors.length;
 }
 }
-if(data.directory_cache !== undefined){
-if(!(validate178.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
+if(data.timeout_handled_externally !== undefined){
+if(!(validate178.call(this, data.timeout_handled_externally, {instancePath:instancePath+"/timeout_handled_externally",parentData:data,parentDataProperty:"timeout_handled_externally",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate178.errors : vErrors.concat(validate178.errors);
 errors = vErrors.length;
 }
 }
-if(data.experimental_active_input_leases !== undefined){
-if(!(validate180.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
+if(data.timeout_message !== undefined){
+if(!(validate180.call(this, data.timeout_message, {instancePath:instancePath+"/timeout_message",parentData:data,parentDataProperty:"timeout_message",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate180.errors : vErrors.concat(validate180.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_namespaces !== undefined){
-if(!(validate182.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+if(data.entrypoint !== undefined){
+if(!(validate182.call(this, data.entrypoint, {instancePath:instancePath+"/entrypoint",parentData:data,parentDataProperty:"entrypoint",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate182.errors : vErrors.concat(validate182.errors);
 errors = vErrors.length;
 }
 }
-if(data.use_mount_namespace !== undefined){
-if(!(validate184.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+if(data.experimental_precondition_script !== undefined){
+if(!(validate184.call(this, data.experimental_precondition_script, {instancePath:instancePath+"/experimental_precondition_script",parentData:data,parentDataProperty:"experimental_precondition_script",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate184.errors : vErrors.concat(validate184.errors);
+errors = vErrors.length;
+}
+}
+if(data.cas_fast_slow_store !== undefined){
+if(!(validate186.call(this, data.cas_fast_slow_store, {instancePath:instancePath+"/cas_fast_slow_store",parentData:data,parentDataProperty:"cas_fast_slow_store",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate186.errors : vErrors.concat(validate186.errors);
+errors = vErrors.length;
+}
+}
+if(data.upload_action_result !== undefined){
+if(!(validate188.call(this, data.upload_action_result, {instancePath:instancePath+"/upload_action_result",parentData:data,parentDataProperty:"upload_action_result",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate188.errors : vErrors.concat(validate188.errors);
+errors = vErrors.length;
+}
+}
+if(data.work_directory !== undefined){
+if(!(validate190.call(this, data.work_directory, {instancePath:instancePath+"/work_directory",parentData:data,parentDataProperty:"work_directory",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+errors = vErrors.length;
+}
+}
+if(data.platform_properties !== undefined){
+if(!(validate192.call(this, data.platform_properties, {instancePath:instancePath+"/platform_properties",parentData:data,parentDataProperty:"platform_properties",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate192.errors : vErrors.concat(validate192.errors);
+errors = vErrors.length;
+}
+}
+if(data.additional_environment !== undefined){
+if(!(validate195.call(this, data.additional_environment, {instancePath:instancePath+"/additional_environment",parentData:data,parentDataProperty:"additional_environment",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
+errors = vErrors.length;
+}
+}
+if(data.default_path !== undefined){
+if(!(validate198.call(this, data.default_path, {instancePath:instancePath+"/default_path",parentData:data,parentDataProperty:"default_path",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+errors = vErrors.length;
+}
+}
+if(data.directory_cache !== undefined){
+if(!(validate200.call(this, data.directory_cache, {instancePath:instancePath+"/directory_cache",parentData:data,parentDataProperty:"directory_cache",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate200.errors : vErrors.concat(validate200.errors);
+errors = vErrors.length;
+}
+}
+if(data.experimental_active_input_leases !== undefined){
+if(!(validate202.call(this, data.experimental_active_input_leases, {instancePath:instancePath+"/experimental_active_input_leases",parentData:data,parentDataProperty:"experimental_active_input_leases",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate202.errors : vErrors.concat(validate202.errors);
+errors = vErrors.length;
+}
+}
+if(data.use_namespaces !== undefined){
+if(!(validate204.call(this, data.use_namespaces, {instancePath:instancePath+"/use_namespaces",parentData:data,parentDataProperty:"use_namespaces",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+errors = vErrors.length;
+}
+}
+if(data.use_mount_namespace !== undefined){
+if(!(validate206.call(this, data.use_mount_namespace, {instancePath:instancePath+"/use_mount_namespace",parentData:data,parentDataProperty:"use_mount_namespace",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate206.errors : vErrors.concat(validate206.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.type,parentSchema:schema59,data};
+const err5 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema70.type,parentSchema:schema70,data};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8768,17 +9385,17 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate139.errors = vErrors;
+validate161.errors = vErrors;
 return errors === 0;
 }
-validate139.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate161.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate125(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate147(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/worker.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate125.evaluated;
+const evaluated0 = validate147.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8788,7 +9405,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "name") || (key0 === "local")) || (key0 === "worker"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema52,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8801,7 +9418,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema52.properties.name.type,parentSchema:schema52.properties.name,data:data0};
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.name.type,parentSchema:schema63.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8812,20 +9429,20 @@ errors++;
 }
 }
 if(data.local !== undefined){
-if(!(validate126.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate126.errors : vErrors.concat(validate126.errors);
+if(!(validate148.call(this, data.local, {instancePath:instancePath+"/local",parentData:data,parentDataProperty:"local",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
 errors = vErrors.length;
 }
 }
 if(data.worker !== undefined){
-if(!(validate139.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate139.errors : vErrors.concat(validate139.errors);
+if(!(validate161.call(this, data.worker, {instancePath:instancePath+"/worker",parentData:data,parentDataProperty:"worker",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate161.errors : vErrors.concat(validate161.errors);
 errors = vErrors.length;
 }
 }
-const reason0 = checkKind.call(this, "worker", data, schema52, instancePath);
+const reason0 = checkKind.call(this, "worker", data, schema63, instancePath);
 if(reason0 !== undefined){
-const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"worker",parentSchema:schema52,data};
+const err2 = {instancePath,schemaPath:"#/x-kinds",keyword:"x-kinds",params:{},message:reason0,schema:"worker",parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8836,7 +9453,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema52.type,parentSchema:schema52,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8845,19 +9462,19 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate125.errors = vErrors;
+validate147.errors = vErrors;
 return errors === 0;
 }
-validate125.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema82 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema83 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
-const schema84 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
+const schema93 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema94 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const schema95 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
-function validate191(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate191.evaluated;
+const evaluated0 = validate213.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8865,7 +9482,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema84.type},message:"must be integer,string",schema:schema84.type,parentSchema:schema84,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema95.type},message:"must be integer,string",schema:schema95.type,parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8874,9 +9491,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema84, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema95, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema84,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8887,7 +9504,7 @@ errors++;
 }
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema84,data};
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8897,17 +9514,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate191.errors = vErrors;
+validate213.errors = vErrors;
 return errors === 0;
 }
-validate191.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate213.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate190(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/listener.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate190.evaluated;
+const evaluated0 = validate212.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -8916,7 +9533,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.socket_address === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema83.required,parentSchema:schema83,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema94.required,parentSchema:schema94,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -8926,8 +9543,8 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema83.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema83,data};
+if(!(func1.call(schema94.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema94,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -8940,7 +9557,7 @@ errors++;
 if(data.socket_address !== undefined){
 let data0 = data.socket_address;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.socket_address.type,parentSchema:schema83.properties.socket_address,data:data0};
+const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.socket_address.type,parentSchema:schema94.properties.socket_address,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -8953,7 +9570,7 @@ errors++;
 if(data.transport !== undefined){
 let data1 = data.transport;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.transport.type,parentSchema:schema83.properties.transport,data:data1};
+const err3 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.transport.type,parentSchema:schema94.properties.transport,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -8963,7 +9580,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "remexec") || (data1 === "grpc-js"))){
-const err4 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema83.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.transport.enum,parentSchema:schema83.properties.transport,data:data1};
+const err4 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema94.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema94.properties.transport.enum,parentSchema:schema94.properties.transport,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -8976,7 +9593,7 @@ errors++;
 if(data.freebind !== undefined){
 let data2 = data.freebind;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema83.properties.freebind.type},message:"must be boolean,string",schema:schema83.properties.freebind.type,parentSchema:schema83.properties.freebind,data:data2};
+const err5 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema94.properties.freebind.type},message:"must be boolean,string",schema:schema94.properties.freebind.type,parentSchema:schema94.properties.freebind,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -8985,9 +9602,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema83.properties.freebind, instancePath+"/freebind");
+const reason0 = checkScalar.call(this, "bool", data2, schema94.properties.freebind, instancePath+"/freebind");
 if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema83.properties.freebind,data:data2};
+const err6 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema94.properties.freebind,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9002,7 +9619,7 @@ let data3 = data.compression;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key1 in data3){
 if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err7 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.compression,data:data3};
+const err7 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema94.properties.compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9015,7 +9632,7 @@ errors++;
 if(data3.send_compression_algorithm !== undefined){
 let data4 = data3.send_compression_algorithm;
 if(typeof data4 !== "string"){
-const err8 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data4};
+const err8 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema94.properties.compression.properties.send_compression_algorithm,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9025,7 +9642,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data4 === "none") || (data4 === "gzip"))){
-const err9 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema83.properties.compression.properties.send_compression_algorithm,data:data4};
+const err9 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema94.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema94.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema94.properties.compression.properties.send_compression_algorithm,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9042,7 +9659,7 @@ const len0 = data5.length;
 for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 if(typeof data6 !== "string"){
-const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
+const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema94.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9052,7 +9669,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!(((data6 === "none") || (data6 === "gzip")) || (data6 === "deflate"))){
-const err11 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema83.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
+const err11 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema94.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema94.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema94.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -9064,7 +9681,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema83.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema83.properties.compression.properties.accepted_compression_algorithms,data:data5};
+const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema94.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema94.properties.compression.properties.accepted_compression_algorithms,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -9076,7 +9693,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.compression.type,parentSchema:schema83.properties.compression,data:data3};
+const err13 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.properties.compression.type,parentSchema:schema94.properties.compression,data:data3};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -9089,7 +9706,7 @@ errors++;
 if(data.max_connections !== undefined){
 let data7 = data.max_connections;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema83.properties.max_connections.type},message:"must be integer,string",schema:schema83.properties.max_connections.type,parentSchema:schema83.properties.max_connections,data:data7};
+const err14 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema94.properties.max_connections.type},message:"must be integer,string",schema:schema94.properties.max_connections.type,parentSchema:schema94.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -9098,9 +9715,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data7, schema83.properties.max_connections, instancePath+"/max_connections");
+const reason1 = checkScalar.call(this, "count", data7, schema94.properties.max_connections, instancePath+"/max_connections");
 if(reason1 !== undefined){
-const err15 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema83.properties.max_connections,data:data7};
+const err15 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema94.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -9111,7 +9728,7 @@ errors++;
 }
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.max_connections,data:data7};
+const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema94.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -9125,7 +9742,7 @@ errors++;
 if(data.max_connections_per_address !== undefined){
 let data8 = data.max_connections_per_address;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err17 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema83.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema83.properties.max_connections_per_address.type,parentSchema:schema83.properties.max_connections_per_address,data:data8};
+const err17 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema94.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema94.properties.max_connections_per_address.type,parentSchema:schema94.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -9134,9 +9751,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data8, schema83.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
+const reason2 = checkScalar.call(this, "count", data8, schema94.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
 if(reason2 !== undefined){
-const err18 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema83.properties.max_connections_per_address,data:data8};
+const err18 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema94.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9147,7 +9764,7 @@ errors++;
 }
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.max_connections_per_address,data:data8};
+const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema94.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -9162,8 +9779,8 @@ if(data.advanced_http !== undefined){
 let data9 = data.advanced_http;
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key2 in data9){
-if(!(func1.call(schema83.properties.advanced_http.properties, key2))){
-const err20 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.advanced_http,data:data9};
+if(!(func1.call(schema94.properties.advanced_http.properties, key2))){
+const err20 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema94.properties.advanced_http,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -9176,7 +9793,7 @@ errors++;
 if(data9.http2_keep_alive_interval !== undefined){
 let data10 = data9.http2_keep_alive_interval;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err21 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err21 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema94.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -9185,9 +9802,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data10, schema83.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+const reason3 = checkScalar.call(this, "count", data10, schema94.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason3 !== undefined){
-const err22 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err22 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema94.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -9198,7 +9815,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 86400 || isNaN(data10)){
-const err23 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err23 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema94.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -9208,7 +9825,7 @@ vErrors.push(err23);
 errors++;
 }
 if(data10 < 0 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema83.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err24 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema94.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -9222,7 +9839,7 @@ errors++;
 if(data9.experimental_http2_max_pending_accept_reset_streams !== undefined){
 let data11 = data9.experimental_http2_max_pending_accept_reset_streams;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -9231,9 +9848,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data11, schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+const reason4 = checkScalar.call(this, "count", data11, schema94.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
 if(reason4 !== undefined){
-const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -9244,7 +9861,7 @@ errors++;
 }
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 1000000 || isNaN(data11)){
-const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -9254,7 +9871,7 @@ vErrors.push(err27);
 errors++;
 }
 if(data11 < 1 || isNaN(data11)){
-const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -9268,7 +9885,7 @@ errors++;
 if(data9.experimental_http2_initial_stream_window_size !== undefined){
 let data12 = data9.experimental_http2_initial_stream_window_size;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -9277,9 +9894,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data12, schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason5 = checkScalar.call(this, "count", data12, schema94.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
 if(reason5 !== undefined){
-const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -9290,7 +9907,7 @@ errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 2147483647 || isNaN(data12)){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -9300,7 +9917,7 @@ vErrors.push(err31);
 errors++;
 }
 if(data12 < 16384 || isNaN(data12)){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -9314,7 +9931,7 @@ errors++;
 if(data9.experimental_http2_initial_connection_window_size !== undefined){
 let data13 = data9.experimental_http2_initial_connection_window_size;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -9323,9 +9940,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data13, schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+const reason6 = checkScalar.call(this, "count", data13, schema94.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
 if(reason6 !== undefined){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -9336,7 +9953,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 2147483647 || isNaN(data13)){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -9346,7 +9963,7 @@ vErrors.push(err35);
 errors++;
 }
 if(data13 < 65535 || isNaN(data13)){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -9360,7 +9977,7 @@ errors++;
 if(data9.experimental_http2_adaptive_window !== undefined){
 let data14 = data9.experimental_http2_adaptive_window;
 if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema94.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -9369,9 +9986,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data14, schema83.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+const reason7 = checkScalar.call(this, "bool", data14, schema94.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
 if(reason7 !== undefined){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -9384,7 +10001,7 @@ errors++;
 if(data9.experimental_http2_max_frame_size !== undefined){
 let data15 = data9.experimental_http2_max_frame_size;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -9393,9 +10010,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "count", data15, schema83.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+const reason8 = checkScalar.call(this, "count", data15, schema94.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
 if(reason8 !== undefined){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -9406,7 +10023,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 16384 || isNaN(data15)){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -9416,7 +10033,7 @@ vErrors.push(err41);
 errors++;
 }
 if(data15 < 16384 || isNaN(data15)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -9430,7 +10047,7 @@ errors++;
 if(data9.experimental_http2_max_concurrent_streams !== undefined){
 let data16 = data9.experimental_http2_max_concurrent_streams;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -9439,9 +10056,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data16, schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+const reason9 = checkScalar.call(this, "count", data16, schema94.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
 if(reason9 !== undefined){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -9452,7 +10069,7 @@ errors++;
 }
 if((typeof data16 == "number") && (isFinite(data16))){
 if(data16 > 1000000 || isNaN(data16)){
-const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -9462,7 +10079,7 @@ vErrors.push(err45);
 errors++;
 }
 if(data16 < 1 || isNaN(data16)){
-const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -9476,7 +10093,7 @@ errors++;
 if(data9.experimental_http2_keep_alive_timeout_s !== undefined){
 let data17 = data9.experimental_http2_keep_alive_timeout_s;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -9485,9 +10102,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "duration", data17, schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+const reason10 = checkScalar.call(this, "duration", data17, schema94.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
 if(reason10 !== undefined){
-const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -9498,7 +10115,7 @@ errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
 if(data17 < 1 || isNaN(data17)){
-const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -9510,15 +10127,15 @@ errors++;
 }
 }
 if(data9.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate191.call(this, data9.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data9,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate191.errors : vErrors.concat(validate191.errors);
+if(!(validate213.call(this, data9.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data9,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate213.errors : vErrors.concat(validate213.errors);
 errors = vErrors.length;
 }
 }
 if(data9.experimental_http2_max_send_buf_size !== undefined){
 let data19 = data9.experimental_http2_max_send_buf_size;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -9527,9 +10144,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data19, schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+const reason11 = checkScalar.call(this, "count", data19, schema94.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
 if(reason11 !== undefined){
-const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -9540,7 +10157,7 @@ errors++;
 }
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 > 16777216 || isNaN(data19)){
-const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -9550,7 +10167,7 @@ vErrors.push(err52);
 errors++;
 }
 if(data19 < 16384 || isNaN(data19)){
-const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -9564,7 +10181,7 @@ errors++;
 if(data9.experimental_http2_enable_connect_protocol !== undefined){
 let data20 = data9.experimental_http2_enable_connect_protocol;
 if((typeof data20 !== "boolean") && (typeof data20 !== "string")){
-const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema94.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -9573,9 +10190,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "bool", data20, schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+const reason12 = checkScalar.call(this, "bool", data20, schema94.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
 if(reason12 !== undefined){
-const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -9588,7 +10205,7 @@ errors++;
 if(data9.experimental_http2_max_header_list_size !== undefined){
 let data21 = data9.experimental_http2_max_header_list_size;
 if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema94.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema94.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -9597,9 +10214,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "count", data21, schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+const reason13 = checkScalar.call(this, "count", data21, schema94.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
 if(reason13 !== undefined){
-const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -9610,7 +10227,7 @@ errors++;
 }
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 1048576 || isNaN(data21)){
-const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -9620,7 +10237,7 @@ vErrors.push(err58);
 errors++;
 }
 if(data21 < 8192 || isNaN(data21)){
-const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema83.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema94.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -9633,7 +10250,7 @@ errors++;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.advanced_http.type,parentSchema:schema83.properties.advanced_http,data:data9};
+const err60 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.properties.advanced_http.type,parentSchema:schema94.properties.advanced_http,data:data9};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -9646,7 +10263,7 @@ errors++;
 if(data.max_decoding_message_size !== undefined){
 let data22 = data.max_decoding_message_size;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err61 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema83.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema83.properties.max_decoding_message_size.type,parentSchema:schema83.properties.max_decoding_message_size,data:data22};
+const err61 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema94.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema94.properties.max_decoding_message_size.type,parentSchema:schema94.properties.max_decoding_message_size,data:data22};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -9655,9 +10272,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "size", data22, schema83.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+const reason14 = checkScalar.call(this, "size", data22, schema94.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
 if(reason14 !== undefined){
-const err62 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"size",parentSchema:schema83.properties.max_decoding_message_size,data:data22};
+const err62 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"size",parentSchema:schema94.properties.max_decoding_message_size,data:data22};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -9668,7 +10285,7 @@ errors++;
 }
 if((typeof data22 == "number") && (isFinite(data22))){
 if(data22 > 2147483647 || isNaN(data22)){
-const err63 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema83.properties.max_decoding_message_size,data:data22};
+const err63 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema94.properties.max_decoding_message_size,data:data22};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -9683,7 +10300,7 @@ if(data.tls !== undefined){
 let data23 = data.tls;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.cert_file === undefined){
-const err64 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data23};
+const err64 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema94.properties.tls.required,parentSchema:schema94.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -9693,7 +10310,7 @@ vErrors.push(err64);
 errors++;
 }
 if(data23.key_file === undefined){
-const err65 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema83.properties.tls.required,parentSchema:schema83.properties.tls,data:data23};
+const err65 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema94.properties.tls.required,parentSchema:schema94.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -9704,7 +10321,7 @@ errors++;
 }
 for(const key3 in data23){
 if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
-const err66 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema83.properties.tls,data:data23};
+const err66 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema94.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -9717,7 +10334,7 @@ errors++;
 if(data23.cert_file !== undefined){
 let data24 = data23.cert_file;
 if(typeof data24 !== "string"){
-const err67 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.cert_file.type,parentSchema:schema83.properties.tls.properties.cert_file,data:data24};
+const err67 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.tls.properties.cert_file.type,parentSchema:schema94.properties.tls.properties.cert_file,data:data24};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -9730,7 +10347,7 @@ errors++;
 if(data23.key_file !== undefined){
 let data25 = data23.key_file;
 if(typeof data25 !== "string"){
-const err68 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.key_file.type,parentSchema:schema83.properties.tls.properties.key_file,data:data25};
+const err68 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.tls.properties.key_file.type,parentSchema:schema94.properties.tls.properties.key_file,data:data25};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -9743,7 +10360,7 @@ errors++;
 if(data23.client_ca_file !== undefined){
 let data26 = data23.client_ca_file;
 if(typeof data26 !== "string"){
-const err69 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_ca_file.type,parentSchema:schema83.properties.tls.properties.client_ca_file,data:data26};
+const err69 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.tls.properties.client_ca_file.type,parentSchema:schema94.properties.tls.properties.client_ca_file,data:data26};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -9756,7 +10373,7 @@ errors++;
 if(data23.client_crl_file !== undefined){
 let data27 = data23.client_crl_file;
 if(typeof data27 !== "string"){
-const err70 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_crl_file.type,parentSchema:schema83.properties.tls.properties.client_crl_file,data:data27};
+const err70 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.tls.properties.client_crl_file.type,parentSchema:schema94.properties.tls.properties.client_crl_file,data:data27};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -9769,7 +10386,7 @@ errors++;
 if(data23.client_certificates !== undefined){
 let data28 = data23.client_certificates;
 if(typeof data28 !== "string"){
-const err71 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.client_certificates.type,parentSchema:schema83.properties.tls.properties.client_certificates,data:data28};
+const err71 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.tls.properties.client_certificates.type,parentSchema:schema94.properties.tls.properties.client_certificates,data:data28};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -9779,7 +10396,7 @@ vErrors.push(err71);
 errors++;
 }
 if(!((data28 === "required") || (data28 === "optional"))){
-const err72 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema83.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.tls.properties.client_certificates.enum,parentSchema:schema83.properties.tls.properties.client_certificates,data:data28};
+const err72 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema94.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema94.properties.tls.properties.client_certificates.enum,parentSchema:schema94.properties.tls.properties.client_certificates,data:data28};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -9792,7 +10409,7 @@ errors++;
 if(data23.min_version !== undefined){
 let data29 = data23.min_version;
 if(typeof data29 !== "string"){
-const err73 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema83.properties.tls.properties.min_version.type,parentSchema:schema83.properties.tls.properties.min_version,data:data29};
+const err73 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.tls.properties.min_version.type,parentSchema:schema94.properties.tls.properties.min_version,data:data29};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -9802,7 +10419,7 @@ vErrors.push(err73);
 errors++;
 }
 if(!((data29 === "1.2") || (data29 === "1.3"))){
-const err74 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema83.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema83.properties.tls.properties.min_version.enum,parentSchema:schema83.properties.tls.properties.min_version,data:data29};
+const err74 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema94.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema94.properties.tls.properties.min_version.enum,parentSchema:schema94.properties.tls.properties.min_version,data:data29};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -9814,7 +10431,7 @@ errors++;
 }
 }
 else {
-const err75 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.properties.tls.type,parentSchema:schema83.properties.tls,data:data23};
+const err75 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.properties.tls.type,parentSchema:schema94.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -9826,7 +10443,7 @@ errors++;
 }
 }
 else {
-const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
+const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.type,parentSchema:schema94,data};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -9835,19 +10452,19 @@ vErrors.push(err76);
 }
 errors++;
 }
-validate190.errors = vErrors;
+validate212.errors = vErrors;
 return errors === 0;
 }
-validate190.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate212.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema85 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false,"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false,"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
-const schema86 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.","type":"object","properties":{"index_store":{"description":"Where the lists of chunks are kept, so that a blob is split once; the chunks themselves go to `cas_store`. A store of its own. Without it a blob is split each time it is asked for, as is the case where `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Chunk size aimed at, from 1 KiB to 1 MiB; chunks have a quarter of that to four times as much. Blobs of up to four times as much are better not chunked at all.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob; one that would have more is not split, nor put together.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema96 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false,"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false,"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.","type":"object","properties":{"index_store":{"description":"Where the lists of chunks are kept, so that a blob is split once; the chunks themselves go to `cas_store`. A store of its own. Without it a blob is split each time it is asked for, as is the case where `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Chunk size aimed at, from 1 KiB to 1 MiB; chunks have a quarter of that to four times as much. Blobs of up to four times as much are better not chunked at all.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob; one that would have more is not split, nor put together.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
-function validate195(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate195.evaluated;
+const evaluated0 = validate217.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9856,7 +10473,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema86.required,parentSchema:schema86,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema97.required,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9867,7 +10484,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "experimental_chunking"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema86,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9880,7 +10497,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.instance_name.type,parentSchema:schema86.properties.instance_name,data:data0};
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.instance_name.type,parentSchema:schema97.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9893,7 +10510,7 @@ errors++;
 if(data.cas_store !== undefined){
 let data1 = data.cas_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.cas_store.type,parentSchema:schema86.properties.cas_store,data:data1};
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.cas_store.type,parentSchema:schema97.properties.cas_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -9908,7 +10525,7 @@ let data2 = data.experimental_chunking;
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key1 in data2){
 if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
-const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema86.properties.experimental_chunking,data:data2};
+const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema97.properties.experimental_chunking,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -9921,7 +10538,7 @@ errors++;
 if(data2.index_store !== undefined){
 let data3 = data2.index_store;
 if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.experimental_chunking.properties.index_store.type,parentSchema:schema86.properties.experimental_chunking.properties.index_store,data:data3};
+const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.experimental_chunking.properties.index_store.type,parentSchema:schema97.properties.experimental_chunking.properties.index_store,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -9934,7 +10551,7 @@ errors++;
 if(data2.avg_chunk_size_bytes !== undefined){
 let data4 = data2.avg_chunk_size_bytes;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema97.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema97.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema97.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -9943,9 +10560,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data4, schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+const reason0 = checkScalar.call(this, "size", data4, schema97.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
 if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema86.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema97.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -9958,7 +10575,7 @@ errors++;
 if(data2.max_chunk_count !== undefined){
 let data5 = data2.max_chunk_count;
 if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema86.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema86.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema86.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema97.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema97.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema97.properties.experimental_chunking.properties.max_chunk_count,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -9967,9 +10584,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data5, schema86.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+const reason1 = checkScalar.call(this, "count", data5, schema97.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
 if(reason1 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema86.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema97.properties.experimental_chunking.properties.max_chunk_count,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -9980,7 +10597,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema86.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema97.properties.experimental_chunking.properties.max_chunk_count,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -9993,7 +10610,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.properties.experimental_chunking.type,parentSchema:schema86.properties.experimental_chunking,data:data2};
+const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.experimental_chunking.type,parentSchema:schema97.properties.experimental_chunking,data:data2};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10005,7 +10622,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10014,18 +10631,18 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate195.errors = vErrors;
+validate217.errors = vErrors;
 return errors === 0;
 }
-validate195.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate217.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema87 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"Where its results are; not the store that holds its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse UpdateActionResult from clients. Results of executions are stored all the same.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
+const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"Where its results are; not the store that holds its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse UpdateActionResult from clients. Results of executions are stored all the same.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
 
-function validate198(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate198.evaluated;
+const evaluated0 = validate220.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10034,7 +10651,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema87.required,parentSchema:schema87,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema98.required,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10045,7 +10662,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema87,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10058,7 +10675,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.instance_name.type,parentSchema:schema87.properties.instance_name,data:data0};
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.instance_name.type,parentSchema:schema98.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10071,7 +10688,7 @@ errors++;
 if(data.ac_store !== undefined){
 let data1 = data.ac_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.ac_store.type,parentSchema:schema87.properties.ac_store,data:data1};
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.ac_store.type,parentSchema:schema98.properties.ac_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10084,7 +10701,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema87.properties.read_only.type},message:"must be boolean,string",schema:schema87.properties.read_only.type,parentSchema:schema87.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema98.properties.read_only.type},message:"must be boolean,string",schema:schema98.properties.read_only.type,parentSchema:schema98.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10093,9 +10710,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema87.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema98.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema87.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema98.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10107,7 +10724,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10116,18 +10733,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate198.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
-validate198.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate220.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema88 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
+const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate201(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate201.evaluated;
+const evaluated0 = validate223.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10137,7 +10754,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "remote_execution")) || (key0 === "remote_cache_compression"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema88,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10150,7 +10767,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.instance_name.type,parentSchema:schema88.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.instance_name.type,parentSchema:schema99.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10164,7 +10781,7 @@ if(data.remote_execution !== undefined){
 let data1 = data.remote_execution;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.scheduler === undefined){
-const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema88.properties.remote_execution.required,parentSchema:schema88.properties.remote_execution,data:data1};
+const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema99.properties.remote_execution.required,parentSchema:schema99.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10175,7 +10792,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "scheduler")){
-const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema88.properties.remote_execution,data:data1};
+const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10188,7 +10805,7 @@ errors++;
 if(data1.scheduler !== undefined){
 let data2 = data1.scheduler;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.remote_execution.properties.scheduler.type,parentSchema:schema88.properties.remote_execution.properties.scheduler,data:data2};
+const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.remote_execution.properties.scheduler.type,parentSchema:schema99.properties.remote_execution.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10200,7 +10817,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.properties.remote_execution.type,parentSchema:schema88.properties.remote_execution,data:data1};
+const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.remote_execution.type,parentSchema:schema99.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10213,7 +10830,7 @@ errors++;
 if(data.remote_cache_compression !== undefined){
 let data3 = data.remote_cache_compression;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema88.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema88.properties.remote_cache_compression.type,parentSchema:schema88.properties.remote_cache_compression,data:data3};
+const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema99.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema99.properties.remote_cache_compression.type,parentSchema:schema99.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10222,9 +10839,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema88.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
+const reason0 = checkScalar.call(this, "bool", data3, schema99.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
 if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema88.properties.remote_cache_compression,data:data3};
+const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema99.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10236,7 +10853,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10245,18 +10862,18 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate201.errors = vErrors;
+validate223.errors = vErrors;
 return errors === 0;
 }
-validate201.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema89 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its actions and inputs are.","type":"string","x-names":"stores"},"scheduler":{"description":"Who runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
+const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its actions and inputs are.","type":"string","x-names":"stores"},"scheduler":{"description":"Who runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
 
-function validate204(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate204.evaluated;
+const evaluated0 = validate226.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10265,7 +10882,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema89.required,parentSchema:schema89,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema100.required,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10275,7 +10892,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema89.required,parentSchema:schema89,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema100.required,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10286,7 +10903,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema89,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10299,7 +10916,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.instance_name.type,parentSchema:schema89.properties.instance_name,data:data0};
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.instance_name.type,parentSchema:schema100.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10312,7 +10929,7 @@ errors++;
 if(data.cas_store !== undefined){
 let data1 = data.cas_store;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.cas_store.type,parentSchema:schema89.properties.cas_store,data:data1};
+const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cas_store.type,parentSchema:schema100.properties.cas_store,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10325,7 +10942,7 @@ errors++;
 if(data.scheduler !== undefined){
 let data2 = data.scheduler;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.scheduler.type,parentSchema:schema89.properties.scheduler,data:data2};
+const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.scheduler.type,parentSchema:schema100.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10333,841 +10950,6 @@ else {
 vErrors.push(err5);
 }
 errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate204.errors = vErrors;
-return errors === 0;
-}
-validate204.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema90 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
-const schema91 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
-
-function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate208.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be integer,string",schema:schema91.type,parentSchema:schema91,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema91, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema91,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate208.errors = vErrors;
-return errors === 0;
-}
-validate208.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate207(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate207.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema90.required,parentSchema:schema90,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema90,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.properties.instance_name.type,parentSchema:schema90.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.properties.cas_store.type,parentSchema:schema90.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.max_bytes_per_stream !== undefined){
-let data2 = data.max_bytes_per_stream;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema90.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema90.properties.max_bytes_per_stream.type,parentSchema:schema90.properties.max_bytes_per_stream,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data2, schema90.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema90.properties.max_bytes_per_stream,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 4000000 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema90.properties.max_bytes_per_stream,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-if(data.persist_stream_on_disconnect_timeout_s !== undefined){
-let data3 = data.persist_stream_on_disconnect_timeout_s;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema90.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema90.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema90.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data3, schema90.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
-if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema90.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate208.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate208.errors : vErrors.concat(validate208.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema90.type,parentSchema:schema90,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-validate207.errors = vErrors;
-return errors === 0;
-}
-validate207.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema92 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
-
-function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate212.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema92.type},message:"must be integer,string",schema:schema92.type,parentSchema:schema92,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data, schema92, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema92,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if((typeof data == "number") && (isFinite(data))){
-if(data > 4000000 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema92,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-validate212.errors = vErrors;
-return errors === 0;
-}
-validate212.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate214.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be integer,string",schema:schema91.type,parentSchema:schema91,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema91, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema91,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate214.errors = vErrors;
-return errors === 0;
-}
-validate214.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate216.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be integer,string",schema:schema91.type,parentSchema:schema91,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema91, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema91,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate216.errors = vErrors;
-return errors === 0;
-}
-validate216.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const schema95 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
-
-function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate218.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.fetch_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema95.required,parentSchema:schema95,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((key0 === "instance_name") || (key0 === "fetch_store"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema95,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.instance_name.type,parentSchema:schema95.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.fetch_store !== undefined){
-let data1 = data.fetch_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema95.properties.fetch_store.type,parentSchema:schema95.properties.fetch_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema95.type,parentSchema:schema95,data};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-validate218.errors = vErrors;
-return errors === 0;
-}
-validate218.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema96 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
-
-function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate221.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.push_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema96.required,parentSchema:schema96,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema96,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.instance_name.type,parentSchema:schema96.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.push_store !== undefined){
-let data1 = data.push_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.push_store.type,parentSchema:schema96.properties.push_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.read_only !== undefined){
-let data2 = data.read_only;
-if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema96.properties.read_only.type},message:"must be boolean,string",schema:schema96.properties.read_only.type,parentSchema:schema96.properties.read_only,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "bool", data2, schema96.properties.read_only, instancePath+"/read_only");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema96.properties.read_only,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate221.errors = vErrors;
-return errors === 0;
-}
-validate221.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was taken away from the worker.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between looks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
-
-function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate224.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.scheduler === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema97.required,parentSchema:schema97,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.scheduler !== undefined){
-let data0 = data.scheduler;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.scheduler.type,parentSchema:schema97.properties.scheduler,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.disable_kill_revoked_operations !== undefined){
-let data1 = data.disable_kill_revoked_operations;
-if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema97.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema97.properties.disable_kill_revoked_operations.type,parentSchema:schema97.properties.disable_kill_revoked_operations,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "bool", data1, schema97.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema97.properties.disable_kill_revoked_operations,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.kill_revoked_operations_interval_s !== undefined){
-let data2 = data.kill_revoked_operations_interval_s;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema97.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema97.properties.kill_revoked_operations_interval_s.type,parentSchema:schema97.properties.kill_revoked_operations_interval_s,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data2, schema97.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
-if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema97.properties.kill_revoked_operations_interval_s,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-validate224.errors = vErrors;
-return errors === 0;
-}
-validate224.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
-
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate226.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema98.required,parentSchema:schema98,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(key0 === "store")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.store !== undefined){
-let data0 = data.store;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.store.type,parentSchema:schema98.properties.store,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate226.errors = vErrors;
-return errors === 0;
-}
-validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP: `GET path` shows them, `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker, `DELETE path/operation?name=NAME` cancels an operation. Whoever reaches it may, unless `security` says who has `administer`: give it a server of its own, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/.*)?$","x-expected":"a path that starts with a slash","x-empty-is-default":true}},"additionalProperties":false};
-const pattern3 = new RegExp("^(/.*)?$", "u");
-
-function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate228.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(key0 === "path")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(typeof data0 === "string"){
-if(!pattern3.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/.*)?$"},message:"must match pattern \""+"^(/.*)?$"+"\"",schema:"^(/.*)?$",parentSchema:schema99.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.path.type,parentSchema:schema99.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate228.errors = vErrors;
-return errors === 0;
-}
-validate228.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/.*)?$","x-expected":"a path that starts with a slash","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
-
-function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate230.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!((key0 === "path") || (key0 === "timeout_seconds"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(typeof data0 === "string"){
-if(!pattern3.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/.*)?$"},message:"must match pattern \""+"^(/.*)?$"+"\"",schema:"^(/.*)?$",parentSchema:schema100.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.path.type,parentSchema:schema100.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.timeout_seconds !== undefined){
-let data1 = data.timeout_seconds;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema100.properties.timeout_seconds.type},message:"must be integer,string",schema:schema100.properties.timeout_seconds.type,parentSchema:schema100.properties.timeout_seconds,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "count", data1, schema100.properties.timeout_seconds, instancePath+"/timeout_seconds");
-if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema100.properties.timeout_seconds,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.timeout_seconds,data:data1};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
 }
 }
 }
@@ -11181,17 +10963,683 @@ vErrors.push(err6);
 }
 errors++;
 }
+validate226.errors = vErrors;
+return errors === 0;
+}
+validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema102 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
+
+function validate230(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate230.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema102.type},message:"must be integer,string",schema:schema102.type,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema102, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
 validate230.errors = vErrors;
 return errors === 0;
 }
-validate230.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate230.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate194(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/services.json" */;
+function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate194.evaluated;
+const evaluated0 = validate229.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema101.required,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.instance_name.type,parentSchema:schema101.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cas_store.type,parentSchema:schema101.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.max_bytes_per_stream !== undefined){
+let data2 = data.max_bytes_per_stream;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema101.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema101.properties.max_bytes_per_stream.type,parentSchema:schema101.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema101.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema101.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 4000000 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema101.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.persist_stream_on_disconnect_timeout_s !== undefined){
+let data3 = data.persist_stream_on_disconnect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema101.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema101.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema101.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema101.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema101.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate230.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate229.errors = vErrors;
+return errors === 0;
+}
+validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema103 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
+
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate234.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema103.type},message:"must be integer,string",schema:schema103.type,parentSchema:schema103,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data, schema103, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema103,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 4000000 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema103,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+validate234.errors = vErrors;
+return errors === 0;
+}
+validate234.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate236.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema102.type},message:"must be integer,string",schema:schema102.type,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema102, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate236.errors = vErrors;
+return errors === 0;
+}
+validate236.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate238.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema102.type},message:"must be integer,string",schema:schema102.type,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema102, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate238.errors = vErrors;
+return errors === 0;
+}
+validate238.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
+
+function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate240.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.fetch_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema106.required,parentSchema:schema106,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "instance_name") || (key0 === "fetch_store"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.instance_name.type,parentSchema:schema106.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.fetch_store !== undefined){
+let data1 = data.fetch_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.fetch_store.type,parentSchema:schema106.properties.fetch_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate240.errors = vErrors;
+return errors === 0;
+}
+validate240.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
+
+function validate243(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate243.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.push_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema107.required,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.instance_name.type,parentSchema:schema107.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.push_store !== undefined){
+let data1 = data.push_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.push_store.type,parentSchema:schema107.properties.push_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.read_only !== undefined){
+let data2 = data.read_only;
+if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema107.properties.read_only.type},message:"must be boolean,string",schema:schema107.properties.read_only.type,parentSchema:schema107.properties.read_only,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data2, schema107.properties.read_only, instancePath+"/read_only");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema107.properties.read_only,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate243.errors = vErrors;
+return errors === 0;
+}
+validate243.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema108 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was taken away from the worker.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between looks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+
+function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate246.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.scheduler === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema108.required,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.scheduler !== undefined){
+let data0 = data.scheduler;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.scheduler.type,parentSchema:schema108.properties.scheduler,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.disable_kill_revoked_operations !== undefined){
+let data1 = data.disable_kill_revoked_operations;
+if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema108.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema108.properties.disable_kill_revoked_operations.type,parentSchema:schema108.properties.disable_kill_revoked_operations,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data1, schema108.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema108.properties.disable_kill_revoked_operations,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.kill_revoked_operations_interval_s !== undefined){
+let data2 = data.kill_revoked_operations_interval_s;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema108.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema108.properties.kill_revoked_operations_interval_s.type,parentSchema:schema108.properties.kill_revoked_operations_interval_s,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data2, schema108.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+if(reason1 !== undefined){
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema108.properties.kill_revoked_operations_interval_s,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.type,parentSchema:schema108,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate246.errors = vErrors;
+return errors === 0;
+}
+validate246.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema109 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
+
+function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate248.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema109.required,parentSchema:schema109,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "store")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema109,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.store !== undefined){
+let data0 = data.store;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.store.type,parentSchema:schema109.properties.store,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.type,parentSchema:schema109,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate248.errors = vErrors;
+return errors === 0;
+}
+validate248.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema110 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP: `GET path` shows them, `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker, `DELETE path/operation?name=NAME` cancels an operation. Whoever reaches it may, unless `security` says who has `administer`: give it a server of its own, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/.*)?$","x-expected":"a path that starts with a slash","x-empty-is-default":true}},"additionalProperties":false};
+const pattern3 = new RegExp("^(/.*)?$", "u");
+
+function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate250.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11200,8 +11648,177 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema85.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data};
+if(!(key0 === "path")){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema110,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern3.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/.*)?$"},message:"must match pattern \""+"^(/.*)?$"+"\"",schema:"^(/.*)?$",parentSchema:schema110.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.path.type,parentSchema:schema110.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+validate250.errors = vErrors;
+return errors === 0;
+}
+validate250.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/.*)?$","x-expected":"a path that starts with a slash","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+
+function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate252.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern3.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/.*)?$"},message:"must match pattern \""+"^(/.*)?$"+"\"",schema:"^(/.*)?$",parentSchema:schema111.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.path.type,parentSchema:schema111.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema111.properties.timeout_seconds.type},message:"must be integer,string",schema:schema111.properties.timeout_seconds.type,parentSchema:schema111.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema111.properties.timeout_seconds, instancePath+"/timeout_seconds");
+if(reason0 !== undefined){
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema111.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema111.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate252.errors = vErrors;
+return errors === 0;
+}
+validate252.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/services.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate216.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema96.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema96,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11214,7 +11831,7 @@ errors++;
 if(data.cas !== undefined){
 let data0 = data.cas;
 if(!data0 || typeof data0 != "object"){
-const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema85.properties.cas.type},message:"must be array,object",schema:schema85.properties.cas.type,parentSchema:schema85.properties.cas,data:data0};
+const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema96.properties.cas.type},message:"must be array,object",schema:schema96.properties.cas.type,parentSchema:schema96.properties.cas,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11226,16 +11843,16 @@ errors++;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate195.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
+if(!(validate217.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(validate195.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate195.errors : vErrors.concat(validate195.errors);
+if(!(validate217.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
 errors = vErrors.length;
 }
 }
@@ -11244,7 +11861,7 @@ errors = vErrors.length;
 if(data.ac !== undefined){
 let data3 = data.ac;
 if(!data3 || typeof data3 != "object"){
-const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema85.properties.ac.type},message:"must be array,object",schema:schema85.properties.ac.type,parentSchema:schema85.properties.ac,data:data3};
+const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema96.properties.ac.type},message:"must be array,object",schema:schema96.properties.ac.type,parentSchema:schema96.properties.ac,data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11256,16 +11873,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate198.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+if(!(validate220.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate198.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate198.errors : vErrors.concat(validate198.errors);
+if(!(validate220.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
 }
@@ -11274,7 +11891,7 @@ errors = vErrors.length;
 if(data.capabilities !== undefined){
 let data6 = data.capabilities;
 if(!data6 || typeof data6 != "object"){
-const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema85.properties.capabilities.type},message:"must be array,object",schema:schema85.properties.capabilities.type,parentSchema:schema85.properties.capabilities,data:data6};
+const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema96.properties.capabilities.type},message:"must be array,object",schema:schema96.properties.capabilities.type,parentSchema:schema96.properties.capabilities,data:data6};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11286,16 +11903,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate201.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate223.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate201.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate201.errors : vErrors.concat(validate201.errors);
+if(!(validate223.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
 errors = vErrors.length;
 }
 }
@@ -11304,7 +11921,7 @@ errors = vErrors.length;
 if(data.execution !== undefined){
 let data9 = data.execution;
 if(!data9 || typeof data9 != "object"){
-const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema85.properties.execution.type},message:"must be array,object",schema:schema85.properties.execution.type,parentSchema:schema85.properties.execution,data:data9};
+const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema96.properties.execution.type},message:"must be array,object",schema:schema96.properties.execution.type,parentSchema:schema96.properties.execution,data:data9};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11316,16 +11933,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate204.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+if(!(validate226.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate204.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate204.errors : vErrors.concat(validate204.errors);
+if(!(validate226.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
 errors = vErrors.length;
 }
 }
@@ -11334,7 +11951,7 @@ errors = vErrors.length;
 if(data.bytestream !== undefined){
 let data12 = data.bytestream;
 if(!data12 || typeof data12 != "object"){
-const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema85.properties.bytestream.type},message:"must be array,object",schema:schema85.properties.bytestream.type,parentSchema:schema85.properties.bytestream,data:data12};
+const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema96.properties.bytestream.type},message:"must be array,object",schema:schema96.properties.bytestream.type,parentSchema:schema96.properties.bytestream,data:data12};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11346,8 +11963,8 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate207.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate229.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 }
@@ -11355,8 +11972,8 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
-if(!(validate207.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate207.errors : vErrors.concat(validate207.errors);
+if(!(validate229.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
 errors = vErrors.length;
 }
 }
@@ -11367,7 +11984,7 @@ if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key6 in data15){
 let data16 = data15[key6];
 if(typeof data16 !== "string"){
-const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema85.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
+const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema96.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11379,7 +11996,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.properties.bytestream.properties.cas_stores.type,parentSchema:schema85.properties.bytestream.properties.cas_stores,data:data15};
+const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.properties.bytestream.properties.cas_stores.type,parentSchema:schema96.properties.bytestream.properties.cas_stores,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11390,20 +12007,20 @@ errors++;
 }
 }
 if(data12.max_bytes_per_stream !== undefined){
-if(!(validate212.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+if(!(validate234.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
 errors = vErrors.length;
 }
 }
 if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
-if(!(validate214.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
+if(!(validate236.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
 errors = vErrors.length;
 }
 }
 if(data12.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate216.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
+if(!(validate238.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
 errors = vErrors.length;
 }
 }
@@ -11412,7 +12029,7 @@ errors = vErrors.length;
 if(data.fetch !== undefined){
 let data20 = data.fetch;
 if(!data20 || typeof data20 != "object"){
-const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema85.properties.fetch.type},message:"must be array,object",schema:schema85.properties.fetch.type,parentSchema:schema85.properties.fetch,data:data20};
+const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema96.properties.fetch.type},message:"must be array,object",schema:schema96.properties.fetch.type,parentSchema:schema96.properties.fetch,data:data20};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11424,16 +12041,16 @@ errors++;
 if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate218.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
+if(!(validate240.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
-if(!(validate218.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
+if(!(validate240.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
 errors = vErrors.length;
 }
 }
@@ -11442,7 +12059,7 @@ errors = vErrors.length;
 if(data.push !== undefined){
 let data23 = data.push;
 if(!data23 || typeof data23 != "object"){
-const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema85.properties.push.type},message:"must be array,object",schema:schema85.properties.push.type,parentSchema:schema85.properties.push,data:data23};
+const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema96.properties.push.type},message:"must be array,object",schema:schema96.properties.push.type,parentSchema:schema96.properties.push,data:data23};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11454,54 +12071,54 @@ errors++;
 if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate221.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate243.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate243.errors : vErrors.concat(validate243.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
-if(!(validate221.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+if(!(validate243.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate243.errors : vErrors.concat(validate243.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.worker_api !== undefined){
-if(!(validate224.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
+if(!(validate246.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
 errors = vErrors.length;
 }
 }
 if(data.experimental_bep !== undefined){
-if(!(validate226.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate248.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
 errors = vErrors.length;
 }
 }
 if(data.admin !== undefined){
-if(!(validate228.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+if(!(validate250.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
 errors = vErrors.length;
 }
 }
 if(data.health !== undefined){
-if(!(validate230.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
+if(!(validate252.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
 errors = vErrors.length;
 }
 }
 if(data.health_status !== undefined){
-if(!(validate230.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate230.errors : vErrors.concat(validate230.errors);
+if(!(validate252.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data};
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11510,17 +12127,17 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate194.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
-validate194.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate216.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate189(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate211(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/server.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate189.evaluated;
+const evaluated0 = validate211.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11529,7 +12146,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.listener === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema82.required,parentSchema:schema82,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema93.required,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11539,7 +12156,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.services === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema82.required,parentSchema:schema82,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema93.required,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11550,7 +12167,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "listener")) || (key0 === "services")) || (key0 === "experimental_identity_header"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema82,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11563,7 +12180,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema82.properties.name.type,parentSchema:schema82.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema93.properties.name.type,parentSchema:schema93.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11577,7 +12194,7 @@ if(data.listener !== undefined){
 let data1 = data.listener;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.http === undefined){
-const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema82.properties.listener.required,parentSchema:schema82.properties.listener,data:data1};
+const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema93.properties.listener.required,parentSchema:schema93.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11588,7 +12205,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "http")){
-const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.listener,data:data1};
+const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema93.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11599,14 +12216,14 @@ errors++;
 }
 }
 if(data1.http !== undefined){
-if(!(validate190.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate190.errors : vErrors.concat(validate190.errors);
+if(!(validate212.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.listener.type,parentSchema:schema82.properties.listener,data:data1};
+const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.properties.listener.type,parentSchema:schema93.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11617,8 +12234,8 @@ errors++;
 }
 }
 if(data.services !== undefined){
-if(!(validate194.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate194.errors : vErrors.concat(validate194.errors);
+if(!(validate216.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
 errors = vErrors.length;
 }
 }
@@ -11627,7 +12244,7 @@ let data4 = data.experimental_identity_header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((key2 === "header_name") || (key2 === "required"))){
-const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema82.properties.experimental_identity_header,data:data4};
+const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema93.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11640,7 +12257,7 @@ errors++;
 if(data4.required !== undefined){
 let data5 = data4.required;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema82.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema82.properties.experimental_identity_header.properties.required.type,parentSchema:schema82.properties.experimental_identity_header.properties.required,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema93.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema93.properties.experimental_identity_header.properties.required.type,parentSchema:schema93.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11649,9 +12266,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data5, schema82.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
+const reason0 = checkScalar.call(this, "bool", data5, schema93.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema82.properties.experimental_identity_header.properties.required,data:data5};
+const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema93.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11663,7 +12280,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.properties.experimental_identity_header.type,parentSchema:schema82.properties.experimental_identity_header,data:data4};
+const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.properties.experimental_identity_header.type,parentSchema:schema93.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11675,7 +12292,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.type,parentSchema:schema82,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.type,parentSchema:schema93,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -11684,18 +12301,18 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate189.errors = vErrors;
+validate211.errors = vErrors;
 return errors === 0;
 }
-validate189.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate211.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"What one instance has to itself, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"What this instance may keep in each of the stores it shares, in bytes. Beyond that its own blobs go that were not used the longest; a blob for which there is no room at all is refused with RESOURCE_EXHAUSTED, and so are uploads that are larger together while they are under way. For isolated instances: of a blob that is shared nobody can say whose it is. Counted from the start of the process, what was kept before as soon as it is used.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"What one instance has to itself, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"What this instance may keep in each of the stores it shares, in bytes. Beyond that its own blobs go that were not used the longest; a blob for which there is no room at all is refused with RESOURCE_EXHAUSTED, and so are uploads that are larger together while they are under way. For isolated instances: of a blob that is shared nobody can say whose it is. Counted from the start of the process, what was kept before as soon as it is used.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate236.evaluated;
+const evaluated0 = validate258.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11705,7 +12322,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11718,7 +12335,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.instance_name.type,parentSchema:schema101.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.instance_name.type,parentSchema:schema112.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11731,7 +12348,7 @@ errors++;
 if(data.isolate !== undefined){
 let data1 = data.isolate;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema101.properties.isolate.type},message:"must be boolean,string",schema:schema101.properties.isolate.type,parentSchema:schema101.properties.isolate,data:data1};
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema112.properties.isolate.type},message:"must be boolean,string",schema:schema112.properties.isolate.type,parentSchema:schema112.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11740,9 +12357,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema101.properties.isolate, instancePath+"/isolate");
+const reason0 = checkScalar.call(this, "bool", data1, schema112.properties.isolate, instancePath+"/isolate");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema101.properties.isolate,data:data1};
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema112.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11755,7 +12372,7 @@ errors++;
 if(data.max_stored_bytes !== undefined){
 let data2 = data.max_stored_bytes;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema101.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema101.properties.max_stored_bytes.type,parentSchema:schema101.properties.max_stored_bytes,data:data2};
+const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema112.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema112.properties.max_stored_bytes.type,parentSchema:schema112.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11764,9 +12381,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data2, schema101.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+const reason1 = checkScalar.call(this, "size", data2, schema112.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema101.properties.max_stored_bytes,data:data2};
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema112.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11777,7 +12394,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 1 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101.properties.max_stored_bytes,data:data2};
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema112.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11790,7 +12407,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11799,18 +12416,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate236.errors = vErrors;
+validate258.errors = vErrors;
 return errors === 0;
 }
-validate236.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Counts neither calls nor what stores and schedulers do, exports no metrics, and leaves their numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Counts neither calls nor what stores and schedulers do, exports no metrics, and leaves their numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate239(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate239.evaluated;
+const evaluated0 = validate261.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11819,8 +12436,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema102.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+if(!(func1.call(schema113.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11833,7 +12450,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema102.properties.max_open_files.type},message:"must be integer,string",schema:schema102.properties.max_open_files.type,parentSchema:schema102.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema113.properties.max_open_files.type},message:"must be integer,string",schema:schema113.properties.max_open_files.type,parentSchema:schema113.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11842,9 +12459,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema102.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema113.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema102.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema113.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11855,7 +12472,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema102.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema113.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11869,7 +12486,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.default_digest_hash_function.type,parentSchema:schema102.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.default_digest_hash_function.type,parentSchema:schema113.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11878,9 +12495,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema102.properties.default_digest_hash_function["x-words"], data1, schema102.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema113.properties.default_digest_hash_function["x-words"], data1, schema113.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema102.properties.default_digest_hash_function["x-words"],parentSchema:schema102.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema113.properties.default_digest_hash_function["x-words"],parentSchema:schema113.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11894,7 +12511,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema113.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11907,7 +12524,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.digest_functions.items.type,parentSchema:schema102.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.digest_functions.items.type,parentSchema:schema113.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11916,9 +12533,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema102.properties.digest_functions.items["x-words"], data3, schema102.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema113.properties.digest_functions.items["x-words"], data3, schema113.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema102.properties.digest_functions.items["x-words"],parentSchema:schema102.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema113.properties.digest_functions.items["x-words"],parentSchema:schema113.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11930,7 +12547,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.digest_functions.type,parentSchema:schema102.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.digest_functions.type,parentSchema:schema113.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -11943,7 +12560,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema102.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema102.properties.default_digest_size_health_check.type,parentSchema:schema102.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema113.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema113.properties.default_digest_size_health_check.type,parentSchema:schema113.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -11952,9 +12569,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema102.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema113.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema102.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema113.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -11967,7 +12584,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.log_level.type,parentSchema:schema102.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.log_level.type,parentSchema:schema113.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -11977,7 +12594,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema102.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.log_level.enum,parentSchema:schema102.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema113.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema113.properties.log_level.enum,parentSchema:schema113.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -11990,7 +12607,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema102.properties.log_call_share.type},message:"must be number,string",schema:schema102.properties.log_call_share.type,parentSchema:schema102.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema113.properties.log_call_share.type},message:"must be number,string",schema:schema113.properties.log_call_share.type,parentSchema:schema113.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -11999,9 +12616,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema102.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema113.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema102.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema113.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12012,7 +12629,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema102.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema113.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12022,7 +12639,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema102.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema113.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -12036,7 +12653,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data7 = data.metrics_action_digests;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema102.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema102.properties.metrics_action_digests.type,parentSchema:schema102.properties.metrics_action_digests,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema113.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema113.properties.metrics_action_digests.type,parentSchema:schema113.properties.metrics_action_digests,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12045,9 +12662,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema102.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason5 = checkScalar.call(this, "bool", data7, schema113.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema102.properties.metrics_action_digests,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema113.properties.metrics_action_digests,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12060,7 +12677,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data8 = data.drain_s;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema102.properties.drain_s.type},message:"must be integer,string",schema:schema102.properties.drain_s.type,parentSchema:schema102.properties.drain_s,data:data8};
+const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema113.properties.drain_s.type},message:"must be integer,string",schema:schema113.properties.drain_s.type,parentSchema:schema113.properties.drain_s,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12069,9 +12686,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "duration", data8, schema102.properties.drain_s, instancePath+"/drain_s");
+const reason6 = checkScalar.call(this, "duration", data8, schema113.properties.drain_s, instancePath+"/drain_s");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema102.properties.drain_s,data:data8};
+const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema113.properties.drain_s,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -12084,7 +12701,7 @@ errors++;
 if(data.disable_metrics !== undefined){
 let data9 = data.disable_metrics;
 if((typeof data9 !== "boolean") && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema102.properties.disable_metrics.type},message:"must be boolean,string",schema:schema102.properties.disable_metrics.type,parentSchema:schema102.properties.disable_metrics,data:data9};
+const err22 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema113.properties.disable_metrics.type},message:"must be boolean,string",schema:schema113.properties.disable_metrics.type,parentSchema:schema113.properties.disable_metrics,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -12093,9 +12710,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data9, schema102.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason7 = checkScalar.call(this, "bool", data9, schema113.properties.disable_metrics, instancePath+"/disable_metrics");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema102.properties.disable_metrics,data:data9};
+const err23 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema113.properties.disable_metrics,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -12107,7 +12724,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -12116,18 +12733,18 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate239.errors = vErrors;
+validate261.errors = vErrors;
 return errors === 0;
 }
-validate239.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests in a second, over time. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a while without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"audit_log":{"title":"AuditLog","description":"Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.","type":"object","properties":{"path":{"description":"The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All of them, or those only that were refused.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, that one `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files that are kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
-const schema104 = {"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests in a second, over time. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a while without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"audit_log":{"title":"AuditLog","description":"Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.","type":"object","properties":{"path":{"description":"The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All of them, or those only that were refused.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, that one `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files that are kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema115 = {"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
-function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate242.evaluated;
+const evaluated0 = validate264.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12136,7 +12753,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema104,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12149,7 +12766,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.items.type,parentSchema:schema104.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.items.type,parentSchema:schema115.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12161,7 +12778,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema104.type,parentSchema:schema104,data};
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.type,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12170,17 +12787,17 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate242.errors = vErrors;
+validate264.errors = vErrors;
 return errors === 0;
 }
-validate242.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate264.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema105 = {"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema116 = {"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
-function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate244.evaluated;
+const evaluated0 = validate266.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12189,7 +12806,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema105,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12202,7 +12819,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.items.type,parentSchema:schema105.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.items.type,parentSchema:schema116.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12214,7 +12831,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.type,parentSchema:schema105,data};
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.type,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12223,17 +12840,17 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate244.errors = vErrors;
+validate266.errors = vErrors;
 return errors === 0;
 }
-validate244.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate266.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema106 = {"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}};
+const schema117 = {"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}};
 
-function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate268(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate246.evaluated;
+const evaluated0 = validate268.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12244,7 +12861,7 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 let data0 = data[key0];
 if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.additionalProperties.type,parentSchema:schema106.additionalProperties,data:data0};
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.additionalProperties.type,parentSchema:schema117.additionalProperties,data:data0};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12256,7 +12873,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12265,17 +12882,17 @@ vErrors.push(err1);
 }
 errors++;
 }
-validate246.errors = vErrors;
+validate268.errors = vErrors;
 return errors === 0;
 }
-validate246.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate268.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema107 = {"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+const schema118 = {"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
 
-function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate248.evaluated;
+const evaluated0 = validate270.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12284,7 +12901,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema107,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12297,7 +12914,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.items.type,parentSchema:schema107.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.items.type,parentSchema:schema118.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12307,7 +12924,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema107.items.enum},message:"must be equal to one of the allowed values",schema:schema107.items.enum,parentSchema:schema107.items,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema118.items.enum},message:"must be equal to one of the allowed values",schema:schema118.items.enum,parentSchema:schema118.items,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12319,7 +12936,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema107.type,parentSchema:schema107,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12328,17 +12945,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate248.errors = vErrors;
+validate270.errors = vErrors;
 return errors === 0;
 }
-validate248.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate270.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate241.evaluated;
+const evaluated0 = validate263.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12348,7 +12965,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "audit_log"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12363,7 +12980,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12377,7 +12994,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema103.properties.identity.properties.identity_header.required,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema114.properties.identity.properties.identity_header.required,parentSchema:schema114.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12387,7 +13004,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema103.properties.identity.properties.identity_header.required,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema114.properties.identity.properties.identity_header.required,parentSchema:schema114.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12398,7 +13015,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12411,7 +13028,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema114.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12424,7 +13041,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema114.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12438,7 +13055,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12451,7 +13068,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema114.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12463,7 +13080,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema103.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema114.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12475,7 +13092,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.identity_header.type,parentSchema:schema103.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.identity.properties.identity_header.type,parentSchema:schema114.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12493,7 +13110,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema103.properties.identity.properties.tokens.items.required,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema114.properties.identity.properties.tokens.items.required,parentSchema:schema114.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12503,7 +13120,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema103.properties.identity.properties.tokens.items.required,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema114.properties.identity.properties.tokens.items.required,parentSchema:schema114.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -12514,7 +13131,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -12527,7 +13144,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema114.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -12540,7 +13157,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema114.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -12557,7 +13174,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema114.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -12569,7 +13186,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema103.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema114.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -12581,7 +13198,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.tokens.items.type,parentSchema:schema103.properties.identity.properties.tokens.items,data:data7};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.identity.properties.tokens.items.type,parentSchema:schema114.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -12593,7 +13210,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.tokens.type,parentSchema:schema103.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.identity.properties.tokens.type,parentSchema:schema114.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -12606,7 +13223,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data12 = data0.tokens_file;
 if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.tokens_file.type,parentSchema:schema103.properties.identity.properties.tokens_file,data:data12};
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.tokens_file.type,parentSchema:schema114.properties.identity.properties.tokens_file,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -12624,7 +13241,7 @@ for(let i3=0; i3<len3; i3++){
 let data14 = data13[i3];
 if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
 if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema103.properties.identity.properties.jwt.items.required,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema114.properties.identity.properties.jwt.items.required,parentSchema:schema114.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -12634,7 +13251,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema103.properties.identity.properties.jwt.items.required,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema114.properties.identity.properties.jwt.items.required,parentSchema:schema114.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -12645,7 +13262,7 @@ errors++;
 }
 for(const key4 in data14){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -12658,7 +13275,7 @@ errors++;
 if(data14.issuer !== undefined){
 let data15 = data14.issuer;
 if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.issuer,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -12672,7 +13289,7 @@ if(data14.audiences !== undefined){
 let data16 = data14.audiences;
 if(Array.isArray(data16)){
 if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -12685,7 +13302,7 @@ const len4 = data16.length;
 for(let i4=0; i4<len4; i4++){
 let data17 = data16[i4];
 if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -12697,7 +13314,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -12710,7 +13327,7 @@ errors++;
 if(data14.jwks_uri !== undefined){
 let data18 = data14.jwks_uri;
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -12723,7 +13340,7 @@ errors++;
 if(data14.jwks_file !== undefined){
 let data19 = data14.jwks_file;
 if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -12736,7 +13353,7 @@ errors++;
 if(data14.name_claim !== undefined){
 let data20 = data14.name_claim;
 if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -12749,7 +13366,7 @@ errors++;
 if(data14.groups_claim !== undefined){
 let data21 = data14.groups_claim;
 if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -12762,7 +13379,7 @@ errors++;
 if(data14.clock_skew_s !== undefined){
 let data22 = data14.clock_skew_s;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema103.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema103.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema103.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema114.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema114.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema114.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -12771,9 +13388,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema103.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data22, schema114.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema103.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema114.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -12785,7 +13402,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.jwt.items.type,parentSchema:schema103.properties.identity.properties.jwt.items,data:data14};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.identity.properties.jwt.items.type,parentSchema:schema114.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -12797,7 +13414,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.identity.properties.jwt.type,parentSchema:schema103.properties.identity.properties.jwt,data:data13};
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.identity.properties.jwt.type,parentSchema:schema114.properties.identity.properties.jwt,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -12810,7 +13427,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data23 = data0.htpasswd_file;
 if(typeof data23 !== "string"){
-const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.htpasswd_file.type,parentSchema:schema103.properties.identity.properties.htpasswd_file,data:data23};
+const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.htpasswd_file.type,parentSchema:schema114.properties.identity.properties.htpasswd_file,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -12825,7 +13442,7 @@ let data24 = data0.client_certificates;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key5 in data24){
 if(!((key5 === "name") || (key5 === "groups"))){
-const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identity.properties.client_certificates,data:data24};
+const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -12838,7 +13455,7 @@ errors++;
 if(data24.name !== undefined){
 let data25 = data24.name;
 if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema103.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema114.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -12848,7 +13465,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
-const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema103.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema103.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema114.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema114.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -12861,7 +13478,7 @@ errors++;
 if(data24.groups !== undefined){
 let data26 = data24.groups;
 if(typeof data26 !== "string"){
-const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema103.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema114.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -12871,7 +13488,7 @@ vErrors.push(err40);
 errors++;
 }
 if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
-const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema103.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema103.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema114.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema114.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -12883,7 +13500,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.properties.client_certificates.type,parentSchema:schema103.properties.identity.properties.client_certificates,data:data24};
+const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.identity.properties.client_certificates.type,parentSchema:schema114.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -12895,7 +13512,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identity.type,parentSchema:schema103.properties.identity,data:data0};
+const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.identity.type,parentSchema:schema114.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -12913,7 +13530,7 @@ for(let i5=0; i5<len5; i5++){
 let data28 = data27[i5];
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.may === undefined){
-const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema103.properties.access.items.required,parentSchema:schema103.properties.access.items,data:data28};
+const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema114.properties.access.items.required,parentSchema:schema114.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -12924,7 +13541,7 @@ errors++;
 }
 for(const key6 in data28){
 if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
-const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.access.items,data:data28};
+const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -12938,7 +13555,7 @@ if(data28.may !== undefined){
 let data29 = data28.may;
 if(Array.isArray(data29)){
 if(data29.length < 1){
-const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.may,data:data29};
+const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -12951,7 +13568,7 @@ const len6 = data29.length;
 for(let i6=0; i6<len6; i6++){
 let data30 = data29[i6];
 if(typeof data30 !== "string"){
-const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.may.items.type,parentSchema:schema103.properties.access.items.properties.may.items,data:data30};
+const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.access.items.properties.may.items.type,parentSchema:schema114.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -12960,9 +13577,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema103.properties.access.items.properties.may.items["x-words"], data30, schema103.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
+const reason1 = checkWord.call(this, schema114.properties.access.items.properties.may.items["x-words"], data30, schema114.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
 if(reason1 !== undefined){
-const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema103.properties.access.items.properties.may.items["x-words"],parentSchema:schema103.properties.access.items.properties.may.items,data:data30};
+const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema114.properties.access.items.properties.may.items["x-words"],parentSchema:schema114.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -12974,7 +13591,7 @@ errors++;
 }
 }
 else {
-const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.may.type,parentSchema:schema103.properties.access.items.properties.may,data:data29};
+const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.access.items.properties.may.type,parentSchema:schema114.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -12991,7 +13608,7 @@ const len7 = data31.length;
 for(let i7=0; i7<len7; i7++){
 let data32 = data31[i7];
 if(typeof data32 !== "string"){
-const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.instances.items.type,parentSchema:schema103.properties.access.items.properties.instances.items,data:data32};
+const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.access.items.properties.instances.items.type,parentSchema:schema114.properties.access.items.properties.instances.items,data:data32};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -13003,7 +13620,7 @@ errors++;
 }
 }
 else {
-const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.instances.type,parentSchema:schema103.properties.access.items.properties.instances,data:data31};
+const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.access.items.properties.instances.type,parentSchema:schema114.properties.access.items.properties.instances,data:data31};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -13020,7 +13637,7 @@ const len8 = data33.length;
 for(let i8=0; i8<len8; i8++){
 let data34 = data33[i8];
 if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.schedulers.items.type,parentSchema:schema103.properties.access.items.properties.schedulers.items,data:data34};
+const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.access.items.properties.schedulers.items.type,parentSchema:schema114.properties.access.items.properties.schedulers.items,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -13032,7 +13649,7 @@ errors++;
 }
 }
 else {
-const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.schedulers.type,parentSchema:schema103.properties.access.items.properties.schedulers,data:data33};
+const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.access.items.properties.schedulers.type,parentSchema:schema114.properties.access.items.properties.schedulers,data:data33};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -13045,7 +13662,7 @@ errors++;
 if(data28.anonymous !== undefined){
 let data35 = data28.anonymous;
 if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema103.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema103.properties.access.items.properties.anonymous.type,parentSchema:schema103.properties.access.items.properties.anonymous,data:data35};
+const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema114.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema114.properties.access.items.properties.anonymous.type,parentSchema:schema114.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -13054,9 +13671,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data35, schema103.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
+const reason2 = checkScalar.call(this, "bool", data35, schema114.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
 if(reason2 !== undefined){
-const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema103.properties.access.items.properties.anonymous,data:data35};
+const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema114.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -13070,7 +13687,7 @@ if(data28.names !== undefined){
 let data36 = data28.names;
 if(Array.isArray(data36)){
 if(data36.length < 1){
-const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.names,data:data36};
+const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -13083,7 +13700,7 @@ const len9 = data36.length;
 for(let i9=0; i9<len9; i9++){
 let data37 = data36[i9];
 if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.names.items.type,parentSchema:schema103.properties.access.items.properties.names.items,data:data37};
+const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.access.items.properties.names.items.type,parentSchema:schema114.properties.access.items.properties.names.items,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -13095,7 +13712,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.names.type,parentSchema:schema103.properties.access.items.properties.names,data:data36};
+const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.access.items.properties.names.type,parentSchema:schema114.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -13109,7 +13726,7 @@ if(data28.groups !== undefined){
 let data38 = data28.groups;
 if(Array.isArray(data38)){
 if(data38.length < 1){
-const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.groups,data:data38};
+const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -13122,7 +13739,7 @@ const len10 = data38.length;
 for(let i10=0; i10<len10; i10++){
 let data39 = data38[i10];
 if(typeof data39 !== "string"){
-const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.groups.items.type,parentSchema:schema103.properties.access.items.properties.groups.items,data:data39};
+const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.access.items.properties.groups.items.type,parentSchema:schema114.properties.access.items.properties.groups.items,data:data39};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -13134,7 +13751,7 @@ errors++;
 }
 }
 else {
-const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.groups.type,parentSchema:schema103.properties.access.items.properties.groups,data:data38};
+const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.access.items.properties.groups.type,parentSchema:schema114.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -13150,7 +13767,7 @@ if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 for(const key7 in data40){
 let data41 = data40[key7];
 if(typeof data41 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema103.properties.access.items.properties.claims.additionalProperties,data:data41};
+const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema114.properties.access.items.properties.claims.additionalProperties,data:data41};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -13162,7 +13779,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.access.items.properties.claims.type,parentSchema:schema103.properties.access.items.properties.claims,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.access.items.properties.claims.type,parentSchema:schema114.properties.access.items.properties.claims,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -13176,7 +13793,7 @@ if(data28.by !== undefined){
 let data42 = data28.by;
 if(Array.isArray(data42)){
 if(data42.length < 1){
-const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema103.properties.access.items.properties.by,data:data42};
+const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -13189,7 +13806,7 @@ const len11 = data42.length;
 for(let i11=0; i11<len11; i11++){
 let data43 = data42[i11];
 if(typeof data43 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.access.items.properties.by.items.type,parentSchema:schema103.properties.access.items.properties.by.items,data:data43};
+const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.access.items.properties.by.items.type,parentSchema:schema114.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -13199,7 +13816,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
-const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema103.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.access.items.properties.by.items.enum,parentSchema:schema103.properties.access.items.properties.by.items,data:data43};
+const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema114.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.access.items.properties.by.items.enum,parentSchema:schema114.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -13211,7 +13828,7 @@ errors++;
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.items.properties.by.type,parentSchema:schema103.properties.access.items.properties.by,data:data42};
+const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.access.items.properties.by.type,parentSchema:schema114.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -13223,7 +13840,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.access.items.type,parentSchema:schema103.properties.access.items,data:data28};
+const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.access.items.type,parentSchema:schema114.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -13235,7 +13852,7 @@ errors++;
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.access.type,parentSchema:schema103.properties.access,data:data27};
+const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.access.type,parentSchema:schema114.properties.access,data:data27};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -13253,7 +13870,7 @@ for(let i12=0; i12<len12; i12++){
 let data45 = data44[i12];
 if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
 if(data45.requests_per_s === undefined){
-const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema103.properties.request_limits.items.required,parentSchema:schema103.properties.request_limits.items,data:data45};
+const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema114.properties.request_limits.items.required,parentSchema:schema114.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -13264,7 +13881,7 @@ errors++;
 }
 for(const key8 in data45){
 if(!(((((((key8 === "requests_per_s") || (key8 === "burst")) || (key8 === "anonymous")) || (key8 === "names")) || (key8 === "groups")) || (key8 === "claims")) || (key8 === "by"))){
-const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.request_limits.items,data:data45};
+const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -13277,7 +13894,7 @@ errors++;
 if(data45.requests_per_s !== undefined){
 let data46 = data45.requests_per_s;
 if((!((typeof data46 == "number") && (isFinite(data46)))) && (typeof data46 !== "string")){
-const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema103.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema103.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema103.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema114.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema114.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema114.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -13286,9 +13903,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "number", data46, schema103.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
+const reason3 = checkScalar.call(this, "number", data46, schema114.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
 if(reason3 !== undefined){
-const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema103.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema114.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -13299,7 +13916,7 @@ errors++;
 }
 if((typeof data46 == "number") && (isFinite(data46))){
 if(data46 <= 0 || isNaN(data46)){
-const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema103.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema114.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -13313,7 +13930,7 @@ errors++;
 if(data45.burst !== undefined){
 let data47 = data45.burst;
 if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
-const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema103.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema103.properties.request_limits.items.properties.burst.type,parentSchema:schema103.properties.request_limits.items.properties.burst,data:data47};
+const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema114.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema114.properties.request_limits.items.properties.burst.type,parentSchema:schema114.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -13322,9 +13939,9 @@ vErrors.push(err75);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data47, schema103.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
+const reason4 = checkScalar.call(this, "count", data47, schema114.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
 if(reason4 !== undefined){
-const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema103.properties.request_limits.items.properties.burst,data:data47};
+const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema114.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -13335,7 +13952,7 @@ errors++;
 }
 if((typeof data47 == "number") && (isFinite(data47))){
 if(data47 < 1 || isNaN(data47)){
-const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema103.properties.request_limits.items.properties.burst,data:data47};
+const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema114.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -13349,7 +13966,7 @@ errors++;
 if(data45.anonymous !== undefined){
 let data48 = data45.anonymous;
 if((typeof data48 !== "boolean") && (typeof data48 !== "string")){
-const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema103.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema103.properties.request_limits.items.properties.anonymous.type,parentSchema:schema103.properties.request_limits.items.properties.anonymous,data:data48};
+const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema114.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema114.properties.request_limits.items.properties.anonymous.type,parentSchema:schema114.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -13358,9 +13975,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data48, schema103.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
+const reason5 = checkScalar.call(this, "bool", data48, schema114.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
 if(reason5 !== undefined){
-const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema103.properties.request_limits.items.properties.anonymous,data:data48};
+const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema114.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -13371,32 +13988,32 @@ errors++;
 }
 }
 if(data45.names !== undefined){
-if(!(validate242.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
+if(!(validate264.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
 errors = vErrors.length;
 }
 }
 if(data45.groups !== undefined){
-if(!(validate244.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
+if(!(validate266.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
 errors = vErrors.length;
 }
 }
 if(data45.claims !== undefined){
-if(!(validate246.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+if(!(validate268.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate268.errors : vErrors.concat(validate268.errors);
 errors = vErrors.length;
 }
 }
 if(data45.by !== undefined){
-if(!(validate248.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+if(!(validate270.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.request_limits.items.type,parentSchema:schema103.properties.request_limits.items,data:data45};
+const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.request_limits.items.type,parentSchema:schema114.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -13408,7 +14025,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.properties.request_limits.type,parentSchema:schema103.properties.request_limits,data:data44};
+const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.request_limits.type,parentSchema:schema114.properties.request_limits,data:data44};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -13422,7 +14039,7 @@ if(data.audit_log !== undefined){
 let data53 = data.audit_log;
 if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
 if(data53.path === undefined){
-const err82 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema103.properties.audit_log.required,parentSchema:schema103.properties.audit_log,data:data53};
+const err82 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema114.properties.audit_log.required,parentSchema:schema114.properties.audit_log,data:data53};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -13433,7 +14050,7 @@ errors++;
 }
 for(const key9 in data53){
 if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
-const err83 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.audit_log,data:data53};
+const err83 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.audit_log,data:data53};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -13446,7 +14063,7 @@ errors++;
 if(data53.path !== undefined){
 let data54 = data53.path;
 if(typeof data54 !== "string"){
-const err84 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.audit_log.properties.path.type,parentSchema:schema103.properties.audit_log.properties.path,data:data54};
+const err84 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.audit_log.properties.path.type,parentSchema:schema114.properties.audit_log.properties.path,data:data54};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -13459,7 +14076,7 @@ errors++;
 if(data53.calls !== undefined){
 let data55 = data53.calls;
 if(typeof data55 !== "string"){
-const err85 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.audit_log.properties.calls.type,parentSchema:schema103.properties.audit_log.properties.calls,data:data55};
+const err85 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.audit_log.properties.calls.type,parentSchema:schema114.properties.audit_log.properties.calls,data:data55};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -13469,7 +14086,7 @@ vErrors.push(err85);
 errors++;
 }
 if(!((data55 === "all") || (data55 === "refused"))){
-const err86 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema103.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema103.properties.audit_log.properties.calls.enum,parentSchema:schema103.properties.audit_log.properties.calls,data:data55};
+const err86 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema114.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.audit_log.properties.calls.enum,parentSchema:schema114.properties.audit_log.properties.calls,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -13482,7 +14099,7 @@ errors++;
 if(data53.max_bytes !== undefined){
 let data56 = data53.max_bytes;
 if((!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))) && (typeof data56 !== "string")){
-const err87 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema103.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema103.properties.audit_log.properties.max_bytes.type,parentSchema:schema103.properties.audit_log.properties.max_bytes,data:data56};
+const err87 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema114.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema114.properties.audit_log.properties.max_bytes.type,parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -13491,9 +14108,9 @@ vErrors.push(err87);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data56, schema103.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+const reason6 = checkScalar.call(this, "size", data56, schema114.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
 if(reason6 !== undefined){
-const err88 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema103.properties.audit_log.properties.max_bytes,data:data56};
+const err88 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -13504,7 +14121,7 @@ errors++;
 }
 if((typeof data56 == "number") && (isFinite(data56))){
 if(data56 < 1 || isNaN(data56)){
-const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema103.properties.audit_log.properties.max_bytes,data:data56};
+const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data56};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -13518,7 +14135,7 @@ errors++;
 if(data53.max_files !== undefined){
 let data57 = data53.max_files;
 if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err90 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema103.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema103.properties.audit_log.properties.max_files.type,parentSchema:schema103.properties.audit_log.properties.max_files,data:data57};
+const err90 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema114.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema114.properties.audit_log.properties.max_files.type,parentSchema:schema114.properties.audit_log.properties.max_files,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -13527,9 +14144,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data57, schema103.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+const reason7 = checkScalar.call(this, "count", data57, schema114.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
 if(reason7 !== undefined){
-const err91 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema103.properties.audit_log.properties.max_files,data:data57};
+const err91 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema114.properties.audit_log.properties.max_files,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -13540,7 +14157,7 @@ errors++;
 }
 if((typeof data57 == "number") && (isFinite(data57))){
 if(data57 < 0 || isNaN(data57)){
-const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103.properties.audit_log.properties.max_files,data:data57};
+const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.audit_log.properties.max_files,data:data57};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -13553,7 +14170,7 @@ errors++;
 }
 }
 else {
-const err93 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.audit_log.type,parentSchema:schema103.properties.audit_log,data:data53};
+const err93 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.audit_log.type,parentSchema:schema114.properties.audit_log,data:data53};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -13565,7 +14182,7 @@ errors++;
 }
 }
 else {
-const err94 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
+const err94 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -13574,10 +14191,10 @@ vErrors.push(err94);
 }
 errors++;
 }
-validate241.errors = vErrors;
+validate263.errors = vErrors;
 return errors === 0;
 }
-validate241.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate263.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -13669,16 +14286,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate110.call(this, data3[i1], {instancePath:instancePath+"/schedulers/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate132.call(this, data3[i1], {instancePath:instancePath+"/schedulers/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate110.call(this, data3[key2], {instancePath:instancePath+"/schedulers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate132.call(this, data3[key2], {instancePath:instancePath+"/schedulers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate132.errors : vErrors.concat(validate132.errors);
 errors = vErrors.length;
 }
 }
@@ -13699,16 +14316,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate125.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+if(!(validate147.call(this, data6[i2], {instancePath:instancePath+"/workers/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate125.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate125.errors : vErrors.concat(validate125.errors);
+if(!(validate147.call(this, data6[key3], {instancePath:instancePath+"/workers/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate147.errors : vErrors.concat(validate147.errors);
 errors = vErrors.length;
 }
 }
@@ -13729,16 +14346,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate189.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+if(!(validate211.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate189.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate189.errors : vErrors.concat(validate189.errors);
+if(!(validate211.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate211.errors : vErrors.concat(validate211.errors);
 errors = vErrors.length;
 }
 }
@@ -13759,30 +14376,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate236.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
+if(!(validate258.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate236.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
+if(!(validate258.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate239.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate239.errors : vErrors.concat(validate239.errors);
+if(!(validate261.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate241.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
+if(!(validate263.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate263.errors : vErrors.concat(validate263.errors);
 errors = vErrors.length;
 }
 }
