@@ -102,6 +102,10 @@ t.test('the row under which the server dies is named, its neighbours are judged,
   t.match(results.find(({ id }) => id === 'ACU-11')?.verdict, 'crash')
   t.equal(summary.pass, results.length - 1, `no bystander is blamed: ${JSON.stringify(summary)}`)
   t.match(readFileSync(expectations, 'utf8'), /^\[\n {2}\{id:'ACU-11',reason:'[^\n]+'\},\n\]\n$/)
+  writeFileSync(wish, '')
+  const again = ['--quiet', '--only', 'FMB-01,ACU-11', '--restart-command', command, '--expectations', expectations]
+  const known = await conformance(server.address, ...again)
+  t.equal(known.code, 0, `what is written so is known and does not fail: ${known.stdout}`)
 })
 
 t.test('what a server does not survive can be left out', async (t) => {
