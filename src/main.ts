@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto'
 import type { TlsOptions } from 'node:tls'
 import { Admin } from './admin/admin.js'
 import type { Clock } from './base/clock.js'
-import { startFailure } from './base/errno.js'
 import type { Gate } from './base/gate.js'
 import type { Log } from './base/log.js'
 import type { ReloadedFiles } from './base/reloaded-files.js'
 import { Resources } from './base/resources.js'
 import type { Service } from './base/rpc.js'
-import type { AttachedWorker, Config, ServerConfig } from './config/config.js'
+import type { Config, ServerConfig } from './config/config.js'
 import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
 import { Instances } from './instances.js'
@@ -29,7 +28,7 @@ import { asKeyed } from './store/keyed.js'
 import type { Store } from './store/store.js'
 import { zstdFailure } from './stream/compression/libzstd.js'
 import { openListenerTls } from './tls/listener-tls.js'
-import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
+import { Lending, startWorker, type WorkerSurroundings } from './workers.js'
 
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
@@ -69,6 +68,8 @@ export interface Surroundings {
   readonly log: Log
   /** Where metrics go; nowhere when absent. */
   readonly otlp?: OtlpSettings
+  /** Workers of a server run in this process too: for tests that look into it. */
+  readonly workersAreHere?: boolean
 }
 
 const start = async (
@@ -96,6 +97,7 @@ const start = async (
     watch: (probe) => health.register(probe),
     ...(meters && { meter: (store) => meters.stores.of(store) }),
   })
+  const lending = new Lending()
   const uploads = new Uploads(clock)
   resources.add('uploads', () => uploads.close())
   const instances = new Instances(config.instances, clock)
@@ -106,6 +108,7 @@ const start = async (
     ac: viewsOf(stores, asKeyed),
     cas: viewsOf(stores, asCas),
     workersOf: (scheduler: string) => workerFacts(config, scheduler),
+    lentStores: (key: string) => lending.of(key),
     trees: { ofGetTree: new DirectoryTrees(), ofActions: new DirectoryTrees() },
     ...{ uploads, clock, log },
   }
@@ -127,8 +130,13 @@ const start = async (
   }
   // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
+  const workerSurroundings: WorkerSurroundings = {
+    ...{ listeners, lending, parts, observation },
+    token: security?.ownWorkerToken,
+    workersAreHere: surroundings.workersAreHere ?? false,
+  }
   for (const placed of config.workers) {
-    const worker = await startWorker(placed, { listeners, token: security?.ownWorkerToken }, parts, observation)
+    const worker = await startWorker(placed, workerSurroundings)
     resources.add(`worker ${worker.name}`, () => worker.close(drainTime.leftMs))
   }
   observation.watchHealth((isHealthy) => {
@@ -236,43 +244,6 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
 
 /** Where no worker of this process says more: what a worker allows when its configuration says nothing. */
 const MIN_ACTION_TIMEOUT_MS = defaultNumber('worker/local.json', 'max_action_timeout_s') * 1000
-
-/** What a worker needs to reach a server of this process. */
-interface Here {
-  readonly listeners: ReadonlyMap<string, Listener>
-  readonly token: string | undefined
-}
-
-/** A worker of this process connects to the worker API as any other would, wherever that was bound. */
-const startWorker = async (
-  { options, server }: AttachedWorker,
-  { listeners, token }: Here,
-  parts: Parts,
-  { health, tracer }: Observation,
-): Promise<LocalWorker> => {
-  const { ac_store } = options.upload_action_result
-  const name = options.name
-  const worker = await startLocalWorker({
-    name,
-    options,
-    store: parts.cas(options.cas_fast_slow_store),
-    actionCache: ac_store === undefined ? undefined : parts.ac(ac_store),
-    address: server === undefined ? undefined : existing(listeners, server).address,
-    token: server === undefined ? undefined : token,
-    clock: parts.clock,
-    log: parts.log,
-    tracer,
-  }).catch((error: unknown) => {
-    throw startFailure(`worker ${name}`, error)
-  })
-  health.register({
-    namespace: `/workers/${name}`,
-    component: `workers/${name}`,
-    structName: 'LocalWorker',
-    check: async () => worker.health(),
-  })
-  return worker
-}
 
 /** Every named store as what it serves as. */
 const viewsOf = (stores: ReadonlyMap<string, Store>, asView: (store: Store) => Store): ((name: string) => Store) => {

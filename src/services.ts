@@ -29,6 +29,7 @@ import { executionService } from './service/execution/service.js'
 import type { CasInstance } from './service/instance.js'
 import { operationsService } from './service/operations/service.js'
 import { workerApiService } from './service/worker-api/service.js'
+import type { LentStores } from './service/worker-api/store-requests.js'
 import type { DirectoryTrees } from './store/content/directory-trees.js'
 import { withCompleteness } from './store/kind/completeness-checking.js'
 import type { Store } from './store/store.js'
@@ -47,6 +48,8 @@ export interface Parts {
   cas(name: string): Store
   scheduler(name: string): Scheduler
   workersOf(scheduler: string): WorkerFacts
+  /** What is lent to the worker of this machine that has this key. */
+  lentStores(key: string): LentStores | undefined
   readonly uploads: Uploads
   /** Two, because GetTree goes as fast as its clients read: the rest must not wait for those. */
   readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
@@ -219,9 +222,12 @@ const EXECUTION_CAPABILITIES: ExecutionCapabilities = {
 }
 
 /** The configuration was checked: workers connect to a scheduler that has some. */
-const workerApi = ({ worker_api }: ServerConfig['services'], { scheduler, isIsolated, clock }: Parts): Service[] => {
+const workerApi = (
+  { worker_api }: ServerConfig['services'],
+  { scheduler, isIsolated, lentStores, clock }: Parts,
+): Service[] => {
   const pool = worker_api && scheduler(worker_api.scheduler).workers
-  return pool === undefined ? [] : [workerApiService({ scheduler: pool, isIsolated, clock })]
+  return pool === undefined ? [] : [workerApiService({ scheduler: pool, isIsolated, lentStores, clock })]
 }
 
 /** The results of actions of every instance that executes, wherever in the configuration that is. */

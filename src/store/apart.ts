@@ -5,7 +5,16 @@ import { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
-import type { BlobEntry, BlobFiles, BlobLease, Outcomes, Store } from './store.js'
+import type {
+  BlobEntry,
+  BlobFiles,
+  BlobLease,
+  FinishedFile,
+  LocatedBlob,
+  Outcomes,
+  ReservedPlace,
+  Store,
+} from './store.js'
 
 /**
  * A store as one instance has it that shares it with others and sees nothing of theirs: what it puts there it finds again,
@@ -85,17 +94,29 @@ class ApartFiles implements BlobFiles {
     this.#instanceName = instanceName
   }
 
-  lease(digests: readonly Digest[]): BlobLease {
-    const lease = this.#files.lease(this.#keysOf(digests))
+  async lease(digests: readonly Digest[], call: Call): Promise<BlobLease> {
+    const lease = await this.#files.lease(this.#keysOf(digests), call)
     return {
       missing: contentsOf(lease.missing),
-      extend: (more) => contentsOf(lease.extend(this.#keysOf(more))),
+      extend: async (more) => contentsOf(await lease.extend(this.#keysOf(more))),
       release: () => lease.release(),
     }
   }
 
   link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
     return this.#files.link(digest.keptApartFor(this.#instanceName), destination, isExecutable)
+  }
+
+  locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
+    return this.#files.locate(digest.keptApartFor(this.#instanceName), isExecutable)
+  }
+
+  reserve(call: Call): Promise<ReservedPlace> {
+    return this.#files.reserve(call)
+  }
+
+  adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void> {
+    return this.#files.adopt(digest.keptApartFor(this.#instanceName), file, call)
   }
 
   populate(digest: Digest, call: Call): Promise<void> {

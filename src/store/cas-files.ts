@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import type { Call } from '../base/call.js'
 import type { Digest } from '../reapi/digest.js'
-import type { BlobFiles, BlobLease } from './store.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from './store.js'
 
 /** Blobs as files, among them the empty blob, which no store keeps. */
 export class CasFiles implements BlobFiles {
@@ -11,8 +11,8 @@ export class CasFiles implements BlobFiles {
     this.#files = files
   }
 
-  lease(digests: readonly Digest[]): BlobLease {
-    const lease = this.#files.lease(withoutEmpty(digests))
+  async lease(digests: readonly Digest[], call: Call): Promise<BlobLease> {
+    const lease = await this.#files.lease(withoutEmpty(digests), call)
     return {
       missing: lease.missing,
       extend: (more) => lease.extend(withoutEmpty(more)),
@@ -25,12 +25,24 @@ export class CasFiles implements BlobFiles {
     else await this.#files.link(digest, destination, isExecutable)
   }
 
+  async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
+    return digest.isEmpty ? { bytes: Buffer.alloc(0) } : this.#files.locate(digest, isExecutable)
+  }
+
   async populate(digest: Digest, call: Call): Promise<void> {
     if (!digest.isEmpty) await this.#files.populate(digest, call)
   }
 
   async drop(digest: Digest, call: Call): Promise<void> {
     if (!digest.isEmpty) await this.#files.drop(digest, call)
+  }
+
+  reserve(call: Call): Promise<ReservedPlace> {
+    return this.#files.reserve(call)
+  }
+
+  adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void> {
+    return this.#files.adopt(digest, file, call)
   }
 }
 

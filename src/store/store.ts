@@ -124,13 +124,13 @@ export const putBytes = (store: Store, digest: Digest, bytes: Buffer, call: Call
 export const missingOf = async (store: Store, digests: readonly Digest[], call: Call): Promise<readonly Digest[]> =>
   digests.length === 0 ? [] : (await store.findMissing(DigestBatch.of(digests), call)).digests()
 
-/** Blobs as files: what the worker needs to build an input root without copying. */
+/** Blobs as files of this machine: what workers need to build an input root, and to hand in outputs, without moving bytes. */
 export interface BlobFiles {
   /**
    * Keeps these blobs from being evicted until released, whatever the eviction policy says. The answer lists those that
    * are not here (yet); leased ones cannot become missing while the lease is held.
    */
-  lease(digests: readonly Digest[]): BlobLease
+  lease(digests: readonly Digest[], call: Call): Promise<BlobLease>
 
   /**
    * Makes `destination` a read-only file with the blob's bytes, executable or not: a hard link to the blob's own, or a private
@@ -138,6 +138,9 @@ export interface BlobFiles {
    * NOT_FOUND when the blob is not here.
    */
   link(digest: Digest, destination: string, isExecutable: boolean): Promise<void>
+
+  /** What `link` would link to or copy, for another process of this machine. */
+  locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob>
 
   /**
    * Fetches a blob that is not here from the store behind, without passing its bytes to the caller; once for all who ask
@@ -151,11 +154,40 @@ export interface BlobFiles {
    * its own. A lease goes on: the blob is absent until populated or written again. Absent is fine.
    */
   drop(digest: Digest, call: Call): Promise<void>
+
+  /** Where a new file may be put that is to become a blob; what lies there and is never adopted is the caller's to remove. */
+  reserve(call: Call): Promise<ReservedPlace>
+
+  /**
+   * `put` of a finished file at a reserved place, which is the store's from then on. That its bytes are those of the digest
+   * is the caller's word; INVALID_ARGUMENT when the file is not as told. Rejected, the file may be gone.
+   */
+  adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void>
 }
 
 export interface BlobLease {
   readonly missing: readonly Digest[]
   /** Adds blobs that came in since; answers those still not here. */
-  extend(digests: readonly Digest[]): readonly Digest[]
+  extend(digests: readonly Digest[]): Promise<readonly Digest[]>
   release(): void
+}
+
+/** The bytes of a small blob that has no file, or its file as it is now: never to be written to. */
+export type LocatedBlob =
+  | { readonly bytes: Buffer }
+  | { readonly path: string; readonly sizeBytes: number; readonly mtimeMs: number }
+
+export interface ReservedPlace {
+  readonly path: string
+  /** The bytes have to be on the disk before the file is adopted. */
+  readonly isSynced: boolean
+}
+
+/** A file at a reserved place that nobody writes to any more. */
+export interface FinishedFile {
+  readonly path: string
+  readonly sizeBytes: number
+  /** CRC-32 of its bytes. */
+  readonly checksum: number
+  readonly mtimeMs: number
 }

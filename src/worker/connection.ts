@@ -23,12 +23,14 @@ export interface ConnectionOptions {
   /** A connection that takes longer to be welcomed is given up; the scheduler hears something twice in this time. */
   readonly timeoutMs: number
   /** What the worker is and offers; asked before each connection. */
-  readonly describe: () => Promise<Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts'>>
+  readonly describe: () => Promise<Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts' | 'storeKey'>>
   /** What still runs or was not acknowledged; asked when the Hello is sent. */
   readonly attemptIds: () => readonly string[]
   /** The scheduler knows this worker (again). */
   readonly onWelcome: () => void
   readonly onMessage: (message: FromScheduler) => void
+  /** What was sent and not answered will not be. */
+  readonly onLost?: () => void
   readonly clock: Clock
   readonly log: Log
   /** 0 to 1; spreads the reconnections of many workers. */
@@ -100,12 +102,18 @@ export class Connection {
     return this.#workerId
   }
 
+  get isWelcome(): boolean {
+    return this.#isWelcome
+  }
+
   start(): void {
     void this.#connect()
   }
 
-  send(message: ToScheduler): void {
+  /** Answers whether there is a connection. */
+  send(message: ToScheduler): boolean {
     if (this.#isWelcome) this.#stream?.write(message)
+    return this.#isWelcome
   }
 
   /** Ends the connection after what was sent has left. */
@@ -222,6 +230,7 @@ export class Connection {
     clearTimeout(this.#timer)
     if (this.#isWelcome) this.#lostMs = clock.now()
     this.#isWelcome = false
+    this.#options.onLost?.()
     if (this.#isClosed) return
     const limitMs = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures++)
     const delayMs = Math.round(limitMs * (0.5 + random() / 2))

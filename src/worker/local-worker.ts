@@ -17,16 +17,14 @@ import { Leftovers } from './command/leftovers.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import { PrintedFilesPool } from './disk/printed-files.js'
 import { WorkDirectory } from './disk/work-directory.js'
+import { LentStores } from './lent/lent-stores.js'
 import { offeredProperties } from './properties.js'
 
 export interface LocalWorkerParts {
   /** As configured, e.g. `worker_0`; names the worker in results and in the health report. */
   readonly name: string
   readonly options: LocalWorkerOptions
-  /** The CAS of the worker: checks uploads, knows the empty blob, and has files to link to if anything has. */
-  readonly store: Store
-  /** The store named by `upload_action_result.ac_store`, if one is. */
-  readonly actionCache?: Store | undefined
+  readonly stores: OwnStores | StoresOfServer
   /** `host:port` where the worker API really is, when that is not what the configured uri says. */
   readonly address?: string | undefined
   /** Says who the worker is, where the configuration does not. */
@@ -36,6 +34,20 @@ export interface LocalWorkerParts {
   readonly tracer?: Tracer | undefined
   /** What starts the commands, of whoever gives it and may share it between workers. Absent: one of the worker's own. */
   readonly launcher?: Launcher
+}
+
+/** Stores of this process. */
+export interface OwnStores {
+  /** The CAS of the worker: checks uploads, knows the empty blob, and has files to link to if anything has. */
+  readonly cas: Store
+  /** The store named by `upload_action_result.ac_store`, if one is. */
+  readonly results: Store | undefined
+}
+
+/** Those that the server lends to the worker whose process it started. */
+export interface StoresOfServer {
+  readonly key: string
+  readonly writesResults: boolean
 }
 
 export interface LocalWorker {
@@ -61,7 +73,10 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   const printedFiles = new PrintedFilesPool(workDirectory)
   const launcher = parts.launcher ?? new Launcher(log)
   await launcher.prepare()
-  const runner = new ActionRunner(actionContext(parts, { launcher, leftovers, workDirectory, printedFiles }))
+  const lent = 'key' in parts.stores ? new LentStores((message) => connection.send(message)) : undefined
+  const runner = new ActionRunner(
+    actionContext(parts, storesOf(parts.stores, lent), { launcher, leftovers, workDirectory, printedFiles }),
+  )
   const attempts = new Attempts({
     run: (request) => runner.run(request),
     maxInflight: options.max_inflight_tasks,
@@ -75,13 +90,18 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       name,
       properties: await offered(),
       maxInflightAttempts: options.max_inflight_tasks,
+      ...('key' in parts.stores && { storeKey: parts.stores.key }),
     }),
     attemptIds: () => attempts.ids,
     onWelcome: () => {
       attempts.welcomed()
       if (isClosing) connection.send({ goingAway: {} })
     },
-    onMessage: (message) => dispatch(message, attempts),
+    onMessage: (message) => {
+      if (message.storeResponse === null) dispatch(message, attempts)
+      else lent?.receive(message.storeResponse)
+    },
+    onLost: () => lent?.lost(),
     clock,
     log,
   })
@@ -95,7 +115,8 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       connection.send({ goingAway: {} })
       await within(drainMs, attempts.idle({ acknowledged: false }))
       attempts.killAll()
-      await within(FAREWELL_MS, attempts.idle({ acknowledged: true }))
+      // Where nobody is connected nobody acknowledges.
+      await within(FAREWELL_MS, attempts.idle({ acknowledged: connection.isWelcome }))
       await connection.close()
       if (parts.launcher === undefined) launcher.close()
       leftovers.close()
@@ -107,6 +128,12 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   }
 }
 
+const storesOf = (stores: LocalWorkerParts['stores'], lent: LentStores | undefined): OwnStores => {
+  if (!('key' in stores)) return stores
+  if (lent === undefined) throw new Error('the stores of the server were not opened')
+  return { cas: lent.cas, results: stores.writesResults ? lent.results : undefined }
+}
+
 const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: Attempts): void => {
   if (start !== null) attempts.start(start)
   else if (kill !== null) attempts.kill(kill.attemptId)
@@ -115,7 +142,8 @@ const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: At
 }
 
 const actionContext = (
-  { name, options, store, actionCache, clock, log, tracer }: LocalWorkerParts,
+  { name, options, clock, log, tracer }: LocalWorkerParts,
+  { cas: store, results: actionCache }: OwnStores,
   processes: Processes,
 ): ActionContext => {
   const { upload_action_result: policy, experimental_precondition_script: script } = options

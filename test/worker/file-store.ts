@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
@@ -6,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -36,7 +38,7 @@ export class FileStore extends BaseStore {
     this.#directory = directory
     mkdirSync(join(directory, 'x'), { recursive: true })
     this.files = {
-      lease: (digests) => this.#lease(digests),
+      lease: async (digests) => this.#lease(digests),
       link: async (digest, destination, isExecutable) => this.#link(digest, destination, isExecutable),
       populate: async (digest) => {
         const bytes = this.behind.get(digest.key)
@@ -44,6 +46,17 @@ export class FileStore extends BaseStore {
         if (!existsSync(this.path(digest))) this.#write(digest, bytes)
       },
       drop: async (digest) => this.drop(digest),
+      locate: async (digest, isExecutable) => {
+        const path = this.#located(digest, isExecutable)
+        const { size: sizeBytes, mtimeMs } = statSync(path)
+        return { path, sizeBytes, mtimeMs }
+      },
+      reserve: async () => ({ path: join(directory, `reserved-${randomUUID()}`), isSynced: false }),
+      adopt: async (digest, { path }) => {
+        this.written.push(digest.key)
+        renameSync(path, this.path(digest))
+        chmodSync(this.path(digest), 0o444)
+      },
     }
     this.cas = asCas(this)
   }
@@ -107,13 +120,17 @@ export class FileStore extends BaseStore {
   }
 
   #link(digest: Digest, destination: string, isExecutable: boolean): void {
+    linkSync(this.#located(digest, isExecutable), destination)
+    statSync(destination)
+  }
+
+  #located(digest: Digest, isExecutable: boolean): string {
     if (!this.has(digest)) throw new StatusError('NOT_FOUND', `no blob ${digest}`)
     if (isExecutable && !existsSync(this.#executable(digest))) {
       copyFileSync(this.path(digest), this.#executable(digest))
       chmodSync(this.#executable(digest), 0o555)
     }
-    linkSync(isExecutable ? this.#executable(digest) : this.path(digest), destination)
-    statSync(destination)
+    return isExecutable ? this.#executable(digest) : this.path(digest)
   }
 
   #lease(digests: readonly Digest[]): BlobLease {
@@ -127,7 +144,7 @@ export class FileStore extends BaseStore {
     }
     return {
       missing: extend(digests),
-      extend,
+      extend: async (more) => extend(more),
       release: () => {
         for (const { key } of held.splice(0)) {
           const count = (this.leased.get(key) ?? 0) - 1

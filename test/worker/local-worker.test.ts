@@ -112,7 +112,7 @@ const setUp = async (
   const worker = await startLocalWorker({
     name: 'w',
     options: workerOptions(directory, parts),
-    store,
+    stores: { cas: store, results: undefined },
     address: address ?? scheduler.address,
     clock,
     log,

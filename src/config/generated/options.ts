@@ -1006,7 +1006,7 @@ export interface HistoricalResourceSchedulerOptions {
 }
 
 /**
- * A worker in this process. It talks to the scheduler over the network like any other worker.
+ * A worker on this machine: where a server of the file serves its worker API a process of its own, which that server starts, starts again when it dies, and takes with it when it ends. It talks to the scheduler over the network like any other worker, and has the files of its store without their bytes going through the server.
  */
 export interface LocalWorkerOptions {
   /**

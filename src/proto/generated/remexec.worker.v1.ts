@@ -190,6 +190,7 @@ export interface StoreRequest {
   reserve: BlobName | null
   adopt: AdoptFile | null
   remove: BlobName | null
+  apart: InstanceName | null
   /** Which one is set. */
   readonly request: 'findMissing' | 'read' | 'put' | 'lease' | 'release' | 'locate' | 'populate' | 'drop' | 'reserve' | 'adopt' | 'remove' | undefined
 }
@@ -208,6 +209,15 @@ export interface StoreRequestInput {
   reserve?: BlobNameInput | null | undefined
   adopt?: AdoptFileInput | null | undefined
   remove?: BlobNameInput | null | undefined
+  apart?: InstanceNameInput | null | undefined
+}
+
+export interface InstanceName {
+  name: string
+}
+
+export interface InstanceNameInput {
+  name?: string | undefined
 }
 
 export interface Digests {

@@ -3,15 +3,18 @@ import type { Clock } from '../../base/clock.js'
 import type { RpcCall, Service } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
-import type { Hello, Result, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
+import type { Hello, Result, StoreRequest, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
 import type { WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
 import { parseHello } from './hello.js'
+import { type LentStores, StoreRequests } from './store-requests.js'
 import { StreamLink } from './stream-link.js'
 
 export interface WorkerApiOptions {
   readonly scheduler: WorkerPool
   /** Whether nothing of an instance is to be seen in others. */
   isIsolated?(instanceName: string): boolean
+  /** The stores lent to the worker that was given this key when this server started it. */
+  readonly lentStores?: (key: string) => LentStores | undefined
   readonly clock: Clock
   /** How long a connection may stay without a Hello. */
   readonly helloTimeoutMs?: number
@@ -28,11 +31,12 @@ export const workerApiService = (options: WorkerApiOptions): Service => ({
 })
 
 const connect = async (
-  { scheduler, isIsolated = () => false, clock, helloTimeoutMs = HELLO_TIMEOUT_MS }: WorkerApiOptions,
+  { scheduler, lentStores, isIsolated = () => false, clock, helloTimeoutMs = HELLO_TIMEOUT_MS }: WorkerApiOptions,
   requests: Readable,
   responses: Writable,
-  { signal }: RpcCall,
+  call: RpcCall,
 ): Promise<void> => {
+  const { signal } = call
   const link = new StreamLink(responses, requests, {
     keepAliveIntervalMs: scheduler.keepAliveIntervalMs,
     isIsolated,
@@ -42,22 +46,44 @@ const connect = async (
     link.close(new StatusError('DEADLINE_EXCEEDED', `no Hello within ${helloTimeoutMs / 1000} s`))
   })
   let session: WorkerSession | undefined
+  let stores: StoreRequests | undefined
   const disconnect = (): void => session?.disconnected()
   signal.addEventListener('abort', disconnect)
   try {
     for await (const message of requests as AsyncIterable<WorkerMessage>) {
       if (session === undefined) {
-        session = greet(scheduler, helloOf(message), link)
+        const hello = helloOf(message)
+        const lent = lentTo(hello, lentStores)
+        stores = lent && new StoreRequests(lent, call)
+        session = greet(scheduler, hello, link)
         stopWaiting()
-      } else receive(session, message)
+      } else if (message.storeRequest !== null) answer(message.storeRequest, stores, link)
+      else receive(session, message)
     }
     if (link.failure !== undefined) throw link.failure
   } finally {
     stopWaiting()
     signal.removeEventListener('abort', disconnect)
     link.end()
+    stores?.close()
     session?.disconnected()
   }
+}
+
+/** PERMISSION_DENIED for a key that nobody was given: what it opens is not for everybody who may connect. */
+const lentTo = ({ storeKey }: Hello, lentStores: WorkerApiOptions['lentStores']): LentStores | undefined => {
+  if (storeKey === '') return undefined
+  const lent = lentStores?.(storeKey)
+  if (lent === undefined) throw new StatusError('PERMISSION_DENIED', 'Hello: store_key is not one this server gave')
+  return lent
+}
+
+const answer = (request: StoreRequest, stores: StoreRequests | undefined, link: StreamLink): void => {
+  if (stores === undefined) {
+    const expected = 'expected one from a worker that this server started'
+    throw new StatusError('PERMISSION_DENIED', `a store request of a worker without store_key, ${expected}`)
+  }
+  void stores.receive(request, (storeAnswer) => link.answer(request.id, storeAnswer))
 }
 
 const helloOf = (message: WorkerMessage): Hello => {

@@ -4,6 +4,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Input } from '../../proto/codec.js'
 import { timestampOf } from '../../proto/time.js'
 import type { StartAttempt, WorkerLink } from '../../scheduler/scheduler.js'
+import type { StoreAnswer } from './store-requests.js'
 
 type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
 
@@ -30,6 +31,8 @@ export class StreamLink implements WorkerLink {
   readonly #clock: Clock
   #hasEnded = false
   #acknowledged: string[] = []
+  #draining: Promise<void> | undefined
+  #wake = (): void => {}
 
   constructor(responses: Writable, requests: Readable, { keepAliveIntervalMs, isIsolated, clock }: StreamLinkOptions) {
     this.#isIsolated = isIsolated
@@ -79,6 +82,22 @@ export class StreamLink implements WorkerLink {
     this.#send({ drain: {} })
   }
 
+  /** Resolves when the worker has taken so much that more can be sent. */
+  async answer(id: number, storeAnswer: StoreAnswer): Promise<void> {
+    if (this.#hasEnded) return
+    this.#send({ storeResponse: { id, ...storeAnswer } })
+    const responses = this.#responses
+    if (!responses.writableNeedDrain || responses.destroyed) return
+    this.#draining ??= new Promise((resolve) => {
+      this.#wake = () => {
+        this.#draining = undefined
+        resolve()
+      }
+      responses.once('drain', () => this.#wake())
+    })
+    await this.#draining
+  }
+
   close(error: StatusError): void {
     this.failure ??= error
     this.#requests.destroy(error)
@@ -87,6 +106,7 @@ export class StreamLink implements WorkerLink {
   /** The call is over: nothing more can be sent. */
   end(): void {
     this.#hasEnded = true
+    this.#wake()
   }
 
   #send(message: SchedulerMessage): void {

@@ -63,7 +63,7 @@ export class FilesystemStore extends BaseStore {
     super()
     this.#shelf = shelf
     this.#parts = parts
-    this.files = new LinkedFiles(shelf, parts.inspection)
+    this.files = new LinkedFiles(shelf, parts.inspection, { syncs: parts.syncs, checkOpen: this.#checkOpen })
   }
 
   async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
@@ -161,6 +161,10 @@ export class FilesystemStore extends BaseStore {
     await this.#shelf.idle()
   }
 
+  readonly #checkOpen = (digest: Digest): void => {
+    if (this.#isClosed) throw closedStore(digest)
+  }
+
   /** Undefined when the blob changed, or turned out damaged, while it was opened. */
   async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
     const { inspection } = this.#parts
@@ -217,13 +221,13 @@ export class FilesystemStore extends BaseStore {
   }
 
   async #commitBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    if (this.#isClosed) throw closedStore(digest)
+    this.#checkOpen(digest)
     await this.#shelf.commitBytes(digest, bytes, signal)
   }
 
   async #commitFile(digest: Digest, file: WrittenFile): Promise<void> {
     try {
-      if (this.#isClosed) throw closedStore(digest)
+      this.#checkOpen(digest)
       await this.#shelf.commitFile(digest, file, (path) => placeFile(path, file.tempPath, this.#parts.syncs))
     } catch (error) {
       // It may have been moved already.

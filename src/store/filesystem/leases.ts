@@ -26,7 +26,7 @@ export class Leases {
       held.clear()
       this.#shelf.eviction.start()
     }
-    return { missing, extend, release }
+    return { missing, extend: async (more) => extend(more), release }
   }
 
   /** A blob was committed. */

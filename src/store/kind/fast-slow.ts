@@ -1,12 +1,14 @@
+import { createReadStream } from 'node:fs'
+import { unlink } from 'node:fs/promises'
 import { type Call, callWith } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { FastSlowOptions } from '../../config/config.js'
 import type { Digest } from '../../reapi/digest.js'
 import { DigestBatch } from '../../reapi/digest-batch.js'
-import type { Blob } from '../../stream/blob/blob.js'
+import { Blob } from '../../stream/blob/blob.js'
 import { putBoth } from '../../stream/blob/put-both.js'
-import { isWhole, type Range } from '../../stream/path.js'
+import { isWhole, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { Copies, notCached, unlessAborted } from '../fast-slow/copies.js'
 import { goingOn, type Rest } from '../fast-slow/go-on.js'
 import type { StoreKind } from '../kind.js'
@@ -14,6 +16,7 @@ import {
   BaseStore,
   type BlobEntry,
   type BlobFiles,
+  type FinishedFile,
   type Outcomes,
   outcomeOf,
   PLAIN,
@@ -204,17 +207,39 @@ class FastSlowStore extends BaseStore {
   async #putFast(digest: Digest, blob: Blob, call: Call): Promise<void> {
     if (this.#fastTakesUploads) return this.#fast.put(digest, blob, call)
     blob.discard()
-    throw new StatusError('PERMISSION_DENIED', `blob ${digest.key} cannot be written: neither tier takes uploads`)
+    throw takenByNeither(digest)
   }
 
   /** The files of fast, with the way to get blobs into them from slow. */
   #populated(files: BlobFiles): BlobFiles {
     return {
-      lease: (digests) => files.lease(digests),
+      lease: (digests, call) => files.lease(digests, call),
       link: (digest, destination, isExecutable) => files.link(digest, destination, isExecutable),
+      locate: (digest, isExecutable) => files.locate(digest, isExecutable),
       populate: (digest, call) => this.#populate(digest, call),
       drop: (digest, call) => files.drop(digest, call),
+      reserve: (call) => files.reserve(call),
+      adopt: (digest, file, call) => this.#adopt(files, digest, file, call),
     }
+  }
+
+  /** Slow gets its copy from the file first: once fast has it, it may be evicted. */
+  async #adopt(files: BlobFiles, digest: Digest, file: FinishedFile, call: Call): Promise<void> {
+    const { path, sizeBytes } = file
+    try {
+      if (this.#slowTakesUploads) {
+        const blob = Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
+        await this.#slow.put(digest, blob.checkedAs(digest, { fault: 'client' }), call)
+      } else if (!this.#fastTakesUploads) throw takenByNeither(digest)
+    } catch (error) {
+      await unlink(path).catch(() => {})
+      throw error
+    }
+    if (!this.#fastTakesUploads) return unlink(path)
+    const failure = await outcomeOf(files.adopt(digest, file, call))
+    if (failure === undefined) return
+    if (!this.#slowTakesUploads) throw failure
+    notCached(digest, failure, call)
   }
 
   async #populate(digest: Digest, call: Call): Promise<void> {
@@ -231,6 +256,9 @@ class FastSlowStore extends BaseStore {
 
 /** The caller left, or asked for what is beyond the end. */
 const isCallers = (error: unknown): boolean => isStatus(error, 'OUT_OF_RANGE') || isStatus(error, 'CANCELLED')
+
+const takenByNeither = ({ key }: Digest): StatusError =>
+  new StatusError('PERMISSION_DENIED', `blob ${key} cannot be written: neither tier takes uploads`)
 
 const takesUploads = (direction: FastSlowOptions['fast_direction']): boolean =>
   direction === 'both' || direction === 'update'

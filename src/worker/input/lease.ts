@@ -25,7 +25,7 @@ export const leaseInputs = async (
     rejectMissing(tree, await missingOf(store, tree.blobs, call))
     return { release: () => {} }
   }
-  const lease = files.lease(tree.blobs)
+  const lease = await files.lease(tree.blobs, call)
   try {
     rejectMissing(tree, await missingOf(store, lease.missing, call))
     let absent = lease.missing
@@ -33,7 +33,7 @@ export const leaseInputs = async (
       if (round === MAX_ROUNDS) throw tooSmall(absent)
       onFetch()
       await fetchBlobs(absent, files, call)
-      absent = lease.extend(absent)
+      absent = await lease.extend(absent)
     }
     return lease
   } catch (error) {

@@ -1,5 +1,6 @@
 import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { NodePropertiesInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -10,7 +11,17 @@ import type { DigestFunction } from '../../reapi/digest-function.js'
 /** A blob that was made here: its bytes, or the file they are in. */
 export interface OutputBlob {
   readonly digest: Digest
-  readonly source: Buffer | string
+  readonly source: Buffer | HashedFile
+}
+
+/** A file as it was when it was read. */
+export interface HashedFile {
+  readonly path: string
+  readonly sizeBytes: number
+  /** CRC-32 of its bytes, by which a store knows its files. */
+  readonly checksum: number
+  readonly mtimeMs: number
+  readonly inode: number
 }
 
 export interface OutputFile extends OutputBlob {
@@ -49,9 +60,10 @@ export const hashFile = async (
   try {
     const stats = await file.stat()
     if (!stats.isFile()) return undefined
-    if (stats.size > SMALL_BYTES) return { ...(await hashChunks(file, path, digestFunction)), stats }
+    if (stats.size > SMALL_BYTES) return { ...(await hashChunks(file, { path, stats }, digestFunction)), stats }
     const bytes = await readSmall(file, stats.size)
-    return { digest: Digest.of(bytes, digestFunction), source: budget.take(bytes.length) ? bytes : path, stats }
+    const source = budget.take(bytes.length) ? bytes : hashed({ path, stats }, bytes.length, crc32(bytes))
+    return { digest: Digest.of(bytes, digestFunction), source, stats }
   } finally {
     await file.close()
   }
@@ -83,14 +95,30 @@ const readSmall = async (file: FileHandle, sizeBytes: number): Promise<Buffer> =
   return bytes.subarray(0, filled)
 }
 
-const hashChunks = async (file: FileHandle, path: string, digestFunction: DigestFunction): Promise<OutputBlob> => {
+interface FoundFile {
+  readonly path: string
+  readonly stats: Stats
+}
+
+const hashed = ({ path, stats }: FoundFile, sizeBytes: number, checksum: number): HashedFile => {
+  const { mtimeMs, ino: inode } = stats
+  return { path, sizeBytes, checksum, mtimeMs, inode }
+}
+
+const hashChunks = async (file: FileHandle, found: FoundFile, digestFunction: DigestFunction): Promise<OutputBlob> => {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   const hasher = digestFunction.createHasher()
   let sizeBytes = 0
+  let checksum = 0
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, null)
-    if (bytesRead === 0) return { digest: Digest.ofHash(hasher, sizeBytes, digestFunction), source: path }
-    hasher.update(chunk.subarray(0, bytesRead))
+    if (bytesRead === 0) {
+      const digest = Digest.ofHash(hasher, sizeBytes, digestFunction)
+      return { digest, source: hashed(found, sizeBytes, checksum) }
+    }
+    const bytes = chunk.subarray(0, bytesRead)
+    hasher.update(bytes)
+    checksum = crc32(bytes, checksum)
     sizeBytes += bytesRead
   }
 }

@@ -2,11 +2,13 @@ import { createReadStream } from 'node:fs'
 import { type Call, callWith } from '../../base/call.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
+import type { Digest } from '../../reapi/digest.js'
 import { missingOf, type Store } from '../../store/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { fsFailure } from '../disk/fs-failure.js'
-import type { OutputBlob } from './file.js'
+import type { HashedFile, OutputBlob } from './file.js'
+import { handIn } from './hand-in.js'
 
 const PARALLEL_UPLOADS = 16
 
@@ -27,25 +29,46 @@ export const uploadBlobs = async (
   const missing = new Set((await missingOf(store, digests, call)).map(({ key }) => key))
   if (missing.size === 0) return
   onUpload()
-  await withDeadline(timeoutMs, call, (limited) =>
-    boundedMap([...missing], PARALLEL_UPLOADS, async (key) => {
-      const blob = byKey.get(key)
-      if (blob !== undefined) await upload(blob, store, limited)
-    }),
-  )
+  const wanted = [...byKey.values()].filter(({ digest }) => missing.has(digest.key))
+  await withDeadline(timeoutMs, call, async (limited) => {
+    await Promise.all([
+      putTogether(wanted, store, limited),
+      boundedMap(wanted, PARALLEL_UPLOADS, async ({ digest, source }) => {
+        if (!Buffer.isBuffer(source)) await putFile(digest, source, store, limited)
+      }),
+    ])
+  })
 }
 
-const upload = async ({ digest, source }: OutputBlob, store: Store, call: Call): Promise<void> => {
-  try {
-    const { sizeBytes } = digest
-    const file = (path: string): Blob =>
-      Blob.ofPath([createReadStream(path, { highWaterMark: STAGE_BYTES })], { sizeBytes })
-    await store.put(digest, typeof source === 'string' ? file(source) : Blob.ofBytes(source), call)
-  } catch (error) {
-    // A CAS refuses bytes that are not those of the digest; here the client has no part in it.
-    if (!isStatus(error, 'INVALID_ARGUMENT')) throw fsFailure(error, `upload of ${digest}`)
-    throw new StatusError('INTERNAL', `upload of ${digest}: the file changed meanwhile`, { cause: error })
+const putTogether = async (blobs: readonly OutputBlob[], store: Store, call: Call): Promise<void> => {
+  const entries = blobs.flatMap(({ digest, source }) =>
+    Buffer.isBuffer(source) ? [{ digest, blob: Blob.ofBytes(source) }] : [],
+  )
+  if (entries.length === 0) return
+  const outcomes = await store.putAll(entries, call)
+  for (const [at, failure] of outcomes.entries()) {
+    if (failure !== undefined) throw notPut(entries[at]?.digest, failure)
   }
+}
+
+/** Where the store has files of this machine the file becomes one of them, and else its bytes are put there. */
+const putFile = async (digest: Digest, file: HashedFile, store: Store, call: Call): Promise<void> => {
+  try {
+    if (store.files !== undefined) await handIn(digest, file, store.files, call)
+    else {
+      const { path, sizeBytes } = file
+      const bytes = createReadStream(path, { highWaterMark: STAGE_BYTES })
+      await store.put(digest, Blob.ofPath([bytes], { sizeBytes }), call)
+    }
+  } catch (error) {
+    throw notPut(digest, error)
+  }
+}
+
+/** A CAS refuses bytes that are not those of the digest; here the client has no part in it. */
+const notPut = (digest: Digest | undefined, error: unknown): StatusError => {
+  if (!isStatus(error, 'INVALID_ARGUMENT')) return fsFailure(error, `upload of ${digest}`)
+  return new StatusError('INTERNAL', `upload of ${digest}: the file changed meanwhile`, { cause: error })
 }
 
 const withDeadline = async (timeoutMs: number, call: Call, work: (call: Call) => Promise<unknown>): Promise<void> => {

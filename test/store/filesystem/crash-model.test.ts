@@ -102,7 +102,7 @@ t.test('any sequence of uploads, losses, stops and crashes agrees with a model',
         const isThere = await isPresent(files.store, digest)
         if (isThere !== model.has(number)) throw new Error(`blob ${number} is said to be ${isThere ? '' : 'not '}there`)
       } else if (kind === 'lease') {
-        const lease = files.files.lease([digest])
+        const lease = await files.files.lease([digest], call)
         lease.release()
         const kept = model.get(number)
         const isMissing = lease.missing.length > 0

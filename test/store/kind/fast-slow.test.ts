@@ -457,8 +457,11 @@ t.test('health names the tier', async (t) => {
 class WithFiles extends ForwardingStore {
   override get files(): BlobFiles {
     return {
-      lease: (missing) => ({ missing, extend: (more) => more, release: () => {} }),
+      lease: async (missing) => ({ missing, extend: async (more) => more, release: () => {} }),
       link: async () => {},
+      locate: async () => ({ bytes: Buffer.alloc(0) }),
+      reserve: async () => ({ path: '', isSynced: false }),
+      adopt: async () => {},
       populate: async () => {},
       drop: async () => {},
     }

@@ -110,8 +110,8 @@ t.test('a blob that alone exceeds max_bytes is refused and evicts nothing', asyn
 t.test('leased blobs stay whatever the limits say, and go when released', async (t) => {
   const files = await openFiles(t.testdir(), { policy: { max_count: 3 } })
   await putBlobs(files, 0, 3)
-  const ofOne = files.files.lease([blob(0).digest, blob(1).digest, blob(7).digest])
-  const ofOther = files.files.lease([blob(1).digest])
+  const ofOne = await files.files.lease([blob(0).digest, blob(1).digest, blob(7).digest], call)
+  const ofOther = await files.files.lease([blob(1).digest], call)
   t.same(
     ofOne.missing.map(({ key }) => key),
     [blob(7).digest.key],
@@ -121,7 +121,7 @@ t.test('leased blobs stay whatever the limits say, and go when released', async 
   await putBlobs(files, 3, 9)
   await until(async () => (await onDisk(files, 9)).length <= 3)
   t.same(await onDisk(files, 9), [0, 1, 7], 'also the one that came in while it was leased')
-  t.same(ofOne.extend([blob(7).digest]), [])
+  t.same(await ofOne.extend([blob(7).digest]), [])
   ofOne.release()
   ofOne.release()
   await putBlobs(files, 10, 13)

@@ -1,21 +1,29 @@
 import { constants, statSync } from 'node:fs'
-import { access, chmod, copyFile, link, rename, stat, unlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, lstat, rename, stat, unlink, utimes } from 'node:fs/promises'
 import type { Call } from '../../../base/call.js'
 import { errnoOf } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
 import { SingleFlight } from '../../../base/work/single-flight.js'
 import type { Digest } from '../../../reapi/digest.js'
-import type { BlobFiles, BlobLease } from '../../store.js'
+import { placeLocated } from '../../local-file.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../../store.js'
 import { fileError } from '../file-error.js'
 import type { Inspection } from '../inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
 import type { Shelf } from '../shelf.js'
+import { tooLargeToKeep } from './file-writer.js'
+import type { FolderSyncs } from './folder-syncs.js'
 import { FILE_MODE } from './open-file.js'
-
-/** What a link cannot do and a copy can. */
-const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'])
+import { placeFile } from './place-file.js'
 
 const EXECUTABLE_MODE = 0o555
+
+export interface AdoptionParts {
+  /** Set where a finished write has to survive a power loss. */
+  readonly syncs: FolderSyncs | undefined
+  /** Throws once the store is closed. */
+  readonly checkOpen: (digest: Digest) => void
+}
 
 /**
  * Blobs as files of a worker: a small one is a private copy, a larger one a hard link. The permission to execute belongs to
@@ -25,30 +33,43 @@ const EXECUTABLE_MODE = 0o555
 export class LinkedFiles implements BlobFiles {
   readonly #shelf: Shelf
   readonly #inspection: Inspection
+  readonly #syncs: FolderSyncs | undefined
+  readonly #checkOpen: (digest: Digest) => void
   readonly #twins = new SingleFlight<boolean>()
   readonly #checks = new SingleFlight<boolean>()
 
-  constructor(shelf: Shelf, inspection: Inspection) {
+  constructor(shelf: Shelf, inspection: Inspection, { syncs, checkOpen }: AdoptionParts) {
     this.#shelf = shelf
     this.#inspection = inspection
+    this.#syncs = syncs
+    this.#checkOpen = checkOpen
   }
 
-  lease(digests: readonly Digest[]): BlobLease {
+  async lease(digests: readonly Digest[]): Promise<BlobLease> {
     return this.#shelf.leases.lease(digests)
   }
 
   async link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
     try {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-        const located = this.#shelf.locate(digest)
-        const isThere = located.isInline
-          ? await this.#copy(located, destination, isExecutable)
-          : await this.#link(located, destination, isExecutable)
-        if (isThere) return
-        if (this.#shelf.isCommitting(digest)) await this.#shelf.commits.settled(digest)
+        if (await placeLocated(await this.locate(digest, isExecutable), destination, isExecutable)) return
       }
     } catch (error) {
       throw fileError(error, `link blob ${digest.key}`)
+    }
+    throw notFound(digest)
+  }
+
+  async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
+    try {
+      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+        const located = this.#shelf.locate(digest)
+        const found = located.isInline ? await this.#bytes(located) : await this.#file(located, isExecutable)
+        if (found !== undefined) return found
+        if (this.#shelf.isCommitting(digest)) await this.#shelf.commits.settled(digest)
+      }
+    } catch (error) {
+      throw fileError(error, `locate blob ${digest.key}`)
     }
     throw notFound(digest)
   }
@@ -61,28 +82,49 @@ export class LinkedFiles implements BlobFiles {
     return this.#shelf.drop(digest)
   }
 
-  async #copy(located: Located, destination: string, isExecutable: boolean): Promise<boolean> {
-    const bytes = await this.#inspection.readInline(located)
-    if (bytes === undefined) return false
-    const mode = isExecutable ? EXECUTABLE_MODE : FILE_MODE
-    await writeFile(destination, bytes, { flag: 'wx', mode }).catch((error: unknown) => {
-      throw errnoOf(error) === 'ENOENT' ? noFolder(error) : error
-    })
-    return true
+  async reserve(): Promise<ReservedPlace> {
+    return { path: this.#shelf.layout.nextTempPath(), isSynced: this.#syncs !== undefined }
   }
 
-  /** False when the blob was replaced or its file was wrong: then look again. */
-  async #link(located: Located, destination: string, isExecutable: boolean): Promise<boolean> {
-    if (!(await this.#isRight(located))) return false
-    const source = isExecutable ? await this.#twinOf(located) : located.path
-    if (source === undefined) return false
-    const isLinked = await linkOrCopy(source, destination)
-    if (isLinked && this.#isAsChecked(located, destination, source)) return true
-    if (isLinked) await unlink(destination)
+  async adopt(digest: Digest, file: FinishedFile): Promise<void> {
+    const { path, sizeBytes: storedBytes, checksum, mtimeMs } = file
+    try {
+      if (!this.#shelf.index.fits(storedBytes)) throw tooLargeToKeep(digest.key, storedBytes)
+      const stats = await lstat(path)
+      const isAsTold = stats.isFile() && stats.nlink === 1 && stats.size === storedBytes && stats.mtimeMs === mtimeMs
+      if (!isAsTold) throw new StatusError('INVALID_ARGUMENT', `the file to keep as blob ${digest.key} has changed`)
+      await chmod(path, FILE_MODE)
+      await this.#shelf.commitFile(digest, { storedBytes, checksum, mtimeMs }, (to) => {
+        this.#checkOpen(digest)
+        return placeFile(to, path, this.#syncs)
+      })
+    } catch (error) {
+      await unlink(path).catch(() => {})
+      throw fileError(error, `keep a file as blob ${digest.key}`)
+    }
+  }
+
+  /** Undefined when the record is damaged: then it is dropped. */
+  async #bytes(located: Located): Promise<LocatedBlob | undefined> {
+    const bytes = await this.#inspection.readInline(located)
+    return bytes && { bytes }
+  }
+
+  /** Undefined when the blob was replaced or its file was wrong: then look again. */
+  async #file(located: Located, isExecutable: boolean): Promise<LocatedBlob | undefined> {
+    if (!(await this.#isRight(located))) return undefined
+    const path = isExecutable ? await this.#twinOf(located) : located.path
+    if (path === undefined) return undefined
+    // The inode was in use a moment ago: asking for it does not wait for the disk.
+    const stats = statSync(path, { throwIfNoEntry: false })
+    const { storedBytes } = located
+    if (stats?.size === storedBytes && this.#inspection.trusts(located, stats)) {
+      return { path, sizeBytes: storedBytes, mtimeMs: stats.mtimeMs }
+    }
     // A twin goes with each new upload of its blob: that it is gone says nothing about the blob.
     if (isExecutable) await this.#forgetTwin(located)
     else await this.#inspection.look(located)
-    return false
+    return undefined
   }
 
   /** Whether the file's bytes are known to be right, or are now that it was read; one that is not right is dropped. */
@@ -92,15 +134,6 @@ export class LinkedFiles implements BlobFiles {
     })
     if (stats !== undefined && this.#inspection.trusts(located, stats)) return true
     return this.#checks.run(located.digest.key, async () => (await this.#inspection.check(located)) === 'right')
-  }
-
-  /** The link's inode was in use a moment ago: asking for it does not wait for the disk. */
-  #isAsChecked(located: Located, destination: string, source: string): boolean {
-    const stats = statSync(destination, { throwIfNoEntry: false })
-    if (stats === undefined || stats.size !== located.storedBytes) return false
-    // A copy has a time of its own: there the original speaks for it.
-    const original = stats.nlink > 1 ? stats : statSync(source, { throwIfNoEntry: false })
-    return original !== undefined && this.#inspection.trusts(located, original)
   }
 
   /** The path of the executable twin; undefined when the blob was replaced or its file was wrong. */
@@ -155,34 +188,3 @@ export class LinkedFiles implements BlobFiles {
     await unlinker.unlink(layout.twinPath(located.digest, located.storedBytes))
   }
 }
-
-/** False when the source is gone. */
-const linkOrCopy = async (source: string, destination: string): Promise<boolean> => {
-  try {
-    await link(source, destination)
-    return true
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return gone(source, error)
-    if (!CANNOT_LINK.has(errnoOf(error) ?? '')) throw error
-  }
-  try {
-    await copyFile(source, destination, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
-    return true
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return gone(source, error)
-    throw error
-  }
-}
-
-/** ENOENT may mean either end: only a missing source is ours to heal. */
-const gone = async (source: string, error: unknown): Promise<false> => {
-  const isThere = await access(source).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) throw noFolder(error)
-  return false
-}
-
-const noFolder = (cause: unknown): StatusError =>
-  new StatusError('FAILED_PRECONDITION', 'the folder of the link does not exist', { cause })

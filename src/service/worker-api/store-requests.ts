@@ -1,0 +1,186 @@
+import { unlink } from 'node:fs/promises'
+import { type Call, internalCall } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import { boundedMap } from '../../base/work/bounded-map.js'
+import { Turns } from '../../base/work/turns.js'
+import type { Input } from '../../proto/codec.js'
+import { statusOf } from '../../proto/error-details.js'
+import type {
+  AdoptFile,
+  NamedBytes,
+  StoreRequest,
+  WantedFile,
+  WantedPart,
+} from '../../proto/generated/remexec.worker.v1.js'
+import { Digest, type DigestMessage, resolveDigestFunction } from '../../reapi/digest.js'
+import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
+import { keptApart } from '../../store/apart.js'
+import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/store.js'
+import { Blob } from '../../stream/blob/blob.js'
+
+/** What a worker of this machine may use of its server. */
+export interface LentStores {
+  /** A CAS view. */
+  readonly cas: Store
+  /** Where the worker writes results itself. */
+  readonly results: Store | undefined
+}
+
+export type StoreAnswer = Omit<Input<'remexec.worker.v1.StoreResponse'>, 'id'>
+
+const AT_A_TIME = 32
+const LANES = 16
+/** A worker asks in pieces; more than this is a fault of it. */
+const MAX_PART_BYTES = 4 * 1024 * 1024
+const MAX_LEASES = 100_000
+
+const functions = Object.values(digestFunctions)
+
+/** What one connection of a worker asks of the stores that are lent to it. What it holds goes with the connection. */
+export class StoreRequests {
+  readonly #stores: LentStores
+  readonly #call: Call
+  readonly #turns = new Turns({ atATime: AT_A_TIME })
+  readonly #leases = new Map<number, Promise<BlobLease>>()
+  /** Files at reserved places that are not adopted. */
+  readonly #reserved = new Set<string>()
+  #isClosed = false
+
+  constructor(stores: LentStores, call: Call) {
+    this.#stores = stores
+    this.#call = internalCall({ signal: call.signal, log: call.log })
+  }
+
+  /**
+   * Answers when it is the request's turn, which ends when `send` resolves: so many answers are in memory at a time. What
+   * fails is told in the answer.
+   */
+  async receive(request: StoreRequest, send: (answer: StoreAnswer) => Promise<void>): Promise<void> {
+    if (request.release !== null) {
+      this.#release(request.release.leaseId)
+      return
+    }
+    const failed = (error: unknown): StoreAnswer => ({ failure: statusOf(StatusError.from(error)) })
+    const end = await this.#turns.take('a turn to use the stores', this.#call.signal).catch(async (error: unknown) => {
+      await send(failed(error))
+    })
+    if (end === undefined) return
+    try {
+      await send(await this.#do(request).catch(failed))
+    } finally {
+      end()
+    }
+  }
+
+  /** Frees what the worker held. */
+  close(): void {
+    this.#isClosed = true
+    for (const leaseId of [...this.#leases.keys()]) this.#release(leaseId)
+    for (const path of this.#reserved) void unlink(path).catch(() => {})
+    this.#reserved.clear()
+  }
+
+  async #do(request: StoreRequest): Promise<StoreAnswer> {
+    const { findMissing, read, put, lease, locate, populate, drop, reserve, adopt, remove } = request
+    const stores = lentAs(this.#stores, request.apart?.name)
+    const { cas } = stores
+    const digestOf = (message: DigestMessage | null): Digest => parse(message, request.digestFunction)
+    if (findMissing !== null) return missing(await missingOf(cas, findMissing.digests.map(digestOf), this.#call))
+    if (read !== null) return { parts: await boundedMap(read.parts, LANES, (part) => this.#read(cas, part, digestOf)) }
+    if (put !== null) return this.#put(put.areResults ? stores.results : cas, put.blobs, digestOf)
+    if (lease !== null) return missing(await this.#lease(filesOf(cas), lease.leaseId, lease.digests.map(digestOf)))
+    if (locate !== null) {
+      return { located: await boundedMap(locate.files, LANES, (file) => this.#locate(filesOf(cas), file, digestOf)) }
+    }
+    if (reserve !== null) return { place: await this.#reserve(filesOf(cas)) }
+    if (adopt !== null) await this.#adopt(filesOf(cas), adopt, digestOf(adopt.digest))
+    else if (populate !== null) await filesOf(cas).populate(digestOf(populate.digest), this.#call)
+    else if (drop !== null) await filesOf(cas).drop(digestOf(drop.digest), this.#call)
+    else if (remove !== null) await cas.remove(digestOf(remove.digest), this.#call)
+    else throw new StatusError('UNIMPLEMENTED', 'a store request of a later protocol: run the same release')
+    return {}
+  }
+
+  async #read(cas: Store, { digest, offset, maxBytes }: WantedPart, digestOf: ParseDigest): Promise<PartAnswer> {
+    try {
+      const limit = Math.min(maxBytes, MAX_PART_BYTES)
+      const blob = await cas.get(digestOf(digest), { offset, limit }, this.#call)
+      return { data: await blob.bytes(limit, this.#call) }
+    } catch (error) {
+      return { failure: statusOf(StatusError.from(error)) }
+    }
+  }
+
+  async #put(store: Store | undefined, blobs: readonly NamedBytes[], digestOf: ParseDigest): Promise<StoreAnswer> {
+    if (store === undefined) throw new StatusError('FAILED_PRECONDITION', 'this worker has no action cache to write to')
+    const entries = blobs.map(({ digest, data }) => ({ digest: digestOf(digest), blob: Blob.ofBytes(data) }))
+    const outcomes = await store.putAll(entries, this.#call)
+    return { outcomes: outcomes.map((failure) => (failure === undefined ? {} : statusOf(failure))) }
+  }
+
+  async #lease(files: BlobFiles, leaseId: number, digests: readonly Digest[]): Promise<readonly Digest[]> {
+    const known = this.#leases.get(leaseId)
+    if (known !== undefined) return (await known).extend(digests)
+    if (this.#leases.size >= MAX_LEASES) {
+      throw new StatusError('RESOURCE_EXHAUSTED', `the worker holds ${MAX_LEASES} leases, expected fewer`)
+    }
+    const lease = files.lease(digests, this.#call)
+    this.#leases.set(leaseId, lease)
+    // One that comes when nobody is there any more to release it.
+    if (this.#isClosed) this.#release(leaseId)
+    return (await lease).missing
+  }
+
+  #release(leaseId: number): void {
+    const lease = this.#leases.get(leaseId)
+    this.#leases.delete(leaseId)
+    void lease?.then(
+      (held) => held.release(),
+      () => {},
+    )
+  }
+
+  async #locate(files: BlobFiles, { digest, isExecutable }: WantedFile, digestOf: ParseDigest): Promise<LocatedAnswer> {
+    try {
+      const located = await files.locate(digestOf(digest), isExecutable)
+      return 'bytes' in located ? { data: located.bytes } : located
+    } catch (error) {
+      return { failure: statusOf(StatusError.from(error)) }
+    }
+  }
+
+  async #reserve(files: BlobFiles): Promise<{ readonly path: string; readonly isSynced: boolean }> {
+    const place = await files.reserve(this.#call)
+    this.#reserved.add(place.path)
+    return place
+  }
+
+  async #adopt(files: BlobFiles, { path, sizeBytes, checksum, mtimeMs }: AdoptFile, digest: Digest): Promise<void> {
+    if (!this.#reserved.delete(path)) {
+      throw new StatusError('INVALID_ARGUMENT', 'the worker hands in a file at a place that was not reserved for it')
+    }
+    await files.adopt(digest, { path, sizeBytes, checksum, mtimeMs }, this.#call)
+  }
+}
+
+/** As an instance has them that is kept apart from the others, if the worker asks for it. */
+const lentAs = ({ cas, results }: LentStores, apart: string | undefined): LentStores =>
+  apart === undefined ? { cas, results } : { cas: keptApart(cas, apart), results: results && keptApart(results, apart) }
+
+const filesOf = ({ files }: Store): BlobFiles => {
+  if (files !== undefined) return files
+  throw new StatusError('FAILED_PRECONDITION', 'the store of the worker has no files')
+}
+
+type ParseDigest = (message: DigestMessage | null) => Digest
+type PartAnswer = Input<'remexec.worker.v1.BlobPart'>
+type LocatedAnswer = Input<'remexec.worker.v1.LocatedFile'>
+
+const parse = (message: DigestMessage | null, value: number): Digest => {
+  const digestFunction: DigestFunction = resolveDigestFunction(value, message?.hash, functions)
+  return Digest.parse(message, digestFunction)
+}
+
+const missing = (digests: readonly Digest[]): StoreAnswer => ({
+  missing: { digests: digests.map((digest) => digest.toMessage()) },
+})

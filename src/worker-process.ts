@@ -1,0 +1,102 @@
+import { systemClock } from './base/clock.js'
+import type { Log, LogFields, LogLevel } from './base/log.js'
+import { Code, StatusError } from './base/status-error.js'
+import type { Tracer } from './base/trace.js'
+import { version } from './base/version.js'
+import { otlpSettings } from './otlp/settings.js'
+import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
+import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from './worker/process/messages.js'
+
+// The process of a worker that a server started (worker/process/worker-process.ts). What it is to be comes over the channel
+// between the two; when that closes, the server is gone, and so is this at once, with everything it started.
+
+const HEALTH_PERIOD_MS = 500
+
+const tell = (message: FromWorkerProcess): void => {
+  process.send?.(message, undefined, undefined, () => {})
+}
+
+/** Lines go to the log of the server, which knows what is wanted of them. */
+const log: Log = (() => {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields | (() => LogFields) = {}): void => {
+      const found = typeof fields === 'function' ? fields() : fields
+      tell({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(told)) })
+    }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+})()
+
+/** What the channel can carry and the log of the server shows as this one would. */
+const told = ([name, value]: [string, unknown]): [string, unknown] => {
+  if (value instanceof Error) return [name, value.cause instanceof Error ? value.cause.stack : value.stack]
+  return [name, typeof value === 'object' && value !== null ? JSON.parse(JSON.stringify(value)) : value]
+}
+
+const start = async (request: StartWorker): Promise<LocalWorker> => {
+  const { name, options, address, token, storeKey, writesResults } = request
+  const stores = { key: storeKey, writesResults }
+  return startLocalWorker({ name, options, address, token, stores, clock: systemClock, log, tracer: await tracer() })
+}
+
+const tracer = async (): Promise<Tracer | undefined> => {
+  const { settings } = otlpSettings(process.env)
+  if (settings.traces === undefined) return undefined
+  const { startTraceExport } = await import('./otlp/trace-export.js')
+  const started = await startTraceExport(settings.traces, settings.resourceAttributes, { version: version(), log })
+  stopTraces = started.stop
+  return started.tracer
+}
+
+let stopTraces = async (): Promise<void> => {}
+let starting: Promise<LocalWorker> | undefined
+let isStopping = false
+
+const begin = async (request: StartWorker): Promise<void> => {
+  starting = start(request)
+  try {
+    const worker = await starting
+    tell({ kind: 'started' })
+    let last = ''
+    systemClock.every(HEALTH_PERIOD_MS, () => {
+      const status = worker.health()
+      const text = JSON.stringify(status)
+      if (text !== last) tell({ kind: 'health', status })
+      last = text
+    })
+  } catch (thrown) {
+    const error = StatusError.from(thrown)
+    const cause = error.code === Code.INTERNAL && error.cause instanceof Error ? error.cause.message : error.message
+    tell({ kind: 'failed', code: error.code, message: cause })
+    process.exitCode = 1
+    process.disconnect()
+  }
+}
+
+const stop = async (drainMs: number): Promise<void> => {
+  if (isStopping) return
+  isStopping = true
+  const worker = await starting?.catch(() => undefined)
+  await worker?.close(drainMs)
+  await stopTraces()
+  process.exit(0)
+}
+
+process.on('message', (message: ToWorkerProcess) => {
+  if (message.kind === 'start') void begin(message)
+  else void stop(message.drainMs)
+})
+
+/** As the server would be asked to: what runs may end. The server starts another one unless it stops too. */
+const DRAIN_MS = 30_000
+process.on('SIGTERM', () => void stop(DRAIN_MS))
+
+process.once('disconnect', () => {
+  if (process.exitCode === 1) return
+  isStopping = true
+  const end = async (): Promise<void> => {
+    const worker = await starting?.catch(() => undefined)
+    await worker?.close(0)
+  }
+  void end().finally(() => process.exit(1))
+})

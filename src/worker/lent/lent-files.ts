@@ -1,0 +1,129 @@
+import { type Call, internalCall } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import { errorOf } from '../../proto/error-details.js'
+import type { LocatedFile } from '../../proto/generated/remexec.worker.v1.js'
+import type { Digest } from '../../reapi/digest.js'
+import { digestFunctions } from '../../reapi/digest-function.js'
+import { placeLocated } from '../../store/local-file.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../../store/store.js'
+import { Batches } from './batches.js'
+import { inPieces, messageOf, messagesOf, type StoreQuestions } from './requests.js'
+
+const DIGESTS_AT_A_TIME = 10_000
+const FILES_AT_A_TIME = 256
+/** Of small blobs, which come as bytes: a message stays far below what a listener takes. */
+const BYTES_AT_A_TIME = 1024 * 1024
+/** Larger ones are files in every store. */
+const MAX_INLINE_BYTES = 256 * 1024
+/** A file may be replaced between its place being told and the link. */
+const ATTEMPTS_MAX = 3
+
+const ANY = { function: digestFunctions.SHA256, instanceName: undefined }
+
+interface Wanted {
+  readonly digest: Digest
+  readonly isExecutable: boolean
+}
+
+/** The files of the server's store: told where they are, this process links to them and adds to them by itself. */
+export class LentFiles implements BlobFiles {
+  readonly #questions: StoreQuestions
+  readonly #located: Batches<Wanted, LocatedFile>
+  #lastLeaseId = 0
+
+  constructor(questions: StoreQuestions) {
+    this.#questions = questions
+    this.#located = new Batches({
+      maxCount: FILES_AT_A_TIME,
+      maxBytes: BYTES_AT_A_TIME,
+      bytesOf: ({ digest: { sizeBytes } }) => (sizeBytes > MAX_INLINE_BYTES ? 0 : sizeBytes),
+      ask: async (scope, files) => {
+        const wanted = files.map(({ digest, isExecutable }) => ({ digest: messageOf(digest), isExecutable }))
+        return (await questions.ask(scope, { locate: { files: wanted } })).located
+      },
+    })
+  }
+
+  async lease(digests: readonly Digest[], call: Call): Promise<BlobLease> {
+    const leaseId = ++this.#lastLeaseId
+    const lease = new LentLease(leaseId, this.#questions, call)
+    return lease.begin(digests)
+  }
+
+  async link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      if (await placeLocated(await this.locate(digest, isExecutable), destination, isExecutable)) return
+    }
+    throw new StatusError('NOT_FOUND', `blob ${digest.key} is replaced all the time`)
+  }
+
+  async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
+    const { failure, path, data, sizeBytes, mtimeMs } = await this.#located.ask({ digest, isExecutable })
+    if (failure !== null) throw errorOf(failure)
+    return path === '' ? { bytes: data } : { path, sizeBytes, mtimeMs }
+  }
+
+  async populate(digest: Digest, { signal }: Call): Promise<void> {
+    await this.#questions.ask(digest, { populate: { digest: messageOf(digest) } }, signal)
+  }
+
+  async drop(digest: Digest, { signal }: Call): Promise<void> {
+    await this.#questions.ask(digest, { drop: { digest: messageOf(digest) } }, signal)
+  }
+
+  async reserve({ signal }: Call): Promise<ReservedPlace> {
+    const { place } = await this.#questions.ask(ANY, { reserve: {} }, signal)
+    if (place === null) throw new StatusError('INTERNAL', 'the server reserved no place for a file')
+    return place
+  }
+
+  async adopt(digest: Digest, file: FinishedFile, { signal }: Call): Promise<void> {
+    const { path, sizeBytes, checksum, mtimeMs } = file
+    const adopt = { digest: messageOf(digest), path, sizeBytes, checksum, mtimeMs }
+    await this.#questions.ask(digest, { adopt }, signal)
+  }
+}
+
+class LentLease implements BlobLease {
+  missing: readonly Digest[] = []
+  readonly #leaseId: number
+  readonly #questions: StoreQuestions
+  readonly #call: Call
+  #isHeld = true
+
+  constructor(leaseId: number, questions: StoreQuestions, call: Call) {
+    this.#leaseId = leaseId
+    this.#questions = questions
+    this.#call = internalCall({ log: call.log })
+  }
+
+  async begin(digests: readonly Digest[]): Promise<this> {
+    try {
+      this.missing = await this.extend(digests)
+      return this
+    } catch (error) {
+      this.release()
+      throw error
+    }
+  }
+
+  async extend(digests: readonly Digest[]): Promise<readonly Digest[]> {
+    const missing: Digest[] = []
+    for (const piece of inPieces(digests, DIGESTS_AT_A_TIME)) {
+      const [first] = piece
+      if (first === undefined) continue
+      const lease = { leaseId: this.#leaseId, digests: messagesOf(piece) }
+      // Without a signal: a lease that nobody waits for any more could not be released before it came to be.
+      const answer = await this.#questions.ask(first, { lease }, this.#call.signal)
+      const keys = new Set((answer.missing?.digests ?? []).map(({ hash, sizeBytes }) => `${hash}-${sizeBytes}`))
+      missing.push(...piece.filter(({ content: { hash, sizeBytes } }) => keys.has(`${hash}-${sizeBytes}`)))
+    }
+    return missing
+  }
+
+  release(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.#questions.tell({ release: { leaseId: this.#leaseId } })
+  }
+}

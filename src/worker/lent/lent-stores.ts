@@ -1,0 +1,163 @@
+import { open } from 'node:fs/promises'
+import type { Call } from '../../base/call.js'
+import type { HealthStatus } from '../../base/health.js'
+import { Code, StatusError } from '../../base/status-error.js'
+import { errorOf } from '../../proto/error-details.js'
+import type { BlobPart, StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../../store/store.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { extentOf, type Range } from '../../stream/path.js'
+import type { ToScheduler } from '../connection.js'
+import { Batches } from './batches.js'
+import { LentFiles } from './lent-files.js'
+import { inPieces, messageOf, messagesOf, type Scope, StoreQuestions } from './requests.js'
+
+const DIGESTS_AT_A_TIME = 10_000
+const READS_AT_A_TIME = 256
+const BYTES_AT_A_TIME = 1024 * 1024
+/** Up to here a blob is read by message; a larger one from its file. */
+const MAX_READ_BYTES = 1024 * 1024
+
+/** The stores of the server that started this worker, used over the connection between them. */
+export class LentStores {
+  readonly cas: BaseStore
+  readonly results: BaseStore
+  readonly #questions: StoreQuestions
+
+  /** `send` answers whether there is a connection. */
+  constructor(send: (message: ToScheduler) => boolean) {
+    this.#questions = new StoreQuestions(send)
+    this.cas = new LentStore(this.#questions, false)
+    this.results = new LentStore(this.#questions, true)
+  }
+
+  receive(response: StoreResponse): void {
+    this.#questions.receive(response)
+  }
+
+  lost(): void {
+    this.#questions.lost()
+  }
+}
+
+const isAlike = (one: Scope, other: Scope): boolean =>
+  one.function === other.function && one.instanceName === other.instanceName
+
+interface WantedBytes {
+  readonly digest: Digest
+  readonly offset: number
+  readonly maxBytes: number
+}
+
+/** A store as a worker uses it: it asks for what is missing, reads what is small, and has the files of the rest. */
+class LentStore extends BaseStore {
+  override readonly files: LentFiles | undefined
+  readonly #questions: StoreQuestions
+  readonly #areResults: boolean
+  readonly #reads: Batches<WantedBytes, BlobPart>
+
+  constructor(questions: StoreQuestions, areResults: boolean) {
+    super()
+    this.#questions = questions
+    this.#areResults = areResults
+    this.files = areResults ? undefined : new LentFiles(questions)
+    this.#reads = new Batches({
+      maxCount: READS_AT_A_TIME,
+      maxBytes: BYTES_AT_A_TIME,
+      bytesOf: ({ maxBytes }) => maxBytes,
+      ask: async (scope, wanted) => {
+        const parts = wanted.map(({ digest, ...part }) => ({ digest: messageOf(digest), ...part }))
+        return (await questions.ask(scope, { read: { parts } })).parts
+      },
+    })
+  }
+
+  async findMissing(digests: DigestBatch, { signal }: Call): Promise<DigestBatch> {
+    const missing = new Set<string>()
+    for (const piece of inPieces(digests.digests(), DIGESTS_AT_A_TIME)) {
+      const [first] = piece
+      if (first === undefined) continue
+      const question = { findMissing: { digests: messagesOf(piece) } }
+      const answer = await this.#questions.ask(first, question, signal)
+      for (const { hash, sizeBytes } of answer.missing?.digests ?? []) missing.add(`${hash}-${sizeBytes}`)
+    }
+    const isMissing = ({ content: { hash, sizeBytes } }: Digest): boolean => missing.has(`${hash}-${sizeBytes}`)
+    return digests.select(digests.digests().flatMap((digest, index) => (isMissing(digest) ? [index] : [])))
+  }
+
+  async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
+    const { offset, end } = extentOf(range, digest.sizeBytes, digest.key)
+    if (end - offset <= MAX_READ_BYTES) {
+      const { data, failure } = await this.#reads.ask({ digest, offset, maxBytes: end - offset })
+      if (failure !== null) throw errorOf(failure)
+      return Blob.ofBytes(data, { offset })
+    }
+    const located = await this.#ownFiles.locate(digest, false)
+    if ('bytes' in located) return Blob.ofPart(located.bytes, range, digest.key)
+    const file = await open(located.path).catch((cause: unknown) => {
+      throw new StatusError('NOT_FOUND', `blob ${digest.key} is gone`, { cause })
+    })
+    return Blob.ofPath([file.createReadStream({ start: offset, end: end - 1 })], { sizeBytes: end - offset, offset })
+  }
+
+  async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const [failure] = await this.putAll([{ digest, blob }], call)
+    if (failure !== undefined) throw failure
+  }
+
+  /** Of blobs that fit into a message: what is larger is handed in as a file. */
+  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const outcomes: (StatusError | undefined)[] = []
+    let batch: BlobEntry[] = []
+    let bytes = 0
+    const flush = async (): Promise<void> => {
+      if (batch.length > 0) outcomes.push(...(await this.#putBatch(batch, call)))
+      batch = []
+      bytes = 0
+    }
+    for (const entry of entries) {
+      const sizeBytes = entry.blob.sizeBytes ?? entry.digest.sizeBytes
+      const isOther = batch[0] !== undefined && !isAlike(batch[0].digest, entry.digest)
+      if (isOther || bytes + sizeBytes > BYTES_AT_A_TIME) await flush()
+      batch.push(entry)
+      bytes += sizeBytes
+    }
+    await flush()
+    return outcomes
+  }
+
+  async remove(digest: Digest, { signal }: Call): Promise<void> {
+    await this.#questions.ask(digest, { remove: { digest: messageOf(digest) } }, signal)
+  }
+
+  async health(): Promise<HealthStatus> {
+    return { state: 'Ok', message: 'the store of the server' }
+  }
+
+  get #ownFiles(): LentFiles {
+    if (this.files === undefined) throw new StatusError('UNIMPLEMENTED', 'results are written and never read here')
+    return this.files
+  }
+
+  async #putBatch(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const [first] = entries
+    if (first === undefined) return []
+    const blobs = await Promise.all(
+      entries.map(async ({ digest, blob }) => ({
+        digest: messageOf(digest),
+        data: await blob.bytes(MAX_READ_BYTES, call),
+      })),
+    )
+    const put = { blobs, areResults: this.#areResults }
+    const asked = this.#questions.ask(first.digest, { put }, call.signal)
+    const failure = await outcomeOf(asked.then(() => {}))
+    if (failure !== undefined) return entries.map(() => failure)
+    const { outcomes } = await asked
+    return entries.map((_, at) => {
+      const status = outcomes[at]
+      return status === undefined || status.code === Code.OK ? undefined : errorOf(status)
+    })
+  }
+}

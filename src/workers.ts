@@ -1,0 +1,79 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startFailure } from './base/errno.js'
+import type { AttachedWorker } from './config/config.js'
+import type { Observation } from './observation.js'
+import type { Listener } from './server/listener.js'
+import type { LentStores } from './service/worker-api/store-requests.js'
+import type { Parts } from './services.js'
+import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
+import { WorkerProcess } from './worker/process/worker-process.js'
+
+/** The stores that are lent to workers of this machine, by the keys that were made for their processes. */
+export class Lending {
+  readonly #lent = new Map<string, LentStores>()
+
+  /** Until the answer is called. */
+  lend(key: string, stores: LentStores): () => void {
+    this.#lent.set(key, stores)
+    return () => void this.#lent.delete(key)
+  }
+
+  of(key: string): LentStores | undefined {
+    return this.#lent.get(key)
+  }
+}
+
+export interface WorkerSurroundings {
+  readonly listeners: ReadonlyMap<string, Listener>
+  /** Says who a worker of ours is, where that is asked. */
+  readonly token: string | undefined
+  readonly lending: Lending
+  /** Workers of a server run in this process too: for tests that look into it. */
+  readonly workersAreHere: boolean
+  readonly parts: Parts
+  readonly observation: Observation
+}
+
+/**
+ * A worker of the configuration. One whose server is in this process has a process of its own, so that nothing it does holds
+ * up the server's event loop; a process without its server is there for it anyhow. Either connects to the worker API as any
+ * other worker would, wherever that was bound.
+ */
+export const startWorker = async (placed: AttachedWorker, surroundings: WorkerSurroundings): Promise<LocalWorker> => {
+  const { name } = placed.options
+  const { health } = surroundings.observation
+  const worker = await begin(placed, surroundings).catch((error: unknown) => {
+    throw startFailure(`worker ${name}`, error)
+  })
+  health.register({
+    namespace: `/workers/${name}`,
+    component: `workers/${name}`,
+    structName: 'LocalWorker',
+    check: async () => worker.health(),
+  })
+  return worker
+}
+
+const begin = async (
+  { options, server }: AttachedWorker,
+  { listeners, token, lending, workersAreHere, parts, observation }: WorkerSurroundings,
+): Promise<LocalWorker> => {
+  const { clock, log } = parts
+  const { name, cas_fast_slow_store, upload_action_result } = options
+  const cas = parts.cas(cas_fast_slow_store)
+  const { ac_store } = upload_action_result
+  const results = ac_store === undefined ? undefined : parts.ac(ac_store)
+  const address = server === undefined ? undefined : listeners.get(server)?.address
+  if (address === undefined || workersAreHere) {
+    const stores = { cas, results }
+    const { tracer } = observation
+    return startLocalWorker({ name, options, stores, address, token: address && token, clock, log, tracer })
+  }
+  return WorkerProcess.start({
+    ...{ name, options, address, token, log },
+    writesResults: results !== undefined,
+    program: fileURLToPath(new URL(`./worker-process${extname(import.meta.url)}`, import.meta.url)),
+    lend: (key) => lending.lend(key, { cas, results }),
+  })
+}

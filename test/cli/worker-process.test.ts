@@ -1,0 +1,186 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { codec } from '../../src/proto/codec.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { TestClient } from '../server/client.js'
+import { type Program, serve } from './program.js'
+
+t.setTimeout(180_000)
+
+const { SHA256 } = digestFunctions
+const REAPI = 'build.bazel.remote.execution.v2'
+const commandCodec = codec(`${REAPI}.Command`)
+const actionCodec = codec(`${REAPI}.Action`)
+const directoryCodec = codec(`${REAPI}.Directory`)
+const responseCodec = codec(`${REAPI}.ExecuteResponse`)
+
+const config = `{
+  stores: {
+    CAS: { fast_slow: {
+      fast: { filesystem: { content_path: '$REMEXEC_DATA/c', temp_path: '$REMEXEC_DATA/t', eviction_policy: { max_bytes: '1gb' } } },
+      slow: { noop: {} },
+    } },
+    AC: { memory: { eviction_policy: { max_bytes: '10mb' } } },
+  },
+  schedulers: { S: { simple: {} } },
+  workers: [{ local: {
+    worker_api_endpoint: { uri: 'grpc://127.0.0.1:0' }, cas_fast_slow_store: 'CAS', work_directory: '$REMEXEC_DATA/w',
+    upload_action_result: { ac_store: 'AC' },
+  } }],
+  servers: [{ name: 'all', listener: { http: { socket_address: '127.0.0.1:0' } }, services: {
+    cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }],
+  } }],
+}`
+
+interface Running {
+  readonly server: Program
+  readonly client: TestClient
+  readonly data: string
+  /** Of the process that the server started for its worker. */
+  workerPid(): Promise<number>
+}
+
+const start = async (t: Test): Promise<Running> => {
+  const data = t.testdir({ 'c.json5': config, data: {} })
+  const server = serve(t, `${data}/c.json5`, `${data}/data`)
+  const [, address = ''] = await server.hears(/serving grpc:\/\/(\S+) server=all/)
+  await server.hears(/connected to the scheduler/)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const workerPid = () =>
+    until(() => childrenOf(server.child.pid ?? 0).find((pid) => commandOf(pid).includes('worker-process')))
+  return { server, client, data: `${data}/data`, workerPid }
+}
+
+const until = async <T>(look: () => T | undefined): Promise<T> => {
+  for (let tries = 0; tries < 3_000; tries++) {
+    const found = look()
+    if (found !== undefined) return found
+    await setTimeout(20)
+  }
+  throw new Error('it did not come about within a minute')
+}
+
+const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const childrenOf = (pid: number): number[] =>
+  readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
+  )
+
+interface Work {
+  readonly script: string
+  readonly inputs?: Readonly<Record<string, Buffer>>
+  readonly outputs?: readonly string[]
+}
+
+/** `said` is the answer's `result`, once it is there. */
+const execute = async ({ client }: Running, { script, inputs = {}, outputs = [] }: Work) => {
+  const command = commandCodec.encode({
+    arguments: ['/bin/sh', '-c', script],
+    environmentVariables: [{ name: 'PATH', value: process.env['PATH'] ?? '' }],
+    outputPaths: [...outputs],
+  })
+  const files = Object.entries(inputs).map(([name, bytes]) => ({ name, digest: Digest.of(bytes, SHA256).toMessage() }))
+  const root = directoryCodec.encode({ files })
+  const action = actionCodec.encode({
+    commandDigest: Digest.of(command, SHA256).toMessage(),
+    inputRootDigest: Digest.of(root, SHA256).toMessage(),
+  })
+  const requests = [...Object.values(inputs), command, root, action].map((data) => ({
+    digest: Digest.of(data, SHA256).toMessage(),
+    data,
+  }))
+  for (const request of requests) {
+    await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { requests: [request] }).response
+  }
+  let last: { readonly response?: { readonly value: Buffer } } = {}
+  const actionDigest = Digest.of(action, SHA256).toMessage()
+  for await (const operation of client.serverStream(`${REAPI}.Execution/Execute`, { actionDigest })) last = operation
+  return responseCodec.decode(last.response?.value ?? Buffer.alloc(0))
+}
+
+t.test('a worker of a server is another process, which has the files of its store', async (t) => {
+  const running = await start(t)
+  const pid = await running.workerPid()
+  const large = Buffer.alloc(300_000, 'large')
+  const small = Buffer.from('small')
+  const { status, result } = await execute(running, {
+    script: 'stat -c "%h %i" large > links; cat large large > twice; cat small; ls -l; cat small >&2',
+    inputs: { large, small },
+    outputs: ['links', 'twice'],
+  })
+  t.equal(status, null)
+  t.equal(result?.exitCode, 0)
+  const [links, twice] = result?.outputFiles ?? []
+  t.equal(twice?.digest?.hash, Digest.of(Buffer.concat([large, large]), SHA256).hash)
+  const read = async (digest: object | null | undefined): Promise<string> => {
+    const { responses } = await running.client.unary(`${REAPI}.ContentAddressableStorage/BatchReadBlobs`, {
+      digests: [digest],
+    }).response
+    return responses[0].data.toString()
+  }
+  t.match(await read(links?.digest), /^2 /, 'a large input is a link to the file of the store')
+  t.equal((await read(twice?.digest)).length, 600_000, 'a large output can be read')
+  t.equal(await read(result?.stderrDigest), 'small')
+  t.ok(existsSync(`/proc/${pid}`))
+  t.notOk(
+    readFileSync(`/proc/${pid}/environ`, 'utf8').includes('REMEXEC_DATA'),
+    'it has not the environment of its server',
+  )
+  running.server.child.kill('SIGTERM')
+  t.equal((await running.server.ended).code, 143)
+  t.notOk(existsSync(`/proc/${pid}`), 'it stops with its server')
+  t.same(readdirSync(`${running.data}/w`), [], 'and leaves nothing')
+})
+
+t.test('a worker that dies is started again, and what it ran runs once more', async (t) => {
+  const running = await start(t)
+  const pid = await running.workerPid()
+  const trace = `${running.data}/trace`
+  const response = execute(running, { script: `echo x >> ${trace}; [ $(wc -l < ${trace}) = 2 ] || sleep 600` })
+  await until(() => (existsSync(trace) && statSync(trace).size > 0 ? true : undefined))
+  process.kill(pid, 'SIGKILL')
+  t.equal((await response).result?.exitCode, 0)
+  t.not(await running.workerPid(), pid)
+  t.match(running.server.said(), /the process of a worker ended and is started again.*SIGKILL/)
+})
+
+t.test('neither worker nor action outlives a server that was killed', async (t) => {
+  const running = await start(t)
+  const pid = await running.workerPid()
+  const place = `${running.data}/pid`
+  execute(running, { script: `echo $$ > ${place}; sleep 600` }).catch(() => {})
+  const action = await until(() => (existsSync(place) && Number(readFileSync(place, 'utf8'))) || undefined)
+  running.server.child.kill('SIGKILL')
+  await until(() => (existsSync(`/proc/${pid}`) || existsSync(`/proc/${action}`) ? undefined : true))
+  t.pass('both are gone')
+})
+
+t.test('the stores of a server are lent to nobody else', async (t) => {
+  const { server } = await start(t)
+  const [, address = ''] = await server.hears(/serving grpc:\/\/(\S+) server=worker_api/)
+  const client = new TestClient(address)
+  t.teardown(() => client.close())
+  const messages = async (...all: object[]): Promise<number | undefined> => {
+    const stream = client.bidi('remexec.worker.v1.WorkerApi/Connect')
+    const ended = new Promise<number | undefined>((resolve) => {
+      stream.once('status', ({ code }: { code: number }) => resolve(code))
+      stream.on('error', () => {})
+      stream.resume()
+    })
+    for (const message of all) stream.write(message)
+    return ended
+  }
+  const hello = { protocolVersion: 1, name: 'rogue' }
+  t.equal(await messages({ hello: { ...hello, storeKey: '0'.repeat(64) } }), 7, 'with a key nobody was given')
+  t.equal(await messages({ hello }, { storeRequest: { id: 1, reserve: {} } }), 7, 'without one')
+})
