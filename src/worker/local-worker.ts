@@ -15,7 +15,6 @@ import { Attempts } from './attempts.js'
 import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
-import { PrintedFilesPool } from './disk/printed-files.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { LentStores } from './lent/lent-stores.js'
 import { offeredProperties } from './properties.js'
@@ -70,12 +69,12 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   await offered()
   const workDirectory = WorkDirectory.open(options.work_directory, log)
   const leftovers = new Leftovers(workDirectory.path, clock, log)
-  const printedFiles = new PrintedFilesPool(workDirectory)
+  // A worker that was killed could not end what it ran.
+  leftovers.sweep()
   const launcher = parts.launcher ?? new Launcher(log)
-  await launcher.prepare()
   const lent = 'key' in parts.stores ? new LentStores((message) => connection.send(message)) : undefined
   const runner = new ActionRunner(
-    actionContext(parts, storesOf(parts.stores, lent), { launcher, leftovers, workDirectory, printedFiles }),
+    actionContext(parts, storesOf(parts.stores, lent), { launcher, leftovers, workDirectory }),
   )
   const attempts = new Attempts({
     run: (request) => runner.run(request),
@@ -121,7 +120,6 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       if (parts.launcher === undefined) launcher.close()
       leftovers.close()
       leftovers.sweep()
-      printedFiles.close()
       await within(FAREWELL_MS, workDirectory.settle())
       await workDirectory.close()
     },

@@ -146,10 +146,12 @@ t.test('a worker that dies is started again, and what it ran runs once more', as
   const running = await start(t)
   const pid = await running.workerPid()
   const trace = `${running.data}/trace`
-  const response = execute(running, { script: `echo x >> ${trace}; [ $(wc -l < ${trace}) = 2 ] || sleep 600` })
+  const response = execute(running, { script: `echo $$ >> ${trace}; [ $(wc -l < ${trace}) = 2 ] || sleep 600` })
   await until(() => (existsSync(trace) && statSync(trace).size > 0 ? true : undefined))
   process.kill(pid, 'SIGKILL')
   t.equal((await response).result?.exitCode, 0)
+  const [first] = readFileSync(trace, 'utf8').split('\n')
+  await until(() => (existsSync(`/proc/${first}`) ? undefined : true))
   t.not(await running.workerPid(), pid)
   t.match(running.server.said(), /the process of a worker ended and is started again.*SIGKILL/)
 })

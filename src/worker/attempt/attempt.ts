@@ -112,11 +112,7 @@ export class Attempt {
     const { store, maxUploadTimeoutMs, results, workerName } = this.#context
     const { execution, exit } = finished
     const { outputs, failure } = await this.#outputs(finished)
-    const [stdout, stderr] = await execution.printed(actionDigest.function).catch((error: unknown) => {
-      // One that removed those of everybody has failed for good, and is not to do it again.
-      if (failure === undefined) throw error
-      return []
-    })
+    const [stdout, stderr] = await execution.printed(actionDigest.function)
     const blobs: OutputBlob[] = [...(outputs?.blobs ?? [])]
     if (stdout !== undefined) blobs.push(stdout)
     if (stderr !== undefined) blobs.push(stderr)

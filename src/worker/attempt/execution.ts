@@ -11,11 +11,11 @@ import type { Leftovers } from '../command/leftovers.js'
 import { type CommandExit, runCommand } from '../command/run-command.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
 import type { OpenDirectory } from '../disk/open-directory.js'
-import type { PrintedFiles, PrintedFilesPool } from '../disk/printed-files.js'
+import { PrintedFiles } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
-import { hashFile, type OutputBlob, SmallFileBudget } from '../output/file.js'
+import { hashOpenFile, type OutputBlob } from '../output/file.js'
 
 /** How the commands of a worker are run, as configured. */
 export interface ExecutionSettings {
@@ -36,7 +36,6 @@ export interface Processes {
   readonly launcher: Launcher
   readonly leftovers: Leftovers
   readonly workDirectory: WorkDirectory
-  readonly printedFiles: PrintedFilesPool
 }
 
 export interface ExecutionRequest {
@@ -57,7 +56,7 @@ export class Execution {
   readonly #directory: RunDirectory
   /** Empty at first: the input root is to be made here. */
   readonly root: string
-  #printed: { readonly files: PrintedFiles; readonly areFree: boolean } | undefined
+  #printed: PrintedFiles | undefined
   /** Closed at the end. */
   readonly #open: OpenDirectory[] = []
 
@@ -76,10 +75,11 @@ export class Execution {
 
   /** UNAVAILABLE when nothing can run on this worker now. */
   static async begin(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest): Promise<Execution> {
-    const directory = await processes.workDirectory.create()
+    const directory = processes.workDirectory.create()
     const execution = new Execution(settings, processes, request, directory)
     try {
       mkdirSync(execution.root)
+      execution.#printed = new PrintedFiles(directory.path)
       if (!writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
       return execution
     } catch (error) {
@@ -118,7 +118,7 @@ export class Execution {
     if (argv === undefined) return undefined
     const declared = { environmentVariables: [] }
     const { exitCode } = await this.#spawn({ argv, cwd: this.#directory.path, declared, timeoutMs, call })
-    this.#giveBackFiles()
+    this.#closePrinted()
     if (exitCode === 0) return undefined
     return new StatusError('RESOURCE_EXHAUSTED', `the worker's precondition script ended with exit code ${exitCode}`)
   }
@@ -131,17 +131,11 @@ export class Execution {
     return this.#opened(this.#directory, ROOT)
   }
 
-  /** What was printed, as blobs; `undefined` for a stream that stayed empty. INTERNAL when somebody removed the files. */
+  /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
   async printed(digestFunction: DigestFunction): Promise<readonly (OutputBlob | undefined)[]> {
-    if (this.#printed === undefined || this.#printed.areFree) return []
-    const at = this.#opened(this.#printed.files.directory)
-    return Promise.all(
-      ['stdout', 'stderr'].map(async (name) => {
-        const stats = at === undefined ? undefined : statsOf(`${at}/${name}`)
-        if (stats?.isFile() !== true) throw new StatusError('INTERNAL', `the ${name} of the command was removed`)
-        return stats.size === 0 ? undefined : hashFile(`${at}/${name}`, digestFunction, new SmallFileBudget())
-      }),
-    )
+    if (this.#printed === undefined) return []
+    const { stdout, stderr } = this.#printed
+    return Promise.all([stdout, stderr].map((file) => hashOpenFile(file, digestFunction)))
   }
 
   /** FAILED_PRECONDITION for outputs that cannot be had as they were declared. */
@@ -156,7 +150,7 @@ export class Execution {
   /** Frees everything. */
   end(): void {
     for (const directory of this.#open.splice(0)) directory.close()
-    this.#giveBackFiles()
+    this.#closePrinted()
     this.#processes.workDirectory.discard(this.#directory)
   }
 
@@ -174,22 +168,20 @@ export class Execution {
     readonly call: Call
   }): Promise<CommandExit> {
     const { properties, timeoutMs } = this.#request
-    const { launcher, leftovers, printedFiles } = this.#processes
+    const { launcher, leftovers } = this.#processes
     const { additionalEnvironment, defaultPath } = this.#settings
     const sideChannelPath = this.#sideChannelPath
     const facts = { defaultPath, timeoutMs, sideChannelPath, actionDirectory: this.#directory.path, properties }
-    const files = await printedFiles.take()
-    const { directory, stdoutPath, stderrPath, areMade: reusesFiles } = files
-    this.#printed = { files, areFree: false }
-    const running = leftovers.starting([this.#directory.path, directory.path])
+    const printed = this.#printed ?? new PrintedFiles(this.#directory.path)
+    this.#printed = printed
+    const running = leftovers.starting([this.#directory.path])
     const exit = await runCommand(
       {
         argv: run.argv,
         cwd: run.cwd,
         environment: commandEnvironment(run.declared, additionalEnvironment, facts),
-        stdoutPath,
-        stderrPath,
-        reusesFiles,
+        stdout: printed.stdout,
+        stderr: printed.stderr,
         timeoutMs: run.timeoutMs,
         signal: run.call.signal,
         onStart: (processGroup) => {
@@ -198,14 +190,13 @@ export class Execution {
       },
       launcher,
     ).finally(() => leftovers.ended(running))
-    this.#printed = { files, areFree: exit.areFilesFree }
     // A command that had to be stopped is one that may have tried to get away.
     if (exit.end !== 'exited') leftovers.sweep()
     return exit
   }
 
-  #giveBackFiles(): void {
-    if (this.#printed !== undefined) this.#processes.printedFiles.giveBack(this.#printed.files, this.#printed.areFree)
+  #closePrinted(): void {
+    this.#printed?.close()
     this.#printed = undefined
   }
 

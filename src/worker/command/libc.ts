@@ -23,8 +23,10 @@ export interface Libc {
     argv: Pointer,
     environment: Pointer,
   ) => number
-  readonly waitPid: (pid: number, status: Buffer, options: number) => number
-  readonly setLease: (fd: number, kind: number) => number
+  /** `usage` is a `struct rusage`. */
+  readonly wait: (pid: number, status: Buffer, options: number, usage: Buffer) => number
+  /** Orphans of what this process started become its children. */
+  readonly adoptOrphans: () => void
 }
 
 interface Koffi {
@@ -32,7 +34,7 @@ interface Koffi {
   load(library: null): { func<T>(declaration: string): T }
 }
 
-const F_SETLEASE = 1024
+const PR_SET_CHILD_SUBREAPER = 36
 
 /**
  * `undefined` where this cannot be: on other systems than 64-bit Linux and, with a word about it, without koffi, which is
@@ -52,9 +54,10 @@ export const loadLibc = (onFailure: (reason: string) => void = () => {}): Libc |
 
 const libcOf = (koffi: Koffi): Libc => {
   const library = koffi.load(null)
-  const fcntl = library.func<(fd: number, command: number, type: 'int', value: number) => number>(
-    'int fcntl(int fd, int command, ...)',
-  )
+  const prctl =
+    library.func<(option: number, ...typesAndValues: readonly (string | number)[]) => number>(
+      'int prctl(int option, ...)',
+    )
   return {
     addressOf: (buffer) => koffi.address(buffer),
     fileActionsInit: library.func('int posix_spawn_file_actions_init(void *)'),
@@ -67,7 +70,7 @@ const libcOf = (koffi: Koffi): Libc => {
     attributesSetSignalDefault: library.func('int posix_spawnattr_setsigdefault(void *, void *)'),
     attributesSetSignalMask: library.func('int posix_spawnattr_setsigmask(void *, void *)'),
     posixSpawn: library.func('int posix_spawn(void *, const char *, void *, void *, void *, void *)'),
-    waitPid: library.func('int waitpid(int, void *, int)'),
-    setLease: (fd, kind) => fcntl(fd, F_SETLEASE, 'int', kind),
+    wait: library.func('int wait4(int, void *, int, void *)'),
+    adoptOrphans: () => void prctl(PR_SET_CHILD_SUBREAPER, 'ulong', 1, 'ulong', 0, 'ulong', 0, 'ulong', 0),
   }
 }

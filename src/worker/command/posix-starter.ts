@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { constants as system } from 'node:os'
 import { getSystemErrorName } from 'node:util'
 import type { Libc } from './libc.js'
-import type { Program, ProgramEvents, Starter } from './starter.js'
+import type { Program, ProgramEvents, ProgramUsage, Starter } from './starter.js'
 
 /** More than any C library has for `posix_spawnattr_t`, `posix_spawn_file_actions_t` and `sigset_t`. */
 const OPAQUE_BYTES = 1024
@@ -14,15 +14,25 @@ const SET_SIGNAL_MASK = 0x08
 const SET_SESSION = 0x80
 
 const WAIT_NO_HANG = 1
+/** More than `struct rusage` has. */
+const RUSAGE_BYTES = 256
+const HEARTBEAT_MS = 1000
 
 /**
  * Starts programs by posix_spawn, which lends the memory of this process to the new one up to its exec: half of what a
- * fork costs is copying page tables. This process must have no children that anybody else waits for.
+ * fork costs is copying page tables. Only what was started here is waited for, so that Node may have children of its own.
  */
 export const posixStarter = (libc: Libc): Starter => {
   const attributes = attributesOf(libc)
   const running = new Map<number, ProgramEvents['onExit']>()
-  process.on('SIGCHLD', () => reap(libc, running))
+  let heartbeat: NodeJS.Timeout | undefined
+  const reapAll = (): void => {
+    reap(libc, running)
+    if (running.size > 0) return
+    clearInterval(heartbeat)
+    heartbeat = undefined
+  }
+  process.on('SIGCHLD', reapAll)
   return (program, { onStart, onExit, onFailure }) => {
     const started = startFirst(program, (path, argv) => spawn(libc, attributes, path, { ...program, argv }))
     if ('errno' in started) {
@@ -30,6 +40,8 @@ export const posixStarter = (libc: Libc): Starter => {
       return
     }
     running.set(started.pid, onExit)
+    // A signal keeps no process alive; what runs does.
+    heartbeat ??= setInterval(reapAll, HEARTBEAT_MS)
     onStart(started.pid)
   }
 }
@@ -39,14 +51,20 @@ type Started = { readonly pid: number } | { readonly errno: number }
 /** One signal may stand for several ends. */
 const reap = (libc: Libc, running: Map<number, ProgramEvents['onExit']>): void => {
   const status = Buffer.alloc(4)
-  for (;;) {
-    const pid = libc.waitPid(-1, status, WAIT_NO_HANG)
-    if (pid <= 0) return
-    const onExit = running.get(pid)
+  const usage = Buffer.alloc(RUSAGE_BYTES)
+  for (const [pid, onExit] of running) {
+    if (libc.wait(pid, status, WAIT_NO_HANG, usage) !== pid) continue
     running.delete(pid)
     const signal = status.readInt32LE() & 0x7f
-    onExit?.(signal === 0 ? status.readUInt8(1) : 128 + signal)
+    onExit(signal === 0 ? status.readUInt8(1) : 128 + signal, usageIn(usage))
   }
+}
+
+/** `struct rusage` of 64-bit Linux: two `timeval`s, then the peak in KiB. */
+const usageIn = (usage: Buffer): ProgramUsage => {
+  const ms = (at: number): number =>
+    Number(usage.readBigInt64LE(at)) * 1000 + Number(usage.readBigInt64LE(at + 8)) / 1000
+  return { userMs: ms(0), systemMs: ms(16), peakResidentBytes: Number(usage.readBigInt64LE(32)) * 1024 }
 }
 
 const { EINVAL, ENOENT, ENOTDIR, EACCES, ENOEXEC, ESTALE, ENODEV, ETIMEDOUT } = system.errno

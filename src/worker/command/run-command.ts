@@ -1,7 +1,7 @@
-import { appendFileSync } from 'node:fs'
+import { writeSync } from 'node:fs'
 import { StatusError } from '../../base/status-error.js'
-import type { LaunchFailed } from './launch-messages.js'
-import type { Launch, Launcher } from './launcher.js'
+import type { Launch, Launcher, LaunchFailed } from './launcher.js'
+import type { ProgramUsage } from './starter.js'
 
 export interface CommandRun {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */
@@ -10,10 +10,9 @@ export interface CommandRun {
   readonly cwd: string
   /** All of it: nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>
-  /** Files that receive the two streams; they must not exist yet, or be those of an exit with `areFilesFree`. */
-  readonly stdoutPath: string
-  readonly stderrPath: string
-  readonly reusesFiles: boolean
+  /** Open files that receive the two streams. */
+  readonly stdout: number
+  readonly stderr: number
   /** Counted from the moment the program has started. */
   readonly timeoutMs: number
   /** An abort kills the command. */
@@ -28,8 +27,8 @@ export interface CommandExit {
   /** `timed out` and `killed` say who ended it; both come with exit code 137. */
   readonly end: 'exited' | 'timed out' | 'killed'
   readonly durationMs: number
-  /** Nothing was printed, and no process has the two files open: another run may have them. */
-  readonly areFilesFree: boolean
+  /** What it took, where the system tells. */
+  readonly usage?: ProgramUsage | undefined
 }
 
 /**
@@ -38,7 +37,7 @@ export interface CommandExit {
  * worker: the exit code is the one shells give, and the reason stands in stderr.
  */
 export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
-  const { argv, cwd, stdoutPath, stderrPath, reusesFiles, signal } = run
+  const { argv, cwd, stdout, stderr, signal } = run
   let timer: NodeJS.Timeout | undefined
   let reason: 'timed out' | 'killed' = 'killed'
   const onStart = (processGroup: number): void => {
@@ -52,32 +51,29 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
     run.onStart?.(processGroup)
   }
   const environment = Object.entries(run.environment)
-  const launch: Launch = launcher.launch({ argv, cwd, environment, stdoutPath, stderrPath, reusesFiles }, onStart)
+  const launch: Launch = launcher.launch({ argv, cwd, environment, stdout, stderr }, onStart)
   const onAbort = (): void => launch.kill()
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()
   try {
     const outcome = await launch.outcome
     if (outcome.kind === 'failed') return notStarted(outcome, run)
-    const { exitCode, durationMs, wasKilled, areFilesFree } = outcome
-    return { exitCode, end: wasKilled ? reason : 'exited', durationMs, areFilesFree }
+    const { exitCode, durationMs, wasKilled, usage } = outcome
+    return { exitCode, end: wasKilled ? reason : 'exited', durationMs, usage }
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)
   }
 }
 
-const notStarted = ({ attempted, errno }: LaunchFailed, run: CommandRun): CommandExit => {
-  if (attempted === 'open') {
-    throw Object.assign(new Error(`no file for the output of a command could be made (${errno})`), { code: errno })
-  }
+const notStarted = ({ errno }: LaunchFailed, run: CommandRun): CommandExit => {
   const why = errno === undefined ? undefined : START_FAILURES[errno]
   if (why === undefined) {
     const message = `no process could be started on this worker (${errno ?? 'unknown reason'})`
     throw new StatusError('RESOURCE_EXHAUSTED', message)
   }
-  appendFileSync(run.stderrPath, `remexec: cannot run ${JSON.stringify(run.argv[0])}: ${why.reason}\n`)
-  return { exitCode: why.exitCode, end: 'exited', durationMs: 0, areFilesFree: false }
+  writeSync(run.stderr, `remexec: cannot run ${JSON.stringify(run.argv[0])}: ${why.reason}\n`)
+  return { exitCode: why.exitCode, end: 'exited', durationMs: 0 }
 }
 
 const START_FAILURES: Readonly<Record<string, { readonly exitCode: number; readonly reason: string }>> = {

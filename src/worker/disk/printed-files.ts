@@ -1,52 +1,44 @@
-import { statsOf } from './inside-root.js'
-import type { RunDirectory } from './session.js'
-import type { WorkDirectory } from './work-directory.js'
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs'
+import { errnoOf } from '../../base/errno.js'
+import { newName } from './session.js'
 
-/** Two files for what a command prints, alone in their directory. */
-export interface PrintedFiles {
-  readonly directory: RunDirectory
-  readonly stdoutPath: string
-  readonly stderrPath: string
-  /** They are there, empty; else they have yet to be made. */
-  readonly areMade: boolean
-}
+const { O_RDWR, O_CREAT, O_EXCL, O_DIRECTORY } = constants
+/** Linux' own, which Node does not name: a file that no folder has. */
+const O_TMPFILE = 0o20000000 | O_DIRECTORY
+const MODE = 0o600
 
-const MAX_FREE = 256
+/** Two files for what a command prints. They have no names: nobody can remove, replace or find them. */
+export class PrintedFiles {
+  readonly stdout: number
+  readonly stderr: number
 
-/**
- * Files for stdout and stderr, used again as long as nobody printed anything: making and deleting an inode costs more
- * than most small commands on a busy disk (0.4-1 ms of CPU on ext4), and most commands print nothing.
- */
-export class PrintedFilesPool {
-  readonly #workDirectory: WorkDirectory
-  readonly #free: PrintedFiles[] = []
-
-  constructor(workDirectory: WorkDirectory) {
-    this.#workDirectory = workDirectory
-  }
-
-  async take(): Promise<PrintedFiles> {
-    for (let free = this.#free.pop(); free !== undefined; free = this.#free.pop()) {
-      if (areThere(free)) return free
-      this.#workDirectory.discard(free.directory)
+  /** In a directory that is there. Throws as the file system does. */
+  constructor(directory: string) {
+    this.stdout = openNameless(directory)
+    try {
+      this.stderr = openNameless(directory)
+    } catch (error) {
+      closeSync(this.stdout)
+      throw error
     }
-    const directory = await this.#workDirectory.create()
-    const { path } = directory
-    return { directory, stdoutPath: `${path}/stdout`, stderrPath: `${path}/stderr`, areMade: false }
   }
 
-  /** `areFree`: both are there and empty, and no process has them open. */
-  giveBack(files: PrintedFiles, areFree: boolean): void {
-    if (areFree && this.#free.length < MAX_FREE) this.#free.push({ ...files, areMade: true })
-    else this.#workDirectory.discard(files.directory)
-  }
-
-  /** Removes the files that nobody has. */
+  /** Once; what was printed is gone with it. */
   close(): void {
-    for (const { directory } of this.#free.splice(0)) this.#workDirectory.discard(directory)
+    closeSync(this.stdout)
+    closeSync(this.stderr)
   }
 }
 
-/** A command may have removed what is not its own. */
-const areThere = ({ stdoutPath, stderrPath }: PrintedFiles): boolean =>
-  statsOf(stdoutPath) !== undefined && statsOf(stderrPath) !== undefined
+const openNameless = (directory: string): number => {
+  try {
+    if (process.platform === 'linux') return openSync(directory, O_TMPFILE | O_RDWR, MODE)
+  } catch (error) {
+    // File systems that cannot do that say one of these.
+    if (!['EOPNOTSUPP', 'ENOTSUP', 'EISDIR', 'EINVAL'].includes(errnoOf(error) ?? '')) throw error
+  }
+  const path = `${directory}/${newName()}`
+  const file = openSync(path, O_RDWR | O_CREAT | O_EXCL, MODE)
+  unlinkSync(path)
+  return file
+}

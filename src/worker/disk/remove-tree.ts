@@ -1,7 +1,6 @@
-import { readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { rename, rmdir, unlink } from 'node:fs/promises'
 import { errnoOf } from '../../base/errno.js'
-import { AtOnceWhileQuick } from './at-once.js'
 import type { OpenDirectory } from './open-directory.js'
 
 /** Something that could not be removed, and where it is now. */
@@ -19,16 +18,10 @@ export interface Aside {
   readonly isOver: () => boolean
 }
 
-type Path = string | Buffer
 type Name = string | Buffer
 
 /** Somebody may still be writing into a directory that was just emptied. */
 const ROUNDS = 3
-
-// ext4 may take 2 ms for any of them, which must not stop the loop.
-const renaming = new AtOnceWhileQuick<[Path, Path]>(renameSync, rename)
-const unlinking = new AtOnceWhileQuick<[Path]>(unlinkSync, unlink)
-const removing = new AtOnceWhileQuick<[Path]>(rmdirSync, rmdir)
 
 /**
  * Removes what is called `name` in `from`, whatever its modes. Each directory is moved aside and emptied there: so none is
@@ -64,7 +57,7 @@ class Removal {
       if (isDirectory) await this.#moveAside(from, name)
       else
         await permitted(
-          () => unlinking.call(from.below(name)),
+          () => unlink(from.below(name)),
           () => from.unlock(),
         )
     } catch (error) {
@@ -78,7 +71,7 @@ class Removal {
     const { folder, newName } = this.#aside
     const moved = newName()
     await permitted(
-      () => renaming.call(from.below(name), folder.below(moved)),
+      () => rename(from.below(name), folder.below(moved)),
       () => {
         from.unlock()
         // Its entry for the directory above changes with the move.
@@ -95,7 +88,7 @@ class Removal {
     try {
       for (let round = 1; await this.#isEmptied(name); round++) {
         try {
-          await removing.call(folder.below(name))
+          await rmdir(folder.below(name))
           return
         } catch (error) {
           if (errnoOf(error) !== 'ENOTEMPTY' || round === ROUNDS) throw error
@@ -130,7 +123,7 @@ class Removal {
       return folder.child(name)
     } catch (error) {
       if (!['ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) throw error
-      await unlinking.call(folder.below(name))
+      await unlink(folder.below(name))
       return undefined
     }
   }

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, rmdirSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { errnoOf } from '../../base/errno.js'
-import { AtOnceWhileQuick } from './at-once.js'
 import { OpenDirectory } from './open-directory.js'
 
 const PREFIX = 'remexec-'
@@ -15,9 +13,6 @@ export const newName = (): string => randomBytes(8).toString('hex')
 
 /** Whether a name in a work directory is that of a session, of this or an earlier worker. */
 export const isSession = (name: string): boolean => SESSION_NAME.test(name)
-
-// ext4 may take 2 ms, which must not stop the loop.
-const making = new AtOnceWhileQuick<[string]>(mkdirSync, mkdir)
 
 /**
  * The folder of one run of a worker in its work directory, with a directory for each run of a command. It is held open
@@ -48,9 +43,9 @@ export class Session {
     return this.folder.isInPlace()
   }
 
-  async create(): Promise<RunDirectory> {
+  create(): RunDirectory {
     const name = newName()
-    await making.call(`${this.folder.at}/${name}`)
+    mkdirSync(`${this.folder.at}/${name}`)
     return new RunDirectory(this.hold(), name)
   }
 

@@ -54,11 +54,11 @@ export class WorkDirectory {
     }
   }
 
-  /** A new directory for one run. Rejects with UNAVAILABLE when there can be none. */
-  async create(): Promise<RunDirectory> {
+  /** A new directory for one run. Throws UNAVAILABLE when there can be none. */
+  create(): RunDirectory {
     if (!this.#session.isInPlace()) this.#beginAgain()
     try {
-      const directory = await this.#session.create()
+      const directory = this.#session.create()
       this.#failure = undefined
       return directory
     } catch (error) {

@@ -1,4 +1,4 @@
-import { constants, type Stats } from 'node:fs'
+import { constants, fstatSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { errnoOf } from '../../base/errno.js'
@@ -54,8 +54,9 @@ export const hashFile = async (
   path: string,
   digestFunction: DigestFunction,
   budget: SmallFileBudget,
+  flags = FLAGS,
 ): Promise<OutputFile | undefined> => {
-  const file = await openFile(path)
+  const file = await openFile(path, flags)
   if (file === undefined) return undefined
   try {
     const stats = await file.stat()
@@ -69,12 +70,18 @@ export const hashFile = async (
   }
 }
 
+/** The bytes of an open file that has no name; undefined where it is empty. */
+export const hashOpenFile = (fd: number, digestFunction: DigestFunction): Promise<OutputBlob | undefined> =>
+  fstatSync(fd).size === 0
+    ? Promise.resolve(undefined)
+    : hashFile(`/proc/self/fd/${fd}`, digestFunction, new SmallFileBudget(), constants.O_RDONLY)
+
 /** Without O_NONBLOCK opening a fifo waits for a writer. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-const openFile = async (path: string): Promise<FileHandle | undefined> => {
+const openFile = async (path: string, flags: number): Promise<FileHandle | undefined> => {
   try {
-    return await open(path, FLAGS)
+    return await open(path, flags)
   } catch (error) {
     const errno = errnoOf(error)
     // ENXIO is what a socket says; ELOOP a symlink that has taken the place of the file since it was listed.

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { chmod, copyFile, lstat, open, rename, unlink } from 'node:fs/promises'
+import { chmod, copyFile, lstat, open, rename, stat, unlink } from 'node:fs/promises'
 import type { Call } from '../../base/call.js'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
@@ -46,7 +46,8 @@ const bring = async (file: HashedFile, { path }: ReservedPlace): Promise<boolean
 }
 
 const unchanged = async ({ path, sizeBytes, mtimeMs, inode }: HashedFile): Promise<{ readonly nlink: number }> => {
-  const stats = await lstat(path)
+  // What a command printed has no name: its path is a link of /proc.
+  const stats = await (path.startsWith('/proc/self/fd/') && !path.slice(14).includes('/') ? stat(path) : lstat(path))
   const isSame = stats.isFile() && stats.ino === inode && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
   if (!isSame) throw changed()
   return stats

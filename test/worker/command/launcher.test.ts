@@ -1,13 +1,10 @@
-import { readFileSync, watch } from 'node:fs'
+import { closeSync, openSync, readFileSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { silentLog } from '../../../src/base/log.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
-
-/** Where there is none nothing is ever free. */
-const canLease = loadLibc() !== undefined
 
 const setUp = (t: Test) => {
   const cwd = t.testdir()
@@ -19,9 +16,10 @@ const setUp = (t: Test) => {
     launcher,
     launch: (script: string, onStart: (pid: number) => void = () => {}) => {
       const name = `run${++launches}`
-      const files = { stdoutPath: join(cwd, `${name}.out`), stderrPath: join(cwd, `${name}.err`) }
+      const stdout = openSync(join(cwd, `${name}.out`), 'wx')
+      t.teardown(() => closeSync(stdout))
       const argv = ['/bin/sh', '-c', script]
-      return { ...launcher.launch({ argv, cwd, environment: [], ...files, reusesFiles: false }, onStart), ...files }
+      return launcher.launch({ argv, cwd, environment: [], stdout, stderr: stdout }, onStart)
     },
   }
 }
@@ -43,9 +41,6 @@ const running = async (
   watcher.close()
   return { ...launched, pid }
 }
-
-const parentOf = (pid: number): number =>
-  Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -70,17 +65,9 @@ t.test('programs run side by side, each with its own outcome', async (t) => {
   )
 })
 
-t.test('a launcher that is ready is prepared at once, also for the second who asks', async (t) => {
-  const { launch, launcher } = setUp(t)
-  await launcher.prepare()
-  await launcher.prepare()
-  t.match(await launch('exit 0').outcome, { kind: 'ended' })
-})
-
 t.test('a kill ends the group, and means nothing once the program has ended', async (t) => {
   const parts = setUp(t)
-  const { pid, outcome, kill } = await running(parts)
-  t.not(parentOf(pid), process.pid, 'it is the child of another process')
+  const { outcome, kill } = await running(parts)
   kill()
   t.match(await outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
   kill()
@@ -88,67 +75,32 @@ t.test('a kill ends the group, and means nothing once the program has ended', as
   t.match(await other.outcome, { exitCode: 4, wasKilled: false })
 })
 
-t.test('when the launcher dies, its programs are killed and the next one finds a new launcher', async (t) => {
+t.test('closing ends what runs, and nothing starts afterwards', async (t) => {
   const parts = setUp(t)
   const { pid, outcome } = await running(parts, 'sleep 1000 & touch here; sleep 1000')
-  const lost = t.rejects(outcome, { code: 14, message: /the process that starts commands on this worker died/ })
-  process.kill(parentOf(pid), 'SIGKILL')
-  await lost
-  await untilDead(pid)
-  t.match(await parts.launch('exit 3').outcome, { kind: 'ended', exitCode: 3 })
-})
-
-t.test('a worker that closes or dies takes its programs with it', async (t) => {
-  const parts = setUp(t)
-  const { pid, outcome } = await running(parts)
-  const lost = t.rejects(outcome, { code: 14 })
   parts.launcher.close()
-  await lost
+  t.match(await outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
   await untilDead(pid)
   t.throws(() => parts.launch('exit 0'), { code: 14, message: /the worker is closed/ })
 })
 
-t.test('files are free when nothing was printed and nobody has them open', { skip: !canLease }, async (t) => {
-  const { launch, launcher, cwd } = setUp(t)
-  const first = launch('exit 0')
-  t.match(await first.outcome, { areFilesFree: true })
-  const { stdoutPath, stderrPath } = first
-  const again = (script: string) => {
-    const argv = ['/bin/sh', '-c', script]
-    const request = { argv, cwd, environment: [], stdoutPath, stderrPath, reusesFiles: true }
-    return launcher.launch(request, () => {}).outcome
-  }
-  t.match(await again('exit 0'), { areFilesFree: true })
-  t.match(await again('echo x'), { areFilesFree: false })
-  t.equal(readFileSync(stdoutPath, 'utf8'), 'x\n')
-  t.match(await again('printf yyyy >&2; : > /dev/stdout; : > /dev/stderr'), { areFilesFree: true }, 'emptied again')
-  const fled = `setsid sh -c 'echo $$ > pid; exec sleep 1000'`
-  for (const files of ['>/dev/null', '2>/dev/null', '7>&1 >/dev/null 2>/dev/null', '7</dev/stdout >/dev/null 2>&1']) {
-    const kept = launch(`rm -f pid; ${fled} ${files} & until [ -s pid ]; do :; done`)
-    t.match(await kept.outcome, { exitCode: 0, areFilesFree: false }, `a process that fled has ${files}`)
-    process.kill(Number(readFileSync(join(cwd, 'pid'), 'utf8')), 'SIGKILL')
-  }
-})
+t.test(
+  'what a program took is told, of the children it waited for too',
+  { skip: loadLibc() === undefined },
+  async (t) => {
+    const { launch } = setUp(t)
+    const script = 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
+    const idle = await launch('sleep 0.2').outcome
+    const busy = await launch(`sh -c '${script}'; exit 3`).outcome
+    if (idle.kind !== 'ended' || busy.kind !== 'ended') throw new Error('nothing started')
+    t.equal(busy.exitCode, 3)
+    t.ok((busy.usage?.userMs ?? 0) > (idle.usage?.userMs ?? 0))
+    t.ok((busy.usage?.peakResidentBytes ?? 0) > 100_000)
+  },
+)
 
-t.test('a file that was replaced, linked or made accessible is not free', { skip: !canLease }, async (t) => {
-  const { launch } = setUp(t)
-  for (const what of ['rm $f', 'rm $f; mkfifo $f', 'ln -sf other $f; : > other', 'ln $f other', 'chmod 666 $f']) {
-    const { outcome } = launch(`rm -f other; f=$(readlink /proc/$$/fd/1); ${what}`)
-    t.match(await outcome, { exitCode: 0, areFilesFree: false }, what)
-  }
-})
-
-t.test('what is not started says at which step', async (t) => {
-  const { launch, launcher, cwd } = setUp(t)
-  const first = launch('exit 0')
-  await first.outcome
-  const { stdoutPath, stderrPath } = first
-  const again = { argv: ['/bin/true'], cwd, environment: [], stdoutPath, stderrPath, reusesFiles: false }
-  t.match(await launcher.launch(again, () => t.fail()).outcome, { kind: 'failed', attempted: 'open', errno: 'EEXIST' })
-  const absent = { ...again, argv: ['/nosuch'], stdoutPath: join(cwd, 'o'), stderrPath: join(cwd, 'e') }
-  t.match(await launcher.launch(absent, () => t.fail()).outcome, {
-    kind: 'failed',
-    attempted: 'spawn',
-    errno: 'ENOENT',
-  })
+t.test('what cannot be started says why', async (t) => {
+  const { launcher, cwd } = setUp(t)
+  const program = { argv: ['/nosuch'], cwd, environment: [], stdout: 1, stderr: 2 }
+  t.match(await launcher.launch(program, () => t.fail()).outcome, { kind: 'failed', errno: 'ENOENT' })
 })
