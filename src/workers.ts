@@ -74,6 +74,6 @@ const begin = async (
     ...{ name, options, address, token, log },
     writesResults: results !== undefined,
     program: fileURLToPath(new URL(`./worker-process${extname(import.meta.url)}`, import.meta.url)),
-    lend: (key) => lending.lend(key, { cas, results }),
+    lend: (key) => lending.lend(key, { cas, results, tracer: observation.tracer }),
   })
 }

@@ -37,6 +37,17 @@ export interface Tracer {
   begin(name: string, start: SpanStart): Span | undefined
 }
 
+/** Work of another process, as what is below it: it is begun and ended there. */
+export const spanElsewhere = (tracer: Tracer, context: TraceContext): Span => {
+  const span: Span = {
+    context,
+    begin: (name, attributes) => tracer.begin(name, { parent: context, ...(attributes && { attributes }) }) ?? span,
+    link: () => {},
+    end: () => {},
+  }
+  return span
+}
+
 /** The headers by which a client says what its call is a piece of; a broken `traceparent` is none. */
 export const traceContextOf = (headers: ReadonlyMap<string, string | Buffer>): TraceContext | undefined => {
   const traceparent = headers.get('traceparent')

@@ -191,6 +191,8 @@ export interface StoreRequest {
   adopt: AdoptFile | null
   remove: BlobName | null
   apart: InstanceName | null
+  traceparent: string
+  tracestate: string
   /** Which one is set. */
   readonly request: 'findMissing' | 'read' | 'put' | 'lease' | 'release' | 'locate' | 'populate' | 'drop' | 'reserve' | 'adopt' | 'remove' | undefined
 }
@@ -210,6 +212,8 @@ export interface StoreRequestInput {
   adopt?: AdoptFileInput | null | undefined
   remove?: BlobNameInput | null | undefined
   apart?: InstanceNameInput | null | undefined
+  traceparent?: string | undefined
+  tracestate?: string | undefined
 }
 
 export interface InstanceName {

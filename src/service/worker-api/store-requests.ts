@@ -1,6 +1,7 @@
 import { unlink } from 'node:fs/promises'
-import { type Call, internalCall } from '../../base/call.js'
+import { type Call, callWith, internalCall } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import { spanElsewhere, type Tracer } from '../../base/trace.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import { Turns } from '../../base/work/turns.js'
 import type { Input } from '../../proto/codec.js'
@@ -24,6 +25,7 @@ export interface LentStores {
   readonly cas: Store
   /** Where the worker writes results itself. */
   readonly results: Store | undefined
+  readonly tracer?: Tracer | undefined
 }
 
 export type StoreAnswer = Omit<Input<'remexec.worker.v1.StoreResponse'>, 'id'>
@@ -80,41 +82,60 @@ export class StoreRequests {
     this.#reserved.clear()
   }
 
+  /** As a piece of what asks. */
+  #callOf({ traceparent, tracestate }: StoreRequest): Call {
+    const { tracer } = this.#stores
+    if (tracer === undefined || traceparent === '') return this.#call
+    return callWith(this.#call, { span: spanElsewhere(tracer, { traceparent, tracestate }) })
+  }
+
   async #do(request: StoreRequest): Promise<StoreAnswer> {
     const { findMissing, read, put, lease, locate, populate, drop, reserve, adopt, remove } = request
     const stores = lentAs(this.#stores, request.apart?.name)
     const { cas } = stores
+    const call = this.#callOf(request)
     const digestOf = (message: DigestMessage | null): Digest => parse(message, request.digestFunction)
-    if (findMissing !== null) return missing(await missingOf(cas, findMissing.digests.map(digestOf), this.#call))
-    if (read !== null) return { parts: await boundedMap(read.parts, LANES, (part) => this.#read(cas, part, digestOf)) }
-    if (put !== null) return this.#put(put.areResults ? stores.results : cas, put.blobs, digestOf)
+    if (findMissing !== null) return missing(await missingOf(cas, findMissing.digests.map(digestOf), call))
+    if (read !== null)
+      return { parts: await boundedMap(read.parts, LANES, (part) => this.#read(cas, part, digestOf, call)) }
+    if (put !== null) return this.#put(put.areResults ? stores.results : cas, put.blobs, digestOf, call)
     if (lease !== null) return missing(await this.#lease(filesOf(cas), lease.leaseId, lease.digests.map(digestOf)))
     if (locate !== null) {
       return { located: await boundedMap(locate.files, LANES, (file) => this.#locate(filesOf(cas), file, digestOf)) }
     }
     if (reserve !== null) return { place: await this.#reserve(filesOf(cas)) }
-    if (adopt !== null) await this.#adopt(filesOf(cas), adopt, digestOf(adopt.digest))
-    else if (populate !== null) await filesOf(cas).populate(digestOf(populate.digest), this.#call)
-    else if (drop !== null) await filesOf(cas).drop(digestOf(drop.digest), this.#call)
-    else if (remove !== null) await cas.remove(digestOf(remove.digest), this.#call)
+    if (adopt !== null) await this.#adopt(filesOf(cas), adopt, digestOf(adopt.digest), call)
+    else if (populate !== null) await filesOf(cas).populate(digestOf(populate.digest), call)
+    else if (drop !== null) await filesOf(cas).drop(digestOf(drop.digest), call)
+    else if (remove !== null) await cas.remove(digestOf(remove.digest), call)
     else throw new StatusError('UNIMPLEMENTED', 'a store request of a later protocol: run the same release')
     return {}
   }
 
-  async #read(cas: Store, { digest, offset, maxBytes }: WantedPart, digestOf: ParseDigest): Promise<PartAnswer> {
+  async #read(
+    cas: Store,
+    { digest, offset, maxBytes }: WantedPart,
+    digestOf: ParseDigest,
+    call: Call,
+  ): Promise<PartAnswer> {
     try {
       const limit = Math.min(maxBytes, MAX_PART_BYTES)
-      const blob = await cas.get(digestOf(digest), { offset, limit }, this.#call)
-      return { data: await blob.bytes(limit, this.#call) }
+      const blob = await cas.get(digestOf(digest), { offset, limit }, call)
+      return { data: await blob.bytes(limit, call) }
     } catch (error) {
       return { failure: statusOf(StatusError.from(error)) }
     }
   }
 
-  async #put(store: Store | undefined, blobs: readonly NamedBytes[], digestOf: ParseDigest): Promise<StoreAnswer> {
+  async #put(
+    store: Store | undefined,
+    blobs: readonly NamedBytes[],
+    digestOf: ParseDigest,
+    call: Call,
+  ): Promise<StoreAnswer> {
     if (store === undefined) throw new StatusError('FAILED_PRECONDITION', 'this worker has no action cache to write to')
     const entries = blobs.map(({ digest, data }) => ({ digest: digestOf(digest), blob: Blob.ofBytes(data) }))
-    const outcomes = await store.putAll(entries, this.#call)
+    const outcomes = await store.putAll(entries, call)
     return { outcomes: outcomes.map((failure) => (failure === undefined ? {} : statusOf(failure))) }
   }
 
@@ -155,17 +176,25 @@ export class StoreRequests {
     return place
   }
 
-  async #adopt(files: BlobFiles, { path, sizeBytes, checksum, mtimeMs }: AdoptFile, digest: Digest): Promise<void> {
+  async #adopt(
+    files: BlobFiles,
+    { path, sizeBytes, checksum, mtimeMs }: AdoptFile,
+    digest: Digest,
+    call: Call,
+  ): Promise<void> {
     if (!this.#reserved.delete(path)) {
       throw new StatusError('INVALID_ARGUMENT', 'the worker hands in a file at a place that was not reserved for it')
     }
-    await files.adopt(digest, { path, sizeBytes, checksum, mtimeMs }, this.#call)
+    await files.adopt(digest, { path, sizeBytes, checksum, mtimeMs }, call)
   }
 }
 
 /** As an instance has them that is kept apart from the others, if the worker asks for it. */
-const lentAs = ({ cas, results }: LentStores, apart: string | undefined): LentStores =>
-  apart === undefined ? { cas, results } : { cas: keptApart(cas, apart), results: results && keptApart(results, apart) }
+const lentAs = (stores: LentStores, apart: string | undefined): LentStores => {
+  if (apart === undefined) return stores
+  const { cas, results } = stores
+  return { ...stores, cas: keptApart(cas, apart), results: results && keptApart(results, apart) }
+}
 
 const filesOf = ({ files }: Store): BlobFiles => {
   if (files !== undefined) return files

@@ -1,4 +1,4 @@
-import { type Call, internalCall } from '../../base/call.js'
+import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { LocatedFile } from '../../proto/generated/remexec.worker.v1.js'
@@ -63,24 +63,24 @@ export class LentFiles implements BlobFiles {
     return path === '' ? { bytes: data } : { path, sizeBytes, mtimeMs }
   }
 
-  async populate(digest: Digest, { signal }: Call): Promise<void> {
-    await this.#questions.ask(digest, { populate: { digest: messageOf(digest) } }, signal)
+  async populate(digest: Digest, call: Call): Promise<void> {
+    await this.#questions.ask(digest, { populate: { digest: messageOf(digest) } }, call)
   }
 
-  async drop(digest: Digest, { signal }: Call): Promise<void> {
-    await this.#questions.ask(digest, { drop: { digest: messageOf(digest) } }, signal)
+  async drop(digest: Digest, call: Call): Promise<void> {
+    await this.#questions.ask(digest, { drop: { digest: messageOf(digest) } }, call)
   }
 
-  async reserve({ signal }: Call): Promise<ReservedPlace> {
-    const { place } = await this.#questions.ask(ANY, { reserve: {} }, signal)
+  async reserve(call: Call): Promise<ReservedPlace> {
+    const { place } = await this.#questions.ask(ANY, { reserve: {} }, call)
     if (place === null) throw new StatusError('INTERNAL', 'the server reserved no place for a file')
     return place
   }
 
-  async adopt(digest: Digest, file: FinishedFile, { signal }: Call): Promise<void> {
+  async adopt(digest: Digest, file: FinishedFile, call: Call): Promise<void> {
     const { path, sizeBytes, checksum, mtimeMs } = file
     const adopt = { digest: messageOf(digest), path, sizeBytes, checksum, mtimeMs }
-    await this.#questions.ask(digest, { adopt }, signal)
+    await this.#questions.ask(digest, { adopt }, call)
   }
 }
 
@@ -94,7 +94,7 @@ class LentLease implements BlobLease {
   constructor(leaseId: number, questions: StoreQuestions, call: Call) {
     this.#leaseId = leaseId
     this.#questions = questions
-    this.#call = internalCall({ log: call.log })
+    this.#call = call
   }
 
   async begin(digests: readonly Digest[]): Promise<this> {
@@ -114,7 +114,7 @@ class LentLease implements BlobLease {
       if (first === undefined) continue
       const lease = { leaseId: this.#leaseId, digests: messagesOf(piece) }
       // Without a signal: a lease that nobody waits for any more could not be released before it came to be.
-      const answer = await this.#questions.ask(first, { lease }, this.#call.signal)
+      const answer = await this.#questions.ask(first, { lease }, { span: this.#call.span })
       const keys = new Set((answer.missing?.digests ?? []).map(({ hash, sizeBytes }) => `${hash}-${sizeBytes}`))
       missing.push(...piece.filter(({ content: { hash, sizeBytes } }) => keys.has(`${hash}-${sizeBytes}`)))
     }

@@ -74,13 +74,13 @@ class LentStore extends BaseStore {
     })
   }
 
-  async findMissing(digests: DigestBatch, { signal }: Call): Promise<DigestBatch> {
+  async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     const missing = new Set<string>()
     for (const piece of inPieces(digests.digests(), DIGESTS_AT_A_TIME)) {
       const [first] = piece
       if (first === undefined) continue
       const question = { findMissing: { digests: messagesOf(piece) } }
-      const answer = await this.#questions.ask(first, question, signal)
+      const answer = await this.#questions.ask(first, question, call)
       for (const { hash, sizeBytes } of answer.missing?.digests ?? []) missing.add(`${hash}-${sizeBytes}`)
     }
     const isMissing = ({ content: { hash, sizeBytes } }: Digest): boolean => missing.has(`${hash}-${sizeBytes}`)
@@ -128,8 +128,8 @@ class LentStore extends BaseStore {
     return outcomes
   }
 
-  async remove(digest: Digest, { signal }: Call): Promise<void> {
-    await this.#questions.ask(digest, { remove: { digest: messageOf(digest) } }, signal)
+  async remove(digest: Digest, call: Call): Promise<void> {
+    await this.#questions.ask(digest, { remove: { digest: messageOf(digest) } }, call)
   }
 
   async health(): Promise<HealthStatus> {
@@ -151,7 +151,7 @@ class LentStore extends BaseStore {
       })),
     )
     const put = { blobs, areResults: this.#areResults }
-    const asked = this.#questions.ask(first.digest, { put }, call.signal)
+    const asked = this.#questions.ask(first.digest, { put }, call)
     const failure = await outcomeOf(asked.then(() => {}))
     if (failure !== undefined) return entries.map(() => failure)
     const { outcomes } = await asked

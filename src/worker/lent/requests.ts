@@ -1,4 +1,4 @@
-import { cancellation } from '../../base/call.js'
+import { type Call, cancellation } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import { Turns } from '../../base/work/turns.js'
 import { errorOf } from '../../proto/error-details.js'
@@ -6,7 +6,10 @@ import type { StoreRequestInput, StoreResponse } from '../../proto/generated/rem
 import type { Digest } from '../../reapi/digest.js'
 import type { ToScheduler } from '../connection.js'
 
-export type StoreQuestion = Omit<StoreRequestInput, 'id' | 'digestFunction' | 'apart'>
+export type StoreQuestion = Omit<StoreRequestInput, 'id' | 'digestFunction' | 'apart' | 'traceparent' | 'tracestate'>
+
+/** The call that asks. Without a signal, whatever becomes of it. */
+type Asker = Partial<Pick<Call, 'signal' | 'span'>>
 
 /** What all digests of a question have in common. */
 export type Scope = Pick<Digest, 'function' | 'instanceName'>
@@ -32,10 +35,10 @@ export class StoreQuestions {
   }
 
   /** Rejects as the store does, and with UNAVAILABLE when the connection is lost before the answer. */
-  async ask(scope: Scope, question: StoreQuestion, signal?: AbortSignal): Promise<StoreResponse> {
+  async ask(scope: Scope, question: StoreQuestion, { signal, span }: Asker = {}): Promise<StoreResponse> {
     const end = await this.#turns.take('a turn to ask the server', signal ?? NEVER)
     try {
-      return await this.#answer(scope, question, signal)
+      return await this.#answer(scope, { ...question, ...span?.context }, signal)
     } finally {
       end()
     }
