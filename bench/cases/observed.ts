@@ -1,6 +1,6 @@
 import type { RateCase } from '../case.js'
 import { exportingEnv } from '../server/collector.js'
-import { observed, unobserved } from '../server/config.js'
+import { countedOnly, observed, unobserved } from '../server/config.js'
 import { getActionResult } from './action-result.js'
 import { findMissing } from './find-missing.js'
 import { readCase } from './read.js'
@@ -28,5 +28,8 @@ export const observedCases = (): readonly RateCase[] =>
     name: `${subject.name}, observed`,
     configure: observed,
     env: exportingEnv,
-    limits: [{ name: 'unobserved', usesBare: true, configure: unobserved, run: subject.run }],
+    limits: [
+      { name: 'unobserved', usesBare: true, configure: unobserved, run: subject.run },
+      { name: 'no line of a call', usesBare: true, configure: countedOnly, run: subject.run },
+    ],
   }))

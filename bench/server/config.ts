@@ -108,6 +108,9 @@ export const mutualTlsTokenCache = (dataPath: string): object => {
 /** Everything by which it is observed: health, counting, and the line of one call in a hundred. */
 export const observed = (dataPath: string): object => withServices(dataPath, { health: {} }, { log_call_share: 0.01 })
 
+/** The same without lines of calls. */
+export const countedOnly = (dataPath: string): object => withServices(dataPath, { health: {} }, {})
+
 /** Nothing of that. */
 export const unobserved = (dataPath: string): object =>
   withServices(dataPath, {}, { disable_metrics: true, log_level: 'info' })
