@@ -20,9 +20,9 @@ const rowsOf = async (address: string, args: readonly string[]): Promise<Map<str
   if (stdout === '') throw new Error(`no report: ${stderr}`)
   const { results } = JSON.parse(stdout) as ReportDocument
   // A late call is ended by the transport, in words of its own.
-  // Where content is random, so is where it is cut.
+  // Where content is random, so is where it is cut and how far it is compressed.
   const told = (reason: string): string =>
-    reason.replace(/^grpc-status 4 .*/, 'grpc-status 4').replace(/into \d+ chunks/, 'into chunks')
+    reason.replace(/^grpc-status 4 .*/, 'grpc-status 4').replace(/(into|sends) \d+ (chunks|bytes)/, '$1 $2')
   return new Map(results.map(({ id, verdict, reason }) => [id, `${verdict} ${told(reason)}`.trim()]))
 }
 
