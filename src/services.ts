@@ -195,9 +195,9 @@ const executionInstance = (
   }
 }
 
-/** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
 type Places = Pick<Parts, 'ac' | 'cas' | 'trees' | 'ownOf'>
 
+/** A named store as what an instance has for an action cache: only results whose outputs are in its CAS. */
 const actionCache = (name: string, instance: string, cas: Store | undefined, parts: Places): Store =>
   withCompleteness(parts.ownOf(instance, parts.ac(name)), cas, parts.trees.ofActions)
 
