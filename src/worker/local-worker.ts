@@ -82,7 +82,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
     send: (message) => connection.send(message),
   })
   let isClosing = false
-  const connection = new Connection({
+  const connection: Connection = new Connection({
     ...endpoint,
     timeoutMs: options.worker_api_endpoint.timeout * 1000,
     describe: async () => ({

@@ -157,6 +157,7 @@ export interface Messages {
   'grpc.reflection.v1alpha.ServerReflectionResponse': [grpc_reflection_v1alpha.ServerReflectionResponseInput, grpc_reflection_v1alpha.ServerReflectionResponse]
   'grpc.reflection.v1alpha.ServiceResponse': [grpc_reflection_v1alpha.ServiceResponseInput, grpc_reflection_v1alpha.ServiceResponse]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
+  'remexec.worker.v1.CommandUsage': [remexec_worker_v1.CommandUsageInput, remexec_worker_v1.CommandUsage]
   'remexec.worker.v1.WorkerMessage': [remexec_worker_v1.WorkerMessageInput, remexec_worker_v1.WorkerMessage]
   'remexec.worker.v1.SchedulerMessage': [remexec_worker_v1.SchedulerMessageInput, remexec_worker_v1.SchedulerMessage]
   'remexec.worker.v1.Hello': [remexec_worker_v1.HelloInput, remexec_worker_v1.Hello]

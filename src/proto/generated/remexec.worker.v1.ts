@@ -3,6 +3,18 @@ import type * as build_bazel_remote_execution_v2 from './build.bazel.remote.exec
 import type * as google_protobuf from './google.protobuf.js'
 import type * as google_rpc from './google.rpc.js'
 
+export interface CommandUsage {
+  userTime: google_protobuf.Duration | null
+  systemTime: google_protobuf.Duration | null
+  peakResidentBytes: number
+}
+
+export interface CommandUsageInput {
+  userTime?: google_protobuf.DurationInput | null | undefined
+  systemTime?: google_protobuf.DurationInput | null | undefined
+  peakResidentBytes?: number | undefined
+}
+
 export interface WorkerMessage {
   hello: Hello | null
   keepAlive: KeepAlive | null

@@ -18,6 +18,7 @@ import { cacheResult, resultMessage } from './report.js'
 import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js'
 import { type ActionSource, type KnownSources, readActionSource } from './source.js'
 import { AttemptTimes } from './times.js'
+import { usageMetadata } from './usage.js'
 
 /** A command that has run, and the directory it ran in. */
 interface Finished {
@@ -124,7 +125,7 @@ export class Attempt {
       exitCode: exit.exitCode,
       stdoutDigest: stdout?.digest.toMessage() ?? null,
       stderrDigest: stderr?.digest.toMessage() ?? null,
-      executionMetadata: this.#times.metadata(workerName),
+      executionMetadata: { ...this.#times.metadata(workerName), auxiliaryMetadata: usageMetadata(exit.usage) },
     }
     if (failure === undefined && !action.doNotCache) await cacheResult(actionDigest, result, results, this.#call)
     const message = resultMessage(actionDigest, failure === undefined && exit.exitCode === 0, results)

@@ -25,16 +25,12 @@ export interface Libc {
   ) => number
   /** `usage` is a `struct rusage`. */
   readonly wait: (pid: number, status: Buffer, options: number, usage: Buffer) => number
-  /** Orphans of what this process started become its children. */
-  readonly adoptOrphans: () => void
 }
 
 interface Koffi {
   address(buffer: Buffer): bigint
   load(library: null): { func<T>(declaration: string): T }
 }
-
-const PR_SET_CHILD_SUBREAPER = 36
 
 /**
  * `undefined` where this cannot be: on other systems than 64-bit Linux and, with a word about it, without koffi, which is
@@ -54,10 +50,6 @@ export const loadLibc = (onFailure: (reason: string) => void = () => {}): Libc |
 
 const libcOf = (koffi: Koffi): Libc => {
   const library = koffi.load(null)
-  const prctl =
-    library.func<(option: number, ...typesAndValues: readonly (string | number)[]) => number>(
-      'int prctl(int option, ...)',
-    )
   return {
     addressOf: (buffer) => koffi.address(buffer),
     fileActionsInit: library.func('int posix_spawn_file_actions_init(void *)'),
@@ -71,6 +63,5 @@ const libcOf = (koffi: Koffi): Libc => {
     attributesSetSignalMask: library.func('int posix_spawnattr_setsigmask(void *, void *)'),
     posixSpawn: library.func('int posix_spawn(void *, const char *, void *, void *, void *, void *)'),
     wait: library.func('int wait4(int, void *, int, void *)'),
-    adoptOrphans: () => void prctl(PR_SET_CHILD_SUBREAPER, 'ulong', 1, 'ulong', 0, 'ulong', 0, 'ulong', 0),
   }
 }

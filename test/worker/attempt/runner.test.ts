@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
 import { type LogFields, silentLog } from '../../../src/base/log.js'
+import { unpack } from '../../../src/proto/any.js'
 import { codec } from '../../../src/proto/codec.js'
 import type {
   ActionInput,
@@ -11,7 +12,7 @@ import type {
   DirectoryInput,
   ExecutedActionMetadataInput,
 } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import { toMs } from '../../../src/proto/time.js'
+import { type Time, toMs } from '../../../src/proto/time.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-function.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
@@ -21,12 +22,14 @@ import type { ActionContext, AttemptRequest } from '../../../src/worker/attempt/
 import { ActionRunner } from '../../../src/worker/attempt/runner.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { Leftovers } from '../../../src/worker/command/leftovers.js'
+import { loadLibc } from '../../../src/worker/command/libc.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
 import { FileStore } from '../file-store.js'
 
 const { SHA256, BLAKE3 } = digestFunctions
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 const commandCodec = codec('build.bazel.remote.execution.v2.Command')
+const usageCodec = codec('remexec.worker.v1.CommandUsage')
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
@@ -160,6 +163,21 @@ t.test('EXE-47, EXE-48 timestamps never go back', async (t) => {
   const times = fields.map((field) => toMs((metadata?.[field] ?? { seconds: -1, nanos: 0 }) as never))
   t.ok(times.every((time, index) => time >= (times[index - 1] ?? queuedMs)))
   t.ok(toMs((metadata?.virtualExecutionDuration ?? { seconds: 0, nanos: 0 }) as never) > 0)
+})
+
+const untold = loadLibc() === undefined && 'this system starts commands without telling what they took'
+t.test('what a command took stands in the metadata of its result', { skip: untold }, async (t) => {
+  const { action, start } = await setUp(t)
+  const busy = 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'
+  const results = await Promise.all([start(action(sh('true'))), start(action(sh(busy)))])
+  const [idle, worked] = results.map(({ executeResponse }) => {
+    const [told] = executeResponse?.result?.executionMetadata?.auxiliaryMetadata ?? []
+    const { userTime, systemTime, peakResidentBytes } = unpack(usageCodec, told as never)
+    t.ok(userTime && systemTime)
+    t.ok(peakResidentBytes > 100 * 1024 && peakResidentBytes < 1024 ** 3, `${peakResidentBytes} bytes`)
+    return toMs(userTime as Time)
+  })
+  t.ok(Number(worked) > Number(idle), `${worked} ms beside ${idle}`)
 })
 
 t.test('EXE-23 a failing command is a result with its outputs', async (t) => {
