@@ -94,6 +94,8 @@ export class Upload extends Writable {
   readonly #id = randomUUID()
   readonly #key: string
   readonly #underWay = new Set<Promise<void>>()
+  /** Chunks that Redis has, to be filled again: fresh memory for each of them costs more than to send it. */
+  readonly #free: Buffer[] = []
   #chunk: Buffer
   #filled = 0
   #count = 0
@@ -145,17 +147,19 @@ export class Upload extends Writable {
     const { commands, keys, maxChunks, call, chunkBytes } = this.#options
     while (this.#underWay.size >= maxChunks) await Promise.race(this.#underWay)
     if (this.#failure !== undefined) throw this.#failure
-    const chunk = this.#chunk.subarray(0, this.#filled)
+    const buffer = this.#chunk
+    const chunk = buffer.subarray(0, this.#filled)
     const sent: (readonly [string, RedisArgument[]])[] = [
       [keys.blob, ['HSET', this.#key, String(this.#count), chunk]],
       ...this.#refresh(),
     ]
     this.#count += 1
     this.#sizeBytes += this.#filled
-    this.#chunk = Buffer.allocUnsafeSlow(chunkBytes)
+    this.#chunk = this.#free.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
     this.#filled = 0
     const sending = commands.all(sent, call).then(
-      () => {},
+      // Of one that failed some may still be on its way.
+      () => void this.#free.push(buffer),
       (error: Error) => {
         this.#failure ??= error
       },
