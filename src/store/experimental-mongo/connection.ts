@@ -21,6 +21,10 @@ export class MongoConnection {
   /** Where it leads, without secrets. */
   readonly name: string
   #lost: Error | undefined
+  /** The driver gives up for good when it finds nobody at first, and looks again by itself only afterwards. */
+  #isConnected = false
+  #connecting: Promise<void> | undefined
+  #failedMs = Number.NEGATIVE_INFINITY
 
   static async open(options: MongoOptions): Promise<MongoConnection> {
     const driver = await optionalPackage('mongodb', () => import('mongodb'))
@@ -56,8 +60,32 @@ export class MongoConnection {
 
   /** Rejects at once while there is no server. */
   async use<T>(work: (client: MongoClient) => Promise<T>): Promise<T> {
+    if (!this.#isConnected) await this.#connect()
     if (this.#lost !== undefined) throw this.#lost
     return work(this.client)
+  }
+
+  /** One attempt for all who ask, and not one after the other. */
+  #connect(): Promise<void> {
+    const isTooSoon = performance.now() - this.#failedMs < HEARTBEAT_MS
+    if (this.#lost !== undefined && isTooSoon) return Promise.reject(this.#lost)
+    this.#connecting ??= this.client
+      .connect()
+      .then(
+        () => {
+          this.#isConnected = true
+          this.#lost = undefined
+        },
+        (error: Error) => {
+          this.#failedMs = performance.now()
+          this.#lost = error
+          throw error
+        },
+      )
+      .finally(() => {
+        this.#connecting = undefined
+      })
+    return this.#connecting
   }
 
   close(): Promise<void> {
