@@ -11,6 +11,8 @@ export class TeeBranch extends Readable {
   constructor({ holdsEnd = false }: { readonly holdsEnd?: boolean } = {}) {
     super({ highWaterMark: STAGE_BYTES })
     this.#isHeld = holdsEnd
+    // It may end before anybody reads it: who then begins to finds it closed, and an unheard 'error' would end the process.
+    this.on('error', () => {})
   }
 
   /** False when the caller must wait for `onRoom` before it gives more. A branch that was destroyed takes anything. */

@@ -1,8 +1,11 @@
 import { readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Transform } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import type { Call } from '../../../src/base/call.js'
 import { type CodeName, StatusError } from '../../../src/base/status-error.js'
+import type { Digest } from '../../../src/reapi/digest.js'
 import { ForwardingStore } from '../../../src/store/forwarding.js'
 import { compression } from '../../../src/store/kind/compression.js'
 import { fastSlow } from '../../../src/store/kind/fast-slow.js'
@@ -11,7 +14,7 @@ import type { Store } from '../../../src/store/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import type { BlobFile } from '../../../src/stream/blob/file.js'
 import { WHOLE } from '../../../src/stream/path.js'
-import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
+import { bytesOf, call, cut, digestOf, get, isPresent, put, putStream, source, until } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
 import { openFilesystem } from '../filesystem/open.js'
 import { rejects } from '../suite.js'
@@ -170,6 +173,39 @@ t.test('a reader that leaves in the middle is no failure of the fast tier', asyn
   ;(await store.get(digest, WHOLE, call)).discard()
   t.equal(slow.reads, 0)
 })
+
+/** Asks its backend something before it takes what is put. */
+class Asking extends ForwardingStore {
+  constructor(
+    backend: Store,
+    readonly asked: () => Promise<void>,
+  ) {
+    super(backend)
+  }
+
+  override async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    await this.asked()
+    return super.put(digest, blob, call)
+  }
+}
+
+t.test(
+  'an upload given up while the slow tier is asked about it is CANCELLED, and not the end of the process',
+  async (t) => {
+    for (const which of ['slow', 'fast'] as const) {
+      const controller = new AbortController()
+      const asked = async (): Promise<void> => {
+        controller.abort()
+        for (let turns = 0; turns < 5; turns++) await setImmediate()
+      }
+      const [memory, asking] = [await memoryStore(), new Asking(await memoryStore(), asked)]
+      const store = await (which === 'slow' ? tiers(memory, asking) : tiers(asking, memory))
+      const bytes = bytesOf(SIZE)
+      await rejects(t, putStream(store, digestOf(bytes), source(cut(bytes)), controller.signal), 'CANCELLED')
+      t.notOk(await isPresent(store, digestOf(bytes)), which)
+    }
+  },
+)
 
 /** What a fast tier on this machine's disk has of a blob, changed behind its back before it starts. */
 const damaged = async (t: Test, sizeBytes: number, damage: (path: string) => Promise<void>) => {
