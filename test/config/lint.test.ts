@@ -1,6 +1,5 @@
 import t from 'tap'
 import { parseConfig } from '../../src/config/load.js'
-import { kindNames, resolve, type Schema, schemaFile } from '../../src/config/schema/schema.js'
 
 interface Parts {
   readonly cas?: string
@@ -282,36 +281,7 @@ t.test('ways to write a worker store that inputs can be linked from', async (t) 
   t.match(fits(filesystem), [/the store "CAS" of the worker is filesystem/])
 })
 
-/** The least an object of this schema can hold. */
-const least = (unresolved: Schema): unknown => {
-  const schema = resolve(unresolved)
-  if (schema.$id?.endsWith('/store.json')) return { noop: {} }
-  if (schema.$id?.endsWith('/scheduler.json')) return { simple: {} }
-  if (schema.enum) return schema.enum[0]
-  if (schema['x-value']) return 1
-  if (schema['x-names'] === 'stores') return 'AC'
-  if (schema.type === 'array') return [least(schema.items ?? {})]
-  if (schema.type !== 'object') return 'text'
-  const first = Object.keys(schema.properties ?? {}).slice(0, schema.maxProperties === 1 ? 1 : 0)
-  return Object.fromEntries((schema.required ?? first).map((key) => [key, least(schema.properties?.[key] ?? {})]))
-}
-
 t.test('what is planned is known by name and refused, never unknown', async (t) => {
-  for (const [what, section] of [['store', 'stores']] as const) {
-    const entry = schemaFile(`${what}.json`)
-    const planned = kindNames(entry).filter((kind) => resolve(entry.properties?.[kind] ?? {})['x-available'] === false)
-    t.ok(planned.length > 0)
-    for (const kind of planned) {
-      const value = JSON.stringify(least(entry.properties?.[kind] ?? {}))
-      const config = text({}).replace(`${section}: {`, `${section}: { PLANNED: { ${kind}: ${value} },`)
-      const { problems } = parseConfig(config, 'planned.json5')
-      t.same(
-        problems.map(({ message }) => message),
-        [`${what} kind "${kind}" is not available yet`],
-        kind,
-      )
-    }
-  }
   const services: Readonly<Record<string, string>> = {
     fetch: `[{ fetch_store: 'AC' }]`,
     push: `[{ push_store: 'AC' }]`,

@@ -62,14 +62,18 @@ export class RedisConnections {
 
   /** One command about `key`, or none in particular, on the next connection in turn. */
   async send(key: string | undefined, args: RedisArgument[], signal: AbortSignal): Promise<RedisReply> {
-    const link = this.#links[this.#next++ % this.#links.length] as Link
     shareable(signal)
-    try {
-      return (await link.send(key, args, signal)) as RedisReply
-    } catch (error) {
-      // Why it is offline says more than that it is.
-      const isOffline = error instanceof Error && error.constructor.name === 'ClientOfflineError'
-      throw isOffline ? (this.#lost ?? error) : error
+    for (let left = this.#links.length; ; left--) {
+      const link = this.#links[this.#next++ % this.#links.length] as Link
+      try {
+        return (await link.send(key, args, signal)) as RedisReply
+      } catch (error) {
+        // Nothing was sent. Another one may stand again already.
+        const isOffline = error instanceof Error && error.constructor.name === 'ClientOfflineError'
+        if (!isOffline) throw error
+        // Why it is offline says more than that it is.
+        if (left <= 1) throw this.#lost ?? error
+      }
     }
   }
 
