@@ -29,7 +29,8 @@ export class Placeholders {
       Object.entries(value).flatMap(([name, field]): [string, Json][] => {
         // What a server adds there is measured: no client reads it.
         if (name === 'auxiliaryMetadata') return []
-        if (name === 'worker') return [[name, this.#name('worker', String(field))]]
+        // None is known while an action waits.
+        if (name === 'worker') return [[name, field === '' ? '' : this.#name('worker', String(field))]]
         return [[name, /(Timestamp|Duration)$/.test(name) ? '<time>' : this.applied(field as Json)]]
       }),
     )

@@ -47,7 +47,7 @@ const messageOf = (state: OperationState, response: ExecuteResponseInput | undef
   return response === undefined ? message : { ...message, response: pack(responseCodec, response) }
 }
 
-/** REAPI's own fields as far as they go, and the rest beside them. */
+/** REAPI's own field as far as it goes, and the rest beside it. */
 const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.ExecutedActionMetadata'> => {
   const { waitsFor, position, queueLength, attempt, workerId, queuedMs, startedMs } = progress
   const queuedTimestamp = queuedMs === undefined ? null : timestampOf(queuedMs)
@@ -56,7 +56,8 @@ const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.Exe
     ...{ waitsFor, queuePosition: position, queueLength, attempt, worker: workerId },
     ...{ queuedTimestamp, attemptStartTimestamp },
   }
-  return { worker: workerId, queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, told)] }
+  // `worker` is the name in results; what is told here is which of that name.
+  return { queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, told)] }
 }
 
 const executeResponse = (outcome: Outcome): ExecuteResponseInput => {
