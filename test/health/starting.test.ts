@@ -58,7 +58,8 @@ t.test('while a store takes its time to open, health says so and calls are told 
   const { details } = codec('google.rpc.Status').decode(refusal.metadata.get('grpc-status-details-bin')[0])
   t.match(details, [{ typeUrl: 'type.googleapis.com/google.rpc.RetryInfo' }])
 
-  await (await open(index, 'r+')).close()
+  // Waits for the server, which may not have come to it yet.
+  await (await open(index, 'w')).close()
   t.equal((await states.next()).value.status, 1, 'SERVING')
   await server.hears(/serving grpc:\/\/\S+ server=public/)
   t.match(await ask(), { missingBlobDigests: [{ sizeBytes: 1 }] })
@@ -88,6 +89,6 @@ t.test('a process that is asked to stop while a store opens ends, and closes its
   t.equal((await fetch(`http://${address}/status/live`)).status, 200)
   server.child.kill('SIGTERM')
   await server.hears(/stopping before the start is complete/)
-  await (await open(`${data}/content/index`, 'r+')).close()
+  await (await open(`${data}/content/index`, 'w')).close()
   t.equal((await server.ended).code, 143)
 })
