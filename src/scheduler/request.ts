@@ -52,7 +52,7 @@ export interface OperationState {
 export interface Progress {
   /** In words; empty when it does not wait. */
   readonly waitsFor: string
-  /** While it waits: how many of equal requirements are ahead, and how many wait altogether. */
+  /** While it waits: how many of equal requirements are ahead (at most 100), and how many wait altogether. */
   readonly position: number
   readonly queueLength: number
   /** Which try this is, from 1; 0 before the first. */

@@ -50,10 +50,18 @@ const state = (worker: Worker, { minimum, signature }: Execution['requirement'])
 const ahead = ({ size }: Queue, { queued }: Tenant): string =>
   `${size - 1} others wait, ${queued - 1} of them of its instance`
 
-/** How many would be started before it if all were of one invocation: its place by priority, waiting and arrival. */
+/** Whoever enters a long queue is told its place, which must cost the same however long it is. */
+const MAX_LOOKED_AT = 100
+
+/**
+ * How many would be started before it if all were of one invocation: its place by priority, waiting and arrival. Only among
+ * the first hundred that arrived: what is told is a lower bound.
+ */
 export const positionOf = (execution: Execution, bucket: Bucket): number => {
   let position = 0
+  let looked = 0
   for (const other of bucket.arrivals) {
+    if (looked++ >= MAX_LOOKED_AT) break
     if (other.rank < execution.rank || (other.rank === execution.rank && other.sequence < execution.sequence))
       position++
   }
