@@ -50,6 +50,9 @@ export interface SuiteOptions {
   readonly runs?: number
 }
 
+/** How many tiers stand behind each other in the stores that the tests open. */
+const TIERS_MAX = 3
+
 const KIB = 1024
 const MIB = 1024 * KIB
 
@@ -145,8 +148,8 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
       await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
       await put(store, digest, bytes)
       t.ok((await get(store, digest)).equals(bytes), 'and takes it again')
-      // A store of two tiers drops the copy of one of them each time.
-      for (const _ of ['fast', 'slow']) await store.disown(digest, call)
+      // A store of tiers drops the copy of one of them each time.
+      for (let tier = 0; tier < TIERS_MAX && (await isPresent(store, digest)); tier++) await store.disown(digest, call)
       t.notOk(await isPresent(store, digest), 'what is wrong in every tier is gone')
     })
 
