@@ -486,7 +486,7 @@ t.test('an action that removes the folder of all actions does not stop the next 
   })
   t.match(worker.health(), { state: 'Ok' })
 
-  rmSync(join(directory, 'work'), { recursive: true })
+  rmSync(join(directory, 'work'), { recursive: true, maxRetries: 10, retryDelay: 20 })
   writeFileSync(join(directory, 'work'), 'in the way')
   await start(sh('exit 0'))
   t.match(await scheduler.next('result'), { refused: { code: 14, message: /no directory for an action/ } })

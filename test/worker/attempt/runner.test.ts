@@ -45,11 +45,15 @@ let workers = 0
 const setUp = async (t: Test, parts: Parts = {}) => {
   // Each in a place of its own: a worker kills whoever lives in its work directory and is none of its own.
   const name = `worker${++workers}`
+  // Registered before the directory is made: otherwise that is removed first, beside what the worker still removes there.
+  t.teardown(async () => {
+    leftovers.close()
+    await workDirectory.settle()
+  })
   const directory = join(t.testdir({ [name]: { work: {} } }), name)
   const store = new FileStore(join(directory, 'cas'))
   const workDirectory = WorkDirectory.open(join(directory, 'work'), silentLog)
   const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog)
-  t.teardown(() => leftovers.close())
   const warnings: [string, LogFields | undefined][] = []
   const runner = new ActionRunner({
     workerName: 'tester',
