@@ -11,6 +11,7 @@ import { formatProblems } from './config/format.js'
 import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
+import { GatheredOutput } from './gathered-output.js'
 import type { Running } from './main.js'
 import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
 import { processLog } from './process-log.js'
@@ -89,8 +90,8 @@ const token = ([name, ...more]: readonly string[], groups: readonly string[]): n
 const serve = async (path: string): Promise<number> => {
   keepObjectsYoung()
   const config = await loadConfig(path, { env: process.env })
-  const log = processLog(config.global.log_level, process.env, process.stderr)
-  if (config.warnings.length > 0) process.stderr.write(formatProblems(config.warnings, 'human'))
+  const log = processLog(config.global.log_level, process.env, output)
+  if (config.warnings.length > 0) output.write(formatProblems(config.warnings, 'human'))
   const otlp = readOtlp(process.env, log)
   // Heard from before the first part starts, so that a signal during start-up ends in a clean stop too.
   return run(config, { otlp, log }, firstStopSignal())
@@ -151,17 +152,20 @@ const describeFailure = (error: unknown): string => {
   return error instanceof Error ? String(error.stack) : String(error)
 }
 
+const output = new GatheredOutput(process.stderr)
+process.once('exit', output.flush)
+
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   if (error instanceof UsageError) {
-    process.stderr.write(`remexec: ${error.message}\n\n${USAGE}`)
+    output.write(`remexec: ${error.message}\n\n${USAGE}`)
     process.exitCode = 2
   } else if (error instanceof ConfigError) {
-    process.stderr.write(formatProblems(error.problems, 'human'))
+    output.write(formatProblems(error.problems, 'human'))
     process.exitCode = 1
   } else {
-    process.stderr.write(`remexec: cannot serve: ${describeFailure(error)}\n`)
+    output.write(`remexec: cannot serve: ${describeFailure(error)}\n`)
     process.exitCode = 1
   }
 }

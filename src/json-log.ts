@@ -1,8 +1,6 @@
 import pino from 'pino'
 import type { Log, LogFields, LogLevel } from './base/log.js'
-
-/** Names under which a secret might come; their values are never written. */
-const SECRET_FIELDS = ['authorization', 'password', 'token', 'secret', 'headers', 'cookie', 'private_key']
+import { hideSecrets } from './base/secrets.js'
 
 /** A log that writes one JSON object a line to `write`: `level`, `time`, what the fields say, and `msg`. */
 export const jsonLog = (level: LogLevel, write: (line: string) => void): Log => {
@@ -11,13 +9,17 @@ export const jsonLog = (level: LogLevel, write: (line: string) => void): Log => 
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: pino.stdSerializers.errWithCause },
-      redact: { paths: SECRET_FIELDS.flatMap((name) => [name, `*.${name}`]), censor: '(hidden)' },
+      // Not pino's redact: its paths of any name below another cost 30 us a line, five times the rest of it.
+      formatters: { level: (label) => ({ level: label }), log: (fields) => hideSecrets(fields) },
+      serializers: {
+        error: (thrown) =>
+          thrown instanceof Error ? hideSecrets({ ...pino.stdSerializers.errWithCause(thrown) }) : thrown,
+      },
     },
     { write },
   )
   return {
+    level,
     debug: (message, fields) => {
       // Fields that take work to find out are found out only for a line that is written.
       if (logger.isLevelEnabled('debug'))

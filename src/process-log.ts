@@ -1,27 +1,35 @@
 import { type Log, type LogLevel, textLog } from './base/log.js'
 import { withoutSecrets } from './base/secrets.js'
 import { StatusError } from './base/status-error.js'
+import type { GatheredOutput } from './gathered-output.js'
 import { jsonLog } from './json-log.js'
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 const FORMATS = ['text', 'json'] as const
 
-interface Output {
-  readonly isTTY?: boolean
-  write(line: string): unknown
-}
-
 /**
  * The log of the process: lines for people on a terminal, JSON for whatever collects logs otherwise. `REMEXEC_LOG_FORMAT`
  * (`text`, `json`) and `REMEXEC_LOG_LEVEL` win over that and over the configuration. INVALID_ARGUMENT when one of them is
- * something else.
+ * something else. Trouble is written at once, the rest at the end of the turn.
  */
-export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: Output): Log => {
+export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: GatheredOutput): Log => {
   const level = oneOf(env, 'REMEXEC_LOG_LEVEL', LEVELS) ?? configured
-  const format = oneOf(env, 'REMEXEC_LOG_FORMAT', FORMATS) ?? (output.isTTY === true ? 'text' : 'json')
-  const write = (line: string): void => void output.write(withoutSecrets(line))
-  return format === 'text' ? textLog(level, write) : jsonLog(level, write)
+  const format = oneOf(env, 'REMEXEC_LOG_FORMAT', FORMATS) ?? (output.isTTY ? 'text' : 'json')
+  const write = (line: string): void => output.write(withoutSecrets(line))
+  return written(format === 'text' ? textLog(level, write) : jsonLog(level, write), output)
 }
+
+const written = (log: Log, { flush }: GatheredOutput): Log => ({
+  ...log,
+  warn: (message, fields) => {
+    log.warn(message, fields)
+    flush()
+  },
+  error: (message, fields) => {
+    log.error(message, fields)
+    flush()
+  },
+})
 
 const oneOf = <Word extends string>(
   env: NodeJS.ProcessEnv,

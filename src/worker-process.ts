@@ -1,5 +1,5 @@
 import { systemClock } from './base/clock.js'
-import type { Log, LogFields, LogLevel } from './base/log.js'
+import { isWritten, type Log, type LogFields, type LogLevel } from './base/log.js'
 import { Code, StatusError } from './base/status-error.js'
 import type { Tracer } from './base/trace.js'
 import { version } from './base/version.js'
@@ -16,11 +16,15 @@ const tell = (message: FromWorkerProcess): void => {
   process.send?.(message, undefined, undefined, () => {})
 }
 
-/** Lines go to the log of the server, which knows what is wanted of them. */
+/** Known once it is said what this is to be. */
+let logLevel: LogLevel = 'debug'
+
+/** Lines go to the log of the server. */
 const log: Log = (() => {
   const at =
     (level: LogLevel) =>
     (message: string, fields: LogFields | (() => LogFields) = {}): void => {
+      if (!isWritten(level, logLevel)) return
       const found = typeof fields === 'function' ? fields() : fields
       tell({ kind: 'log', level, message, fields: Object.fromEntries(Object.entries(found).map(told)) })
     }
@@ -83,8 +87,10 @@ const stop = async (drainMs: number): Promise<void> => {
 }
 
 process.on('message', (message: ToWorkerProcess) => {
-  if (message.kind === 'start') void begin(message)
-  else void stop(message.drainMs)
+  if (message.kind === 'start') {
+    logLevel = message.logLevel
+    void begin(message)
+  } else void stop(message.drainMs)
 })
 
 /** As the server would be asked to: what runs may end. The server starts another one unless it stops too. */

@@ -1,9 +1,13 @@
+import { hideSecrets } from './secrets.js'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 export type LogFields = Readonly<Record<string, unknown>>
 
 /** Where a room says what operators should know: one sentence and its values, never an object dump. */
 export interface Log {
+  /** The least that is written: for who would have to bring lines from elsewhere. Without it all may be. */
+  readonly level?: LogLevel | undefined
   /** Fields that take work to find out come as a function, called only where the line is written. */
   debug(message: string, fields?: LogFields | (() => LogFields)): void
   info(message: string, fields?: LogFields): void
@@ -26,6 +30,9 @@ export const printable = (line: string): string =>
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }
 
+/** Whether a log of the level `least` writes a line of `level`. */
+export const isWritten = (level: LogLevel, least: LogLevel): boolean => RANK[level] >= RANK[least]
+
 const render = (value: unknown): string => {
   if (value instanceof Error) return JSON.stringify(value.cause instanceof Error ? value.cause.stack : value.stack)
   return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
@@ -36,16 +43,17 @@ export const textLog = (level: LogLevel, write: (line: string) => void, now: () 
   const at =
     (of: LogLevel) =>
     (message: string, fields: LogFields | (() => LogFields) = {}): void => {
-      if (RANK[of] < RANK[level]) return
-      const found = typeof fields === 'function' ? fields() : fields
+      if (!isWritten(of, level)) return
+      const found = hideSecrets(typeof fields === 'function' ? fields() : fields)
       const tail = Object.entries(found).map(([name, value]) => ` ${name}=${render(value)}`)
       write(`${printable(`${new Date(now()).toISOString()} ${of.padEnd(5)} ${message}${tail.join('')}`)}\n`)
     }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return { level, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
 /** The same log, whose lines all have these fields: what they belong to. */
 export const withFields = (log: Log, own: LogFields): Log => ({
+  level: log.level,
   debug: (message, fields) =>
     log.debug(message, () => ({ ...own, ...(typeof fields === 'function' ? fields() : fields) })),
   info: (message, fields) => log.info(message, { ...own, ...fields }),

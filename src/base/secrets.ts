@@ -1,6 +1,34 @@
 /** What stands in a URL before the host for who logs in, and what comes behind the scheme of an Authorization header. */
 const SECRETS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@|(\b(?:Bearer|Basic)(?:\s+|%20))[^\s,"'\\]+/gi
 
+/** Names under which a secret might come; their values are never written. */
+const SECRET_NAMES = new Set(['authorization', 'password', 'token', 'secret', 'headers', 'cookie', 'private_key'])
+const HIDDEN = '(hidden)'
+/** Deeper than anybody says things in a log, and an end where something refers to itself. */
+const MAX_DEPTH = 4
+
+/** Fields of a line without what stands under the name of a secret; the same object where there is nothing to hide. */
+export const hideSecrets = (
+  fields: Readonly<Record<string, unknown>>,
+  depth = 0,
+): Readonly<Record<string, unknown>> => {
+  let changed: Record<string, unknown> | undefined
+  for (const name in fields) {
+    const value = fields[name]
+    const shown = SECRET_NAMES.has(name) ? HIDDEN : shownOf(value, depth)
+    if (shown === value) continue
+    changed ??= { ...fields }
+    changed[name] = shown
+  }
+  return changed ?? fields
+}
+
+const shownOf = (value: unknown, depth: number): unknown => {
+  if (typeof value !== 'object' || value === null || value instanceof Error || depth >= MAX_DEPTH) return value
+  if (Array.isArray(value)) return value.map((one: unknown) => shownOf(one, depth + 1))
+  return hideSecrets(value as Readonly<Record<string, unknown>>, depth + 1)
+}
+
 /** A text without the secrets that errors of libraries like to repeat. */
 export const withoutSecrets = (text: string): string =>
   text.replace(SECRETS, (_found, url: string | undefined, scheme: string | undefined) =>

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js'
-import type { Log, LogFields } from '../base/log.js'
+import type { Log, LogFields, LogLevel } from '../base/log.js'
 
 export interface RecentLine {
   readonly atMs: number
@@ -22,6 +22,10 @@ export class RecentLines implements Log {
   constructor(log: Log, clock: Clock) {
     this.#log = log
     this.#clock = clock
+  }
+
+  get level(): LogLevel | undefined {
+    return this.#log.level
   }
 
   /** The newest first. */

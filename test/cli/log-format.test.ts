@@ -1,6 +1,7 @@
 import t from 'tap'
 import { withoutSecrets } from '../../src/base/secrets.js'
 import { StatusError } from '../../src/base/status-error.js'
+import { GatheredOutput } from '../../src/gathered-output.js'
 import { processLog } from '../../src/process-log.js'
 import { collect, TestClient } from '../server/client.js'
 import { buildAction, EXECUTION } from '../service/execution-harness.js'
@@ -9,8 +10,8 @@ import { DEFAULT, serve } from './program.js'
 
 const lines = (env: NodeJS.ProcessEnv, isTTY: boolean) => {
   const written: string[] = []
-  const log = processLog('info', env, { isTTY, write: (line) => written.push(line) })
-  return { log, written }
+  const output = new GatheredOutput({ isTTY, write: (text) => written.push(text) })
+  return { log: processLog('info', env, output), written, output }
 }
 
 t.test('people on a terminal get text, everything else gets JSON, unless that is said', async (t) => {
@@ -45,16 +46,44 @@ t.test('the level of the environment wins, and one that there is not is refused'
 
 t.test('secrets are not written, wherever they come from', async (t) => {
   for (const format of ['text', 'json']) {
-    const { log, written } = lines({ REMEXEC_LOG_FORMAT: format }, false)
+    const { log, written, output } = lines({ REMEXEC_LOG_FORMAT: format }, false)
     log.warn('cannot reach redis://user:hunter2@cache:6379', { reason: 'GET https://key:hunter2@s3/ failed' })
     log.error('no', { error: new Error('authorization: Bearer hunter2 was refused'), url: 'mongodb+srv://u:hunter2@h' })
     log.info('sent', { header: 'Authorization=Basic%20hunter2,x=1' })
-    if (format === 'json') log.info('set', { password: 'hunter2', options: { token: 'hunter2' } })
+    const asked = { path: '/', options: { token: 'hunter2', tries: [{ cookie: 'hunter2' }, { waits: [1] }] } }
+    log.info('set', { password: 'hunter2', asked })
+    const refusal = Object.assign(new Error('refused'), { headers: { 'x-key': 'hunter2' } })
+    log.error('refused', { error: new StatusError('INTERNAL', 'no', { cause: refusal }), thrown: 'a word' })
+    output.flush()
     t.notMatch(written.join(''), /hunter2/)
     t.match(written[0], /redis:\/\/\*\*\*@cache:6379/)
+    t.match(written.join(''), /"path":"\/","options":{"token":"\(hidden\)"/, 'the rest is there')
+    t.match(written.join(''), /"waits":\[1\]/)
+    t.same(asked.options.tries[0], { cookie: 'hunter2' }, 'what is said is left as it is')
   }
   t.equal(withoutSecrets('grpc://127.0.0.1:50051 and a@b'), 'grpc://127.0.0.1:50051 and a@b')
 })
+
+t.test(
+  'lines of a turn are written together at its end, trouble at once, and the rest when the process ends',
+  async (t) => {
+    const { log, written, output } = lines({}, false)
+    const said = (): string[] => written.splice(0).map((text) => text.match(/"msg":"[^"]*"/g)?.join(' ') ?? '')
+    log.info('one')
+    log.info('two')
+    t.same(said(), [])
+    await new Promise(setImmediate)
+    t.same(said(), ['"msg":"one" "msg":"two"'])
+    log.info('three')
+    log.warn('four')
+    t.same(said(), ['"msg":"three" "msg":"four"'], 'in their order')
+    log.info('five')
+    output.flush()
+    t.same(said(), ['"msg":"five"'])
+    await new Promise(setImmediate)
+    t.same(said(), [], 'once')
+  },
+)
 
 t.test('one id leads from a client through the scheduler and the worker', async (t) => {
   const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }

@@ -18,6 +18,8 @@ export interface StartWorker {
   /** Opens the stores of the server to this process alone. */
   readonly storeKey: string
   readonly writesResults: boolean
+  /** What the log of the server writes: the rest is not sent to it. */
+  readonly logLevel: LogLevel
 }
 
 /** Let what runs end within that time, then end. */

@@ -104,7 +104,10 @@ export class WorkerProcess {
       }
       child.once('error', (error) => lost(error.message))
       child.once('exit', (code, signal) => lost(signal ?? `exit code ${code}`))
-      const start: StartWorker = { kind: 'start', name, options, address, token, storeKey, writesResults }
+      const {
+        log: { level: logLevel = 'debug' },
+      } = this.#parts
+      const start: StartWorker = { kind: 'start', name, options, address, token, storeKey, writesResults, logLevel }
       tell(child, start)
     })
   }
