@@ -17,6 +17,10 @@ export interface Caller {
 export interface Visitor {
   /** For logs: `token ci`, `anonymous`. */
   readonly identity: string
+  /** What results say of who asked for them: undefined where they are to say nothing. */
+  readonly nameInResults: string | undefined
+  /** Whether it is shown to this caller what the results of an instance say of who asked for them. */
+  maySeeOrigins(instanceName: string): boolean
   mayIn(instanceName: string, permission: Permission): boolean
   /**
    * Judges the first message of a call, raw where its method takes it so. Throws UNAUTHENTICATED or PERMISSION_DENIED, and of

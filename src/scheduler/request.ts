@@ -26,6 +26,8 @@ export interface ExecutionRequest {
   readonly trace?: TraceContext | undefined
   /** The REAPI RequestMetadata of the client, as it came. */
   readonly metadata?: Buffer | undefined
+  /** Who asks, where results are to say so. */
+  readonly identity?: string | undefined
   /** Why it cannot be run: its operation is over when it begins. */
   readonly refusal?: StatusError
 }

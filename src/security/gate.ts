@@ -2,6 +2,7 @@ import { CATCH_ALL } from '../base/catch-all.js'
 import type { Caller, Gate, Permission, Visitor } from '../base/gate.js'
 import type { Service } from '../base/rpc.js'
 import { codeName, StatusError } from '../base/status-error.js'
+import type { SecurityOptions } from '../config/config.js'
 import type { AccessRules, Rights } from './access.js'
 import type { AuditEntry, AuditLog } from './audit-log.js'
 import { ANONYMOUS, describe, type Identity } from './identity/identity.js'
@@ -18,7 +19,10 @@ export interface GateParts {
   readonly audit?: AuditLog | undefined
   /** Whose workers connect here. */
   readonly scheduler: string | undefined
+  readonly callersInResults?: CallersInResults
 }
+
+export type CallersInResults = SecurityOptions['callers_in_results']
 
 /** As the audit log names what no method is. */
 const OPERATORS_PAGE = 'GET /'
@@ -33,9 +37,12 @@ export class SecurityGate implements Gate {
   readonly #limits: RequestLimits | undefined
   readonly #audit: AuditLog | undefined
   readonly #scheduler: string | undefined
+  readonly #callersInResults: CallersInResults
   readonly #visitors = new WeakMap<Identity, KnownVisitor>()
 
-  constructor({ sources, rules, limits, audit, services, scheduler }: GateParts) {
+  constructor(parts: GateParts) {
+    const { sources, rules, limits, audit, services, scheduler, callersInResults = 'administrators' } = parts
+    this.#callersInResults = callersInResults
     this.#sources = sources
     this.#limits = limits
     this.#audit = audit
@@ -104,7 +111,12 @@ export class SecurityGate implements Gate {
   #visitorOf(identity: Identity): KnownVisitor {
     const known = this.#visitors.get(identity)
     if (known !== undefined) return known
-    const visitor = new KnownVisitor(identity, this.#rules.rightsOf(identity), this.#served, this.#audit)
+    const visitor = new KnownVisitor(identity, {
+      rights: this.#rules.rightsOf(identity),
+      served: this.#served,
+      audit: this.#audit,
+      callersInResults: this.#callersInResults,
+    })
     this.#visitors.set(identity, visitor)
     return visitor
   }
@@ -123,7 +135,20 @@ const pathsOf = ({ name, unary, unaryBytes, serverStreaming, clientStreaming, bi
     .map((method) => `/${name}/${method}`)
 
 /** Whoever calls what is open to everybody: nobody asks who it is. */
-const UNASKED: Visitor = { identity: 'anonymous', mayIn: () => false, check: () => {} }
+const UNASKED: Visitor = {
+  identity: 'anonymous',
+  nameInResults: undefined,
+  mayIn: () => false,
+  maySeeOrigins: () => false,
+  check: () => {},
+}
+
+interface VisitorParts {
+  readonly rights: Rights
+  readonly served: ServedInstances
+  readonly audit: AuditLog | undefined
+  readonly callersInResults: CallersInResults
+}
 
 class KnownVisitor implements Visitor {
   readonly identity: string
@@ -131,9 +156,11 @@ class KnownVisitor implements Visitor {
   readonly #isAnonymous: boolean
   readonly #served: ServedInstances
   readonly #audit: AuditLog | undefined
+  readonly #callersInResults: CallersInResults
 
-  constructor(identity: Identity, rights: Rights, served: ServedInstances, audit: AuditLog | undefined) {
+  constructor(identity: Identity, { rights, served, audit, callersInResults }: VisitorParts) {
     this.#audit = audit
+    this.#callersInResults = callersInResults
     this.identity = describe(identity)
     this.rights = rights
     this.#isAnonymous = identity.kind === 'anonymous'
@@ -142,6 +169,15 @@ class KnownVisitor implements Visitor {
 
   mayIn(instanceName: string, permission: Permission): boolean {
     return this.rights.mayIn(instanceName, permission)
+  }
+
+  get nameInResults(): string | undefined {
+    return this.#callersInResults === 'nobody' ? undefined : this.identity
+  }
+
+  maySeeOrigins(instanceName: string): boolean {
+    if (this.#callersInResults === 'administrators') return this.mayIn(instanceName, 'administer')
+    return this.#callersInResults === 'readers'
   }
 
   check(path: string, request: object, peer: string): void {

@@ -13,7 +13,7 @@ import type {
 } from '../config/config.js'
 import { AccessRules } from './access.js'
 import { AuditLog } from './audit-log.js'
-import { type GateParts, SecurityGate } from './gate.js'
+import { type CallersInResults, type GateParts, SecurityGate } from './gate.js'
 import { Certificates } from './identity/certificate.js'
 import { readHtpasswd } from './identity/htpasswd.js'
 import type { Identity } from './identity/identity.js'
@@ -39,8 +39,10 @@ export class Security {
 
   readonly #limits: RequestLimits
   readonly #audit: AuditLog | undefined
+  readonly #callersInResults: CallersInResults
 
-  private constructor({ sources, rules, limits, audit, ownWorkerToken }: Opened) {
+  private constructor({ sources, rules, limits, audit, callersInResults, ownWorkerToken }: Opened) {
+    this.#callersInResults = callersInResults
     this.#sources = sources
     this.#rules = rules
     this.#limits = limits
@@ -50,7 +52,7 @@ export class Security {
 
   /** FAILED_PRECONDITION and INVALID_ARGUMENT name the key whose file or value cannot be used. */
   static async open(
-    { identity, access, request_limits, audit_log }: SecurityOptions,
+    { identity, access, request_limits, audit_log, callers_in_results: callersInResults }: SecurityOptions,
     parts: SecurityParts,
   ): Promise<Security> {
     const ownWorkerToken = newToken()
@@ -58,7 +60,8 @@ export class Security {
     const limits = new RequestLimits(request_limits, parts.clock)
     try {
       const sources = await sourcesOf(identity, ownWorkerToken, parts)
-      return new Security({ sources, rules: new AccessRules(access), limits, audit, ownWorkerToken })
+      const rules = new AccessRules(access)
+      return new Security({ sources, rules, limits, audit, callersInResults, ownWorkerToken })
     } catch (error) {
       throw startFailure('security.identity', error)
     }
@@ -70,6 +73,7 @@ export class Security {
       rules: this.#rules,
       limits: this.#limits,
       audit: this.#audit,
+      callersInResults: this.#callersInResults,
       ...server,
     })
   }
@@ -80,6 +84,7 @@ interface Opened {
   readonly rules: AccessRules
   readonly limits: RequestLimits
   readonly audit: AuditLog | undefined
+  readonly callersInResults: CallersInResults
   readonly ownWorkerToken: string
 }
 

@@ -127,7 +127,7 @@ export class Attempts {
   }
 
   async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
-    const { attemptId, instanceName, isolated, properties, queuedTimestamp, traceparent, tracestate } = start
+    const { attemptId, instanceName, isolated, properties, queuedTimestamp, traceparent, tracestate, origin } = start
     try {
       return await this.#options.run({
         attemptId,
@@ -137,6 +137,7 @@ export class Attempts {
         actionDigest: digestOf(start),
         queuedMs: queuedTimestamp === null ? undefined : toMs(queuedTimestamp),
         trace: traceparent === '' ? undefined : { traceparent, tracestate },
+        origin,
         signal: held.controller.signal,
         onProgress: (stage) => {
           held.stage = stage

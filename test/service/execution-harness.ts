@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ClientDuplexStream, ClientReadableStream } from '@grpc/grpc-js'
+import { type ClientDuplexStream, type ClientReadableStream, Metadata } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
 import { type Log, textLog } from '../../src/base/log.js'
@@ -88,9 +88,9 @@ export class FakeWorker {
   readonly #clock: ManualClock
   readonly #acknowledged: string[] = []
 
-  constructor(client: TestClient, clock: ManualClock) {
+  constructor(client: TestClient, clock: ManualClock, metadata = new Metadata()) {
     this.#clock = clock
-    this.stream = client.bidi(`${WORKER_API}/Connect`)
+    this.stream = client.bidi(`${WORKER_API}/Connect`, { metadata })
     this.stream.on('error', () => {})
     this.messages = new Reader(this.stream)
   }

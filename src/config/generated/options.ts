@@ -1472,6 +1472,10 @@ export interface SecurityOptions {
    */
   readonly request_limits: readonly RequestLimit[]
   /**
+   * To whom results say who asked for them, or gave them to the action cache, and as who the worker is known that ran them: to those who may `administer` the instance, to all who may read its results, or to nobody, and then it is not written down. It is `remexec.scheduler.v1.ResultOrigin` in their metadata.
+   */
+  readonly callers_in_results: 'administrators' | 'readers' | 'nobody'
+  /**
    * Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.
    */
   readonly audit_log?: AuditLog

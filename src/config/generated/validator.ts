@@ -12738,7 +12738,7 @@ return errors === 0;
 }
 validate261.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests in a second, over time. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a while without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"audit_log":{"title":"AuditLog","description":"Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.","type":"object","properties":{"path":{"description":"The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All of them, or those only that were refused.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, that one `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files that are kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests in a second, over time. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a while without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"To whom results say who asked for them, or gave them to the action cache, and as who the worker is known that ran them: to those who may `administer` the instance, to all who may read its results, or to nobody, and then it is not written down. It is `remexec.scheduler.v1.ResultOrigin` in their metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.","type":"object","properties":{"path":{"description":"The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All of them, or those only that were refused.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, that one `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files that are kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
 const schema115 = {"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -12964,7 +12964,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "audit_log"))){
+if(!(((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -14035,11 +14035,10 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data.audit_log !== undefined){
-let data53 = data.audit_log;
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-if(data53.path === undefined){
-const err82 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema114.properties.audit_log.required,parentSchema:schema114.properties.audit_log,data:data53};
+if(data.callers_in_results !== undefined){
+let data53 = data.callers_in_results;
+if(typeof data53 !== "string"){
+const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.callers_in_results.type,parentSchema:schema114.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -14048,9 +14047,8 @@ vErrors.push(err82);
 }
 errors++;
 }
-for(const key9 in data53){
-if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
-const err83 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.audit_log,data:data53};
+if(!(((data53 === "administrators") || (data53 === "readers")) || (data53 === "nobody"))){
+const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema114.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.callers_in_results.enum,parentSchema:schema114.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -14060,10 +14058,11 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data53.path !== undefined){
-let data54 = data53.path;
-if(typeof data54 !== "string"){
-const err84 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.audit_log.properties.path.type,parentSchema:schema114.properties.audit_log.properties.path,data:data54};
+if(data.audit_log !== undefined){
+let data54 = data.audit_log;
+if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
+if(data54.path === undefined){
+const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema114.properties.audit_log.required,parentSchema:schema114.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -14072,11 +14071,9 @@ vErrors.push(err84);
 }
 errors++;
 }
-}
-if(data53.calls !== undefined){
-let data55 = data53.calls;
-if(typeof data55 !== "string"){
-const err85 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.audit_log.properties.calls.type,parentSchema:schema114.properties.audit_log.properties.calls,data:data55};
+for(const key9 in data54){
+if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
+const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -14085,8 +14082,11 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(!((data55 === "all") || (data55 === "refused"))){
-const err86 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema114.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.audit_log.properties.calls.enum,parentSchema:schema114.properties.audit_log.properties.calls,data:data55};
+}
+if(data54.path !== undefined){
+let data55 = data54.path;
+if(typeof data55 !== "string"){
+const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.audit_log.properties.path.type,parentSchema:schema114.properties.audit_log.properties.path,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -14096,10 +14096,10 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data53.max_bytes !== undefined){
-let data56 = data53.max_bytes;
-if((!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))) && (typeof data56 !== "string")){
-const err87 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema114.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema114.properties.audit_log.properties.max_bytes.type,parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data56};
+if(data54.calls !== undefined){
+let data56 = data54.calls;
+if(typeof data56 !== "string"){
+const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.audit_log.properties.calls.type,parentSchema:schema114.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -14108,9 +14108,8 @@ vErrors.push(err87);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data56, schema114.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
-if(reason6 !== undefined){
-const err88 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data56};
+if(!((data56 === "all") || (data56 === "refused"))){
+const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema114.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema114.properties.audit_log.properties.calls.enum,parentSchema:schema114.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -14119,9 +14118,11 @@ vErrors.push(err88);
 }
 errors++;
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 < 1 || isNaN(data56)){
-const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data56};
+}
+if(data54.max_bytes !== undefined){
+let data57 = data54.max_bytes;
+if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
+const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema114.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema114.properties.audit_log.properties.max_bytes.type,parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -14130,12 +14131,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-}
-if(data53.max_files !== undefined){
-let data57 = data53.max_files;
-if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err90 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema114.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema114.properties.audit_log.properties.max_files.type,parentSchema:schema114.properties.audit_log.properties.max_files,data:data57};
+const reason6 = checkScalar.call(this, "size", data57, schema114.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+if(reason6 !== undefined){
+const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -14144,9 +14142,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data57, schema114.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
-if(reason7 !== undefined){
-const err91 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema114.properties.audit_log.properties.max_files,data:data57};
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 1 || isNaN(data57)){
+const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema114.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -14155,9 +14153,12 @@ vErrors.push(err91);
 }
 errors++;
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 0 || isNaN(data57)){
-const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.audit_log.properties.max_files,data:data57};
+}
+}
+if(data54.max_files !== undefined){
+let data58 = data54.max_files;
+if((!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))) && (typeof data58 !== "string")){
+const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema114.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema114.properties.audit_log.properties.max_files.type,parentSchema:schema114.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -14166,11 +14167,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err93 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.audit_log.type,parentSchema:schema114.properties.audit_log,data:data53};
+const reason7 = checkScalar.call(this, "count", data58, schema114.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+if(reason7 !== undefined){
+const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema114.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -14179,15 +14178,39 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-}
-else {
-const err94 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
+if((typeof data58 == "number") && (isFinite(data58))){
+if(data58 < 0 || isNaN(data58)){
+const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
 else {
 vErrors.push(err94);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.audit_log.type,parentSchema:schema114.properties.audit_log,data:data54};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+errors++;
+}
+}
+}
+else {
+const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
 }
 errors++;
 }

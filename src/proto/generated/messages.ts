@@ -156,6 +156,7 @@ export interface Messages {
   'grpc.reflection.v1alpha.ServerReflectionRequest': [grpc_reflection_v1alpha.ServerReflectionRequestInput, grpc_reflection_v1alpha.ServerReflectionRequest]
   'grpc.reflection.v1alpha.ServerReflectionResponse': [grpc_reflection_v1alpha.ServerReflectionResponseInput, grpc_reflection_v1alpha.ServerReflectionResponse]
   'grpc.reflection.v1alpha.ServiceResponse': [grpc_reflection_v1alpha.ServiceResponseInput, grpc_reflection_v1alpha.ServiceResponse]
+  'remexec.scheduler.v1.ResultOrigin': [remexec_scheduler_v1.ResultOriginInput, remexec_scheduler_v1.ResultOrigin]
   'remexec.scheduler.v1.OperationProgress': [remexec_scheduler_v1.OperationProgressInput, remexec_scheduler_v1.OperationProgress]
   'remexec.worker.v1.CommandUsage': [remexec_worker_v1.CommandUsageInput, remexec_worker_v1.CommandUsage]
   'remexec.worker.v1.WorkerMessage': [remexec_worker_v1.WorkerMessageInput, remexec_worker_v1.WorkerMessage]

@@ -1,6 +1,18 @@
 // Written by `npm run generate` from protos/. Do not edit.
 import type * as google_protobuf from './google.protobuf.js'
 
+export interface ResultOrigin {
+  identity: string
+  workerId: string
+  workerIdentity: string
+}
+
+export interface ResultOriginInput {
+  identity?: string | undefined
+  workerId?: string | undefined
+  workerIdentity?: string | undefined
+}
+
 export interface OperationProgress {
   waitsFor: string
   queuePosition: number

@@ -112,6 +112,7 @@ export interface Start {
   traceparent: string
   tracestate: string
   isolated: boolean
+  origin: google_protobuf.Any | null
 }
 
 export interface StartInput {
@@ -125,6 +126,7 @@ export interface StartInput {
   traceparent?: string | undefined
   tracestate?: string | undefined
   isolated?: boolean | undefined
+  origin?: google_protobuf.AnyInput | null | undefined
 }
 
 export interface Progress {

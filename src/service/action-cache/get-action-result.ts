@@ -4,6 +4,7 @@ import { isStatus } from '../../base/status-error.js'
 import { codec, EncodedMessage } from '../../proto/codec.js'
 import type { ActionResult, GetActionResultRequest } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
+import { withoutOrigin } from '../../reapi/result-origin.js'
 import { getBytes, type Store } from '../../store/store.js'
 import { openRequest, requestDigest } from '../request.js'
 import { asksForOutputs, type InlineContext, type InlineHints, withOutputs } from './inline-outputs.js'
@@ -29,12 +30,18 @@ export const getActionResult = ({ instances, maxResponseBytes: maxBytes }: Actio
     const action = requestDigest(request.actionDigest, functions, 'action_digest')
     const lookup = { ac: instance.ac, cas: instance.cas, call, maxBytes }
     const bytes = await entryOf(action, lookup)
-    if (asksForOutputs(request)) return resultOf(bytes, action, request, lookup)
-    const before = known.get(action.key)
+    const seesOrigin = rpc.visitor?.maySeeOrigins(request.instanceName) ?? true
+    const read = async (): Promise<ActionResult> => {
+      const result = await resultOf(bytes, action, request, lookup)
+      return seesOrigin ? result : withoutOrigin(result)
+    }
+    if (asksForOutputs(request)) return read()
+    const key = seesOrigin ? action.key : `${action.key} of nobody`
+    const before = known.get(key)
     // A store that keeps entries in memory gives the very same buffer until the entry changes.
     if (before?.bytes === bytes) return before.answer
-    const answer = new EncodedMessage(onItsOwn(resultCodec.encode(await resultOf(bytes, action, request, lookup))))
-    known.set(action.key, { bytes, answer }, bytes.length + OVERHEAD_BYTES)
+    const answer = new EncodedMessage(onItsOwn(resultCodec.encode(await read())))
+    known.set(key, { bytes, answer }, bytes.length + OVERHEAD_BYTES)
     return answer
   }
 }

@@ -8,6 +8,7 @@ import { checkOutputs, reachesUp, referencedBlobs } from '../../reapi/action-res
 import { workingDirectory } from '../../reapi/command.js'
 import { Digest, type DigestMessage } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import { setOrigin } from '../../reapi/result-origin.js'
 import { readAction, readCommand } from '../../store/content/action.js'
 import { BLOB_LANES } from '../../store/content/read-blob.js'
 import { putBytes, type Store } from '../../store/store.js'
@@ -36,7 +37,7 @@ export const updateActionResult =
     checkOutputs(result, reachesUp(result) ? await startOfPaths(action, cas, call) : '')
 
     if (cas !== undefined) await moveInlined(result, cas, action.function, call)
-    const bytes = resultCodec.encode(result)
+    const bytes = resultCodec.encode(withOriginOf(rpc, result))
     if (bytes.length > maxResponseBytes) {
       const problem = `action_result has ${bytes.length} bytes, expected at most ${maxResponseBytes}`
       throw new StatusError('INVALID_ARGUMENT', `${problem}: put stdout, stderr and outputs into the CAS`)
@@ -44,6 +45,15 @@ export const updateActionResult =
     await putBytes(ac, action, bytes, call)
     return result
   }
+
+/** As it is kept: the client that gives it is its origin, whatever it says itself. */
+const withOriginOf = ({ visitor }: RpcCall, result: ActionResult): ActionResult => {
+  if (visitor === undefined) return result
+  const { nameInResults: identity } = visitor
+  const kept = { ...result, executionMetadata: result.executionMetadata && { ...result.executionMetadata } }
+  setOrigin(kept, identity === undefined ? undefined : { identity })
+  return kept
+}
 
 /**
  * The working directory of the action, from which the paths of its outputs start. Where nobody can tell, because the key is

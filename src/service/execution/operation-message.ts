@@ -1,3 +1,4 @@
+import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { pack } from '../../proto/any.js'
 import { codec, type Input } from '../../proto/codec.js'
@@ -9,6 +10,7 @@ import {
   ExecutionStage,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
+import { withoutOrigin } from '../../reapi/result-origin.js'
 import type { OperationState, Outcome, Progress } from '../../scheduler/scheduler.js'
 import { asksForOutputs, type InlineContext, type InlineHints, withOutputs } from '../action-cache/inline-outputs.js'
 
@@ -20,19 +22,34 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 export type OperationMessage = Input<'google.longrunning.Operation'>
 
 /** An operation as the wire shows it. Failures are in ExecuteResponse.status: Operation.error is never set (REAPI). */
-export const operationMessage = (state: OperationState): OperationMessage =>
-  messageOf(state, state.outcome && executeResponse(state.outcome))
+export const operationMessage = (state: OperationState, reader: Reader): OperationMessage =>
+  messageOf(state, state.outcome && executeResponse(state.outcome, reader))
+
+/** To whom an operation is shown. */
+export interface Reader {
+  /** Whether it is told where results come from. */
+  readonly seesOrigins: boolean
+}
+
+export const readerOf = ({ visitor }: Pick<RpcCall, 'visitor'>, instanceName: string): Reader => ({
+  seesOrigins: visitor?.maySeeOrigins(instanceName) ?? true,
+})
 
 export interface Inlining extends InlineContext {
   readonly hints: InlineHints
 }
 
 /** The same, with the outputs inlined that this client asked for. They are hints: what cannot be inlined is left out. */
-export const inlinedOperationMessage = async (state: OperationState, inlining: Inlining): Promise<OperationMessage> => {
+export const inlinedOperationMessage = async (
+  state: OperationState,
+  inlining: Inlining,
+  reader: Reader,
+): Promise<OperationMessage> => {
   const { outcome } = state
-  if (outcome === undefined || 'error' in outcome || outcome.response.result === null) return operationMessage(state)
+  if (outcome === undefined || 'error' in outcome || outcome.response.result === null)
+    return operationMessage(state, reader)
   const result = await inlined(outcome.response.result, state, inlining)
-  return messageOf(state, { ...executeResponse(outcome), result: withMetadata(result) })
+  return messageOf(state, { ...executeResponse(outcome, reader), result: shown(result, reader) })
 }
 
 const messageOf = (state: OperationState, response: ExecuteResponseInput | undefined): OperationMessage => {
@@ -60,16 +77,16 @@ const partial = (progress: Progress): Input<'build.bazel.remote.execution.v2.Exe
   return { queuedTimestamp, auxiliaryMetadata: [pack(progressCodec, told)] }
 }
 
-const executeResponse = (outcome: Outcome): ExecuteResponseInput => {
+const executeResponse = (outcome: Outcome, reader: Reader): ExecuteResponseInput => {
   if ('error' in outcome) return { status: statusOf(outcome.error), message: outcome.error.message }
   const { result, cachedResult, status, serverLogs, message } = outcome.response
-  return { result: result && withMetadata(result), cachedResult, status, serverLogs, message }
+  return { result: result && shown(result, reader), cachedResult, status, serverLogs, message }
 }
 
 /** Buck2 fails on a result without execution_metadata, and entries that clients put into the action cache lack it. */
-const withMetadata = (result: ActionResult): ActionResultInput => {
+const shown = (result: ActionResult, { seesOrigins }: Reader): ActionResultInput => {
   result.executionMetadata ??= metadataOfNobody
-  return result
+  return seesOrigins ? result : withoutOrigin(result)
 }
 
 const metadataOfNobody = codec('build.bazel.remote.execution.v2.ExecutedActionMetadata').decode(Buffer.alloc(0))

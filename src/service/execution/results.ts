@@ -4,6 +4,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import type { Tracer } from '../../base/trace.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { originOf, setOrigin } from '../../reapi/result-origin.js'
 import type { ActionResults, ExecutionRequest } from '../../scheduler/scheduler.js'
 import { putBytes, type Store } from '../../store/store.js'
 import { lookUp } from '../action-cache/get-action-result.js'
@@ -60,6 +61,9 @@ export class StoredResults implements ActionResults {
   async keep(request: ExecutionRequest, response: ExecuteResponse): Promise<ExecuteResponse> {
     response.cachedResult = false
     const { result } = response
+    // What there is of it already is of the worker, from where that connects.
+    if (result !== null && request.identity !== undefined)
+      setOrigin(result, { ...originOf(result), identity: request.identity })
     const place = this.#options.placeOf(request.instanceName)
     if (place?.isWrittenHere !== true || result === null || !isSuccess(response) || request.doNotCache) return response
     try {

@@ -15,7 +15,7 @@ import { inInstance } from '../instance.js'
 import { requestDigest } from '../request.js'
 import { send } from '../send.js'
 import { type ExecutionOptions, executionInstance, schedulerOf } from './instance.js'
-import { inlinedOperationMessage, operationMessage } from './operation-message.js'
+import { inlinedOperationMessage, operationMessage, readerOf } from './operation-message.js'
 import { type PreparedAction, prepareAction } from './prepare.js'
 import { Refusals } from './refusals.js'
 
@@ -43,13 +43,15 @@ const execute = (options: ExecutionOptions) => {
     // A lookup in memory is over by then: the first message says what came of it, and a hit is told in one message.
     await setImmediate()
     const states = instance.scheduler.watch(name, call.signal)
-    const inlining = { hints: request, cas: instance.cas, call, maxBytes: options.maxResponseBytes - ENVELOPE_BYTES }
+    const maxBytes = options.maxResponseBytes - ENVELOPE_BYTES
+    const inlining = { hints: request, cas: instance.cas, call, maxBytes }
+    const reader = readerOf(rpc, request.instanceName)
     let isLinked = false
     for await (const state of states) {
       if (state.joined !== undefined && !isLinked) call.span?.link(state.joined)
       isLinked ||= state.joined !== undefined
       refusals.ofOperation(request, rpc, state)
-      await send(responses, await inlinedOperationMessage(state, inlining))
+      await send(responses, await inlinedOperationMessage(state, inlining, reader))
     }
   }
 }
@@ -76,6 +78,7 @@ const begin = async (request: ExecuteRequest, rpc: ServedCall, { options, comman
       ...(prepared instanceof StatusError ? { ...NOTHING_KNOWN, refusal: prepared } : prepared),
       ...askedBy(call),
       trace: call.span?.context,
+      identity: rpc.visitor?.nameInResults,
     })
     rpc.note({ operation: name })
     return { name, instance, call }
@@ -99,9 +102,9 @@ const askedBy = ({ metadata }: Call): Pick<ExecutionRequest, 'invocation' | 'tar
 /** First the operation as it is, then its updates. A WaitExecutionRequest has no inline hints. */
 const waitExecution =
   (options: ExecutionOptions) =>
-  async ({ name }: WaitExecutionRequest, { signal }: RpcCall, responses: Writable): Promise<void> => {
-    for await (const state of schedulerOf(options, name).watch(name, signal))
-      await send(responses, operationMessage(state))
+  async ({ name }: WaitExecutionRequest, rpc: RpcCall, responses: Writable): Promise<void> => {
+    for await (const state of schedulerOf(options, name).watch(name, rpc.signal))
+      await send(responses, operationMessage(state, readerOf(rpc, state.instanceName)))
   }
 
 const orMissing = async (prepared: Promise<PreparedAction>): Promise<PreparedAction | StatusError> => {

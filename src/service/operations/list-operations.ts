@@ -1,8 +1,9 @@
+import type { RpcCall } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { ListOperationsRequest, ListOperationsResponseInput } from '../../proto/generated/google.longrunning.js'
 import { instanceOfOperations } from '../../reapi/operation-name.js'
 import type { ExecutionOptions } from '../execution/instance.js'
-import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
+import { type OperationMessage, operationMessage, readerOf } from '../execution/operation-message.js'
 import { instanceOf } from '../instance.js'
 
 const DEFAULT_PAGE_SIZE = 100
@@ -16,8 +17,12 @@ const MAX_PAGE_BYTES = 3 * 1024 * 1024
  */
 export const listOperations =
   ({ instances }: Pick<ExecutionOptions, 'instances'>) =>
-  async ({ name, filter, pageSize, pageToken }: ListOperationsRequest): Promise<ListOperationsResponseInput> => {
+  async (
+    { name, filter, pageSize, pageToken }: ListOperationsRequest,
+    rpc: RpcCall,
+  ): Promise<ListOperationsResponseInput> => {
     const instanceName = instanceOfOperations(name)
+    const reader = readerOf(rpc, instanceName)
     const { scheduler } = instanceOf(instances, instanceName)
     if (filter !== '') throw new StatusError('INVALID_ARGUMENT', 'filter is not supported here, expected none')
     const limit = limitOf(pageSize)
@@ -26,7 +31,7 @@ export const listOperations =
     let sizeBytes = 0
     let last: string | undefined
     for await (const { state, cursor } of scheduler.operations(instanceName, after)) {
-      const message = operationMessage(state)
+      const message = operationMessage(state, reader)
       sizeBytes += ENVELOPE_BYTES + (message.response?.value?.length ?? 0)
       if (last !== undefined && (operations.length === limit || sizeBytes > MAX_PAGE_BYTES)) {
         return { operations, nextPageToken: tokenOf(last) }

@@ -1,4 +1,4 @@
-import type { Service } from '../../base/rpc.js'
+import type { RpcCall, Service } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type {
   CancelOperationRequest,
@@ -10,7 +10,7 @@ import { toMs } from '../../proto/time.js'
 import { unknownOperation } from '../../reapi/operation-name.js'
 import type { OperationState } from '../../scheduler/scheduler.js'
 import { type ExecutionOptions, schedulerOf } from '../execution/instance.js'
-import { type OperationMessage, operationMessage } from '../execution/operation-message.js'
+import { type OperationMessage, operationMessage, readerOf } from '../execution/operation-message.js'
 import { listOperations } from './list-operations.js'
 
 /** The operations of Execute, for clients that do not hold a stream. Whoever knows a name may use it. */
@@ -18,10 +18,10 @@ export const operationsService = (options: Pick<ExecutionOptions, 'instances'>):
   name: 'google.longrunning.Operations',
   instances: options.instances,
   unary: {
-    GetOperation: async ({ name }: GetOperationRequest): Promise<OperationMessage> => {
+    GetOperation: async ({ name }: GetOperationRequest, rpc: RpcCall): Promise<OperationMessage> => {
       const state = await schedulerOf(options, name).get(name)
       if (state === undefined) throw unknownOperation(name)
-      return operationMessage(state)
+      return operationMessage(state, readerOf(rpc, state.instanceName))
     },
     ListOperations: listOperations(options),
     CancelOperation: async ({ name }: CancelOperationRequest) => {
@@ -32,10 +32,10 @@ export const operationsService = (options: Pick<ExecutionOptions, 'instances'>):
       if (!(await schedulerOf(options, name).delete(name))) throw unknownOperation(name)
       return {}
     },
-    WaitOperation: async (request: WaitOperationRequest, call: { readonly signal: AbortSignal }) => {
+    WaitOperation: async (request: WaitOperationRequest, call: RpcCall) => {
       const state = await finalState(request, options, call.signal)
       call.signal.throwIfAborted()
-      return operationMessage(state)
+      return operationMessage(state, readerOf(call, state.instanceName))
     },
   },
 })

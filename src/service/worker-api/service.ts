@@ -1,9 +1,11 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../../base/clock.js'
+import type { Visitor } from '../../base/gate.js'
 import type { RpcCall, Service } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
 import type { Hello, Result, StoreRequest, WorkerMessage } from '../../proto/generated/remexec.worker.v1.js'
+import { type ResultOrigin, setOrigin } from '../../reapi/result-origin.js'
 import type { WorkerPool, WorkerSession } from '../../scheduler/scheduler.js'
 import { parseHello } from './hello.js'
 import { type LentStores, StoreRequests } from './store-requests.js'
@@ -41,6 +43,7 @@ const connect = async (
     keepAliveIntervalMs: scheduler.keepAliveIntervalMs,
     isIsolated,
     clock,
+    workerIdentity: call.visitor?.nameInResults,
   })
   const stopWaiting = clock.every(helloTimeoutMs, () => {
     link.close(new StatusError('DEADLINE_EXCEEDED', `no Hello within ${helloTimeoutMs / 1000} s`))
@@ -58,7 +61,7 @@ const connect = async (
         session = greet(scheduler, hello, link)
         stopWaiting()
       } else if (message.storeRequest !== null) answer(message.storeRequest, stores, link)
-      else receive(session, message)
+      else receive(session, message, call)
     }
     if (link.failure !== undefined) throw link.failure
   } finally {
@@ -97,23 +100,35 @@ const greet = (scheduler: WorkerPool, hello: Hello, link: StreamLink): WorkerSes
   return scheduler.connectWorker(offer, previous, link)
 }
 
-const receive = (session: WorkerSession, message: WorkerMessage): void => {
+const receive = (session: WorkerSession, message: WorkerMessage, call: RpcCall): void => {
   const { hello, progress, result, goingAway } = message
   if (hello !== null) throw new StatusError('INVALID_ARGUMENT', 'a second hello came on one stream, expected one')
   if (progress !== null) session.progress(progress.attemptId, progress.stage)
-  else if (result !== null) receiveResult(session, result)
+  else if (result !== null) receiveResult(session, result, call)
   else if (goingAway !== null) session.goingAway()
   // A message of a later protocol says at least that the worker lives.
   else session.keepAlive()
 }
 
-const receiveResult = (session: WorkerSession, { attemptId, executeResponse, workerError, refused }: Result): void => {
+const receiveResult = (
+  session: WorkerSession,
+  { attemptId, executeResponse, workerError, refused }: Result,
+  { visitor }: RpcCall,
+): void => {
   if (workerError !== null) session.workerError(attemptId, errorOf(workerError))
   else if (refused !== null) session.refuse(attemptId, errorOf(refused))
   else if (executeResponse === null) session.workerError(attemptId, broken('a result without an outcome'))
   else if (executeResponse.result === null && (executeResponse.status?.code ?? 0) === 0) {
     session.workerError(attemptId, broken('status OK without a result'))
-  } else session.report(attemptId, executeResponse)
+  } else {
+    if (executeResponse.result !== null && visitor !== undefined)
+      setOrigin(executeResponse.result, originAt(session.workerId, visitor))
+    session.report(attemptId, executeResponse)
+  }
 }
+
+/** Where a result comes from as far as a connection of a worker tells: what it says of that itself is nothing. */
+const originAt = (workerId: string, { nameInResults: workerIdentity }: Visitor): ResultOrigin | undefined =>
+  workerIdentity === undefined ? undefined : { identity: '', workerId, workerIdentity }
 
 const broken = (what: string): StatusError => new StatusError('INTERNAL', `the worker reported ${what}`)

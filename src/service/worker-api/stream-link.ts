@@ -3,7 +3,8 @@ import type { Clock } from '../../base/clock.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Input } from '../../proto/codec.js'
 import { timestampOf } from '../../proto/time.js'
-import type { StartAttempt, WorkerLink } from '../../scheduler/scheduler.js'
+import { packedOrigin } from '../../reapi/result-origin.js'
+import type { ExecutionRequest, StartAttempt, WorkerLink } from '../../scheduler/scheduler.js'
 import type { StoreAnswer } from './store-requests.js'
 
 type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
@@ -18,6 +19,8 @@ export interface StreamLinkOptions {
   readonly keepAliveIntervalMs: number
   readonly isIsolated: (instanceName: string) => boolean
   readonly clock: Clock
+  /** As who the worker is known, where results are to say so. */
+  readonly workerIdentity?: string | undefined
 }
 
 /** A worker's stream as the scheduler uses it. Writing never waits: what it sends is small, and bounded in number. */
@@ -29,12 +32,16 @@ export class StreamLink implements WorkerLink {
   readonly #keepAliveIntervalMs: number
   readonly #isIsolated: (instanceName: string) => boolean
   readonly #clock: Clock
+  readonly #workerIdentity: string | undefined
+  #workerId = ''
   #hasEnded = false
   #acknowledged: string[] = []
   #draining: Promise<void> | undefined
   #wake = (): void => {}
 
-  constructor(responses: Writable, requests: Readable, { keepAliveIntervalMs, isIsolated, clock }: StreamLinkOptions) {
+  constructor(responses: Writable, requests: Readable, options: StreamLinkOptions) {
+    const { keepAliveIntervalMs, isIsolated, clock, workerIdentity } = options
+    this.#workerIdentity = workerIdentity
     this.#isIsolated = isIsolated
     this.#clock = clock
     this.#responses = responses
@@ -43,6 +50,7 @@ export class StreamLink implements WorkerLink {
   }
 
   welcome(workerId: string): void {
+    this.#workerId = workerId
     this.#send({ welcome: { workerId, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
   }
 
@@ -60,8 +68,15 @@ export class StreamLink implements WorkerLink {
         queuedTimestamp: timestampOf(queuedMs),
         ...trace,
         isolated: this.#isIsolated(instanceName),
+        origin: this.#originOf(request),
       },
     })
+  }
+
+  #originOf({ identity }: ExecutionRequest): Input<'google.protobuf.Any'> | null {
+    const workerIdentity = this.#workerIdentity
+    if (identity === undefined || workerIdentity === undefined) return null
+    return packedOrigin({ identity, workerId: this.#workerId, workerIdentity })
   }
 
   kill(attemptId: string): void {

@@ -120,12 +120,14 @@ export class Attempt {
     const onUpload = () => onProgress(ProgressStage.UPLOADING_OUTPUTS)
     await inSpan(this.#call, 'upload outputs', (call) => uploadBlobs(blobs, store, maxUploadTimeoutMs, call, onUpload))
     this.#times.mark('outputUploadCompletedTimestamp', 'workerCompletedTimestamp')
+    const { origin } = this.#request
+    const auxiliaryMetadata = [...usageMetadata(exit.usage), ...(origin ? [origin] : [])]
     const result: ActionResultInput = {
       ...outputs?.result,
       exitCode: exit.exitCode,
       stdoutDigest: stdout?.digest.toMessage() ?? null,
       stderrDigest: stderr?.digest.toMessage() ?? null,
-      executionMetadata: { ...this.#times.metadata(workerName), auxiliaryMetadata: usageMetadata(exit.usage) },
+      executionMetadata: { ...this.#times.metadata(workerName), auxiliaryMetadata },
     }
     if (failure === undefined && !action.doNotCache) await cacheResult(actionDigest, result, results, this.#call)
     const message = resultMessage(actionDigest, failure === undefined && exit.exitCode === 0, results)

@@ -3,6 +3,7 @@ import type { Log } from '../../base/log.js'
 import { Code, isStatus, StatusError } from '../../base/status-error.js'
 import type { TraceContext, Tracer } from '../../base/trace.js'
 import { statusOf } from '../../proto/error-details.js'
+import type { Any } from '../../proto/generated/google.protobuf.js'
 import type { ResultInput } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
@@ -21,6 +22,8 @@ export interface AttemptRequest {
   readonly queuedMs: number | undefined
   /** What it is a piece of, where that is traced. */
   readonly trace?: TraceContext | undefined
+  /** What the result is to say of who asked for it. */
+  readonly origin?: Any | null
   readonly signal: AbortSignal
   /** Told the stage (remexec.worker.v1 Progress) when it changes; what takes no time has no stage. */
   readonly onProgress: (stage: number) => void
