@@ -99,6 +99,25 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     [['workers[0].local.cas_fast_slow_store', /shares nothing with "CAS"/]],
   ],
   [
+    'health where people look',
+    { services: `health: { path: '/' },` },
+    [['servers[0].services.health.path', /no page for people at \//]],
+  ],
+  [
+    'operators where people look',
+    {
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { health: {}, admin: { path: '/' } } },`,
+    },
+    [['servers[1].services.admin.path', /no page for people at \//]],
+  ],
+  [
+    'health and operators beside each other',
+    {
+      servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { health: { path: '/admin/health/' }, admin: {} } },`,
+    },
+    [],
+  ],
+  [
     'options without effect',
     { worker: `directory_cache: { max_entries: 5 }, experimental_active_input_leases: true,` },
     [['workers[0].local.directory_cache', /no effect/]],
@@ -233,6 +252,37 @@ t.test('an isolated instance shares no store with one that is not', async (t) =>
   }
   const [warning] = check(isolated(['', 'absent'])).warnings.filter(({ path }) => path.startsWith('instances'))
   t.match(warning?.message, /no service has an instance "absent"/)
+})
+
+t.test('a path of health that is another one, or that nobody could ask for, is refused', async (t) => {
+  const at = (services: string): Parts => ({
+    servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { ${services} } },`,
+  })
+  const cases: readonly (readonly [string, string, RegExp, RegExp])[] = [
+    [`health: { path: 'status' }`, 'health', /"status"/, /starts with a slash/],
+    [`health: { path: '/status?x=1' }`, 'health', /status\?x=1/, /without blanks, \? and #/],
+    [`health_status: { path: '/sta tus' }`, 'health_status', /sta tus/, /without blanks/],
+    [`health: { path: '/zustand-ä' }`, 'health', /zustand/, /starts with a slash/],
+    [
+      `health: { path: '/admin' }, admin: {}`,
+      'health',
+      /\/admin would be of health and of admin/,
+      /none of \/admin, \/admin\/drain/,
+    ],
+    [`health: { path: '/x' }, admin: { path: '/x/ready' }`, 'health', /\/x\/ready would be/, /another|none of/],
+    [`health: { path: '/a/drain/' }, admin: { path: '/a' }`, 'health', /^$/, /^$/],
+  ]
+  for (const [services, key, message, expected] of cases) {
+    const { problems } = check(at(services))
+    if (String(message) === '/^$/') {
+      t.same(problems, [], services)
+      continue
+    }
+    t.equal(problems.length, 1, services)
+    t.equal(problems[0]?.path, `servers[1].services.${key}.path`)
+    t.match(`${problems[0]?.message} ${problems[0]?.found}`, message)
+    t.match(problems[0]?.expected, expected)
+  }
 })
 
 t.test('what is allowed and most likely not meant is warned about', async (t) => {

@@ -4,6 +4,7 @@ import { defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
 import { clash } from '../value/address.js'
 import { type LintContext, storeBehind } from './context.js'
+import { lintPages } from './pages.js'
 
 /** Words that separate the parts of a resource name (REAPI, ByteStream naming): no segment of an instance name may be one. */
 const RESERVED = new Set([
@@ -31,6 +32,7 @@ export const lintServers = (context: LintContext): void => {
     lintByteStream(server, context)
     lintExecution(server, context)
     lintAdmin(server, context)
+    lintPages(server, context)
   }
   const { default_digest_hash_function: preferred, digest_functions: offered } = config.global
   if (offered.includes(preferred)) return

@@ -1,0 +1,33 @@
+import type { ServerConfig } from '../config.js'
+import type { LintContext } from './context.js'
+
+/** Where the page for people is. */
+const PEOPLE = '/'
+
+/** What a server answers over plain HTTP: no path can be two things. */
+export const lintPages = ({ services }: ServerConfig, { findings, originOf }: LintContext): void => {
+  const { health, admin } = services
+  const probes = health === undefined ? [] : pathsOf(health.path, ['ready', 'live'])
+  const orders = admin === undefined ? [] : pathsOf(admin.path, ['drain', 'operation'])
+  const [both] = orders.filter((path) => probes.includes(path))
+  if (health !== undefined && admin !== undefined && both !== undefined) {
+    findings.error([...originOf(health), 'path'], `${both} would be of health and of admin`, {
+      found: JSON.stringify(health.path),
+      expected: `a path that clashes with none of ${orders.join(', ')}`,
+    })
+  }
+  if (health === undefined || !(probes.includes(PEOPLE) || orders.includes(PEOPLE))) return
+  const taker = probes.includes(PEOPLE) ? health : admin
+  findings.warning(
+    [...originOf(taker ?? health), 'path'],
+    'there is no page for people at / where that is something else',
+    {
+      expected: 'another path',
+    },
+  )
+}
+
+const pathsOf = (path: string, below: readonly string[]): readonly string[] => [
+  path,
+  ...below.map((name) => `${path.replace(/\/$/, '')}/${name}`),
+]
