@@ -11,12 +11,20 @@ export interface BlobDocument {
   readonly chunk?: number
 }
 
-/** A chunk of a large blob; nobody sees it before its blob names it. */
+/** A chunk of a large blob; nobody sees it before its blob names it. It is written once and never changed. */
 export interface ChunkDocument {
   readonly _id: string
   readonly data: Uint8Array
-  /** When the server deletes it: set while it is uploaded, and again once it was replaced. */
-  readonly expireAt?: Date
+}
+
+/** Chunks that their blob does not name: not yet, or no longer. */
+export interface OrphansDocument {
+  /** The version whose chunks they are. */
+  readonly _id: string
+  /** The key of their blob. */
+  readonly key: string
+  /** From when on nobody needs them, unless the blob names them by then. */
+  readonly until: Date
 }
 
 /** In the order of their indexes. */

@@ -8,8 +8,9 @@ import { STAGE_BYTES } from '../../stream/path.js'
 import type { Bucket, BucketLimits, ObjectFacts, ObjectPart, OpenObject, PartedUpload } from '../objects/bucket.js'
 import { type Extent, inOrder } from '../remote/in-order.js'
 import type { MongoConnection } from './connection.js'
-import { type BlobDocument, type ChunkDocument, chunkName, chunksOf } from './documents.js'
+import { type BlobDocument, chunkName } from './documents.js'
 import { DUPLICATE_KEY, mongoFailure, numberOf } from './failure.js'
+import { Orphans } from './orphans.js'
 import { MongoUpload } from './upload.js'
 
 export interface MongoBucketOptions {
@@ -24,29 +25,24 @@ export interface MongoBucketOptions {
 /** Chunks asked for before the first of them is needed. */
 const AHEAD = 8
 
-/** How long readers under way still find what was replaced. */
-const REPLACED_TTL_MS = 10 * 60 * 1000
-
 /**
- * Blobs as documents of a collection, `{collection}`, and the chunks of large ones in `{collection}.chunks`. The server
- * deletes chunks that no blob names by a TTL index.
+ * Blobs as documents of a collection, `{collection}`, and the chunks of large ones in `{collection}.chunks`.
  */
 export class MongoBucket implements Bucket {
   readonly name: string
   readonly limits: BucketLimits
   readonly #options: MongoBucketOptions
   readonly #blobs: Collection<BlobDocument>
-  readonly #chunks: Collection<ChunkDocument>
-  #index: Promise<void> | undefined
+  readonly #orphans: Orphans
 
   constructor(options: MongoBucketOptions) {
-    const { connection, database, collection, chunkBytes } = options
+    const { connection, database, collection, chunkBytes, log } = options
     this.#options = options
     this.name = `MongoDB at ${connection.name}`
     this.limits = { partBytes: chunkBytes, maxParts: Number.POSITIVE_INFINITY, isSequential: false }
     const db = connection.client.db(database)
     this.#blobs = db.collection(collection, { promoteBuffers: true })
-    this.#chunks = db.collection(`${collection}.chunks`, { promoteBuffers: true })
+    this.#orphans = new Orphans(db, collection, log)
   }
 
   async stat(key: string, signal: AbortSignal): Promise<ObjectFacts | undefined> {
@@ -55,7 +51,10 @@ export class MongoBucket implements Bucket {
 
   async statAll(keys: readonly string[], signal: AbortSignal): Promise<readonly (ObjectFacts | undefined)[]> {
     const options = { projection: { data: 0 }, batchSize: keys.length, signal }
-    const found = await this.#use(() => this.#blobs.find({ _id: { $in: [...keys] } }, options).toArray())
+    // A question for one key is said as such: some servers look at every document otherwise.
+    const [key = ''] = keys
+    const _id = keys.length === 1 ? key : { $in: [...keys] }
+    const found = await this.#use(() => this.#blobs.find({ _id }, options).toArray())
     const byKey = new Map(found.map((document) => [document._id, factsOf(document)]))
     return keys.map((key) => byKey.get(key))
   }
@@ -91,13 +90,13 @@ export class MongoBucket implements Bucket {
   }
 
   async begin(key: string): Promise<PartedUpload> {
-    this.#index ??= this.#expireChunks()
-    await this.#index
-    return new MongoUpload(this.#chunks, async (facts) => this.#replace({ _id: key, at: new Date(), ...facts }))
+    return this.#use(() =>
+      MongoUpload.begin(this.#orphans, key, (facts) => this.#replace({ _id: key, at: new Date(), ...facts })),
+    )
   }
 
   async remove(key: string): Promise<void> {
-    await this.#expire(await this.#use(() => this.#blobs.findOneAndDelete({ _id: key })))
+    await this.#leave(await this.#use(() => this.#blobs.findOneAndDelete({ _id: key })))
   }
 
   async ping(signal: AbortSignal): Promise<void> {
@@ -124,7 +123,7 @@ export class MongoBucket implements Bucket {
     }
     const fetch = async (index: number): Promise<Buffer> => {
       const name = chunkName(version, index)
-      const found = await this.#use(() => this.#chunks.findOne({ _id: name }, { signal }))
+      const found = await this.#use(() => this.#orphans.chunks.findOne({ _id: name }, { signal }))
       if (found !== null) return bufferOf(found.data)
       throw new StatusError('DATA_LOSS', `${this.name} lacks chunk ${index} of a blob`)
     }
@@ -135,23 +134,12 @@ export class MongoBucket implements Bucket {
   async #replace(document: BlobDocument): Promise<void> {
     const { _id, ...rest } = document
     const before = await this.#use(() => this.#blobs.findOneAndReplace({ _id }, rest, { upsert: true }))
-    if (before?.version !== document.version) await this.#expire(before)
+    if (before?.version !== document.version) await this.#leave(before)
   }
 
-  async #expire(document: BlobDocument | null): Promise<void> {
+  async #leave(document: BlobDocument | null): Promise<void> {
     if (document?.chunk === undefined) return
-    const expireAt = new Date(Date.now() + REPLACED_TTL_MS)
-    await this.#use(() => this.#chunks.updateMany(chunksOf(document.version), { $set: { expireAt } }))
-  }
-
-  /** A server that does not know such an index keeps what killed uploads leave. */
-  async #expireChunks(): Promise<void> {
-    try {
-      await this.#use(() => this.#chunks.createIndex({ expireAt: 1 }, { expireAfterSeconds: 0 }))
-    } catch (error) {
-      this.#index = undefined
-      this.#options.log.warn('could not let MongoDB delete chunks of unfinished uploads', { error })
-    }
+    await this.#use(() => this.#orphans.add('replaced', document._id, document.version))
   }
 }
 

@@ -1,40 +1,54 @@
 import { randomUUID } from 'node:crypto'
-import type { Collection } from 'mongodb'
+import { StatusError } from '../../base/status-error.js'
 import type { ObjectChunk, PartedUpload } from '../objects/bucket.js'
-import { type BlobDocument, type ChunkDocument, chunkName, chunksOf } from './documents.js'
-
-/** How long the chunks of an upload may wait for its end, which a killed process never brings about. */
-const UPLOAD_TTL_MS = 24 * 60 * 60 * 1000
+import { type BlobDocument, chunkName } from './documents.js'
+import { DUPLICATE_KEY, numberOf } from './failure.js'
+import { type Orphans, UPLOAD_TTL_MS } from './orphans.js'
 
 /** Makes the chunks of an upload a blob. */
 export type CommitChunks = (facts: Pick<BlobDocument, 'size' | 'version' | 'chunk'>) => Promise<void>
 
 /** Chunks of a blob, under names of their own until a document names them. */
 export class MongoUpload implements PartedUpload {
-  readonly #chunks: Collection<ChunkDocument>
+  readonly #orphans: Orphans
   readonly #commit: CommitChunks
-  readonly #version = randomUUID()
+  readonly #version: string
+  readonly #beganMs = performance.now()
   readonly #sizes: number[] = []
 
-  constructor(chunks: Collection<ChunkDocument>, commit: CommitChunks) {
-    this.#chunks = chunks
+  static async begin(orphans: Orphans, key: string, commit: CommitChunks): Promise<MongoUpload> {
+    const version = randomUUID()
+    await orphans.add('begun', key, version)
+    return new MongoUpload(orphans, version, commit)
+  }
+
+  private constructor(orphans: Orphans, version: string, commit: CommitChunks) {
+    this.#orphans = orphans
+    this.#version = version
     this.#commit = commit
   }
 
   async send({ index, bytes }: ObjectChunk): Promise<void> {
-    const chunk = { data: bytes, expireAt: new Date(Date.now() + UPLOAD_TTL_MS) }
-    await this.#chunks.replaceOne({ _id: chunkName(this.#version, index) }, chunk, { upsert: true })
+    try {
+      await this.#orphans.chunks.insertOne({ _id: chunkName(this.#version, index), data: bytes })
+    } catch (error) {
+      // It came though its answer did not: a chunk that is sent again is the same one.
+      if (numberOf(error) !== DUPLICATE_KEY) throw error
+    }
     this.#sizes[index] = bytes.length
   }
 
-  /** In this order: a process that is killed between them leaves chunks nobody needs, never a blob whose chunks expire. */
+  /** In this order: a process that is killed in between leaves chunks that are deleted, or a blob with all of them. */
   async complete(): Promise<void> {
-    await this.#chunks.updateMany(chunksOf(this.#version), { $unset: { expireAt: '' } })
+    if (performance.now() - this.#beganMs > UPLOAD_TTL_MS) {
+      throw new StatusError('ABORTED', 'the upload took more than a day: its first chunks may be deleted already')
+    }
     const size = this.#sizes.reduce((sum, bytes) => sum + bytes, 0)
     await this.#commit({ size, version: this.#version, chunk: this.#sizes[0] ?? 0 })
+    await this.#orphans.found(this.#version)
   }
 
-  async abort(): Promise<void> {
-    await this.#chunks.deleteMany(chunksOf(this.#version))
+  abort(): Promise<void> {
+    return this.#orphans.delete(this.#version)
   }
 }
