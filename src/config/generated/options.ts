@@ -608,7 +608,7 @@ export interface ExperimentalMongoOptions {
    */
   readonly database: string
   /**
-   * Collection of the blobs; the chunks of large ones are in another one, with `.chunks` behind that name.
+   * Collection of the blobs; the chunks of large ones are in another one, with `.chunks` behind that name, and in a third, `.orphans`, stands which of those are of no blob.
    */
   readonly cas_collection: string
   /**
