@@ -6,8 +6,7 @@ import type { Observation } from './observation.js'
 import type { Listener } from './server/listener.js'
 import type { LentStores } from './service/worker-api/store-requests.js'
 import type { Parts } from './services.js'
-import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
-import { WorkerProcess } from './worker/process/worker-process.js'
+import type { LocalWorker } from './worker/local-worker.js'
 
 /** The stores that are lent to workers of this machine, by the keys that were made for their processes. */
 export class Lending {
@@ -68,8 +67,10 @@ const begin = async (
   if (address === undefined || workersAreHere) {
     const stores = { cas, results }
     const { tracer } = observation
+    const { startLocalWorker } = await import('./worker/local-worker.js')
     return startLocalWorker({ name, options, stores, address, token: address && token, clock, log, tracer })
   }
+  const { WorkerProcess } = await import('./worker/process/worker-process.js')
   return WorkerProcess.start({
     ...{ name, options, address, token, log },
     writesResults: results !== undefined,

@@ -1,20 +1,18 @@
 import { startFailure } from '../base/errno.js'
 import type { SchedulerConfig, SchedulerOptions } from '../config/config.js'
-import { cacheLookup } from './kind/cache-lookup.js'
-import { grpc } from './kind/grpc.js'
-import { historicalResource } from './kind/historical-resource.js'
-import { propertyModifier } from './kind/property-modifier.js'
-import { simple } from './kind/simple.js'
 import type { BuildContext, SchedulerKind, SchedulerParts } from './kind.js'
 import type { Scheduler } from './scheduler.js'
 
-/** Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. */
-const kinds: { readonly [Name in keyof SchedulerOptions]: SchedulerKind<SchedulerOptions[Name]> } = {
-  simple,
-  cache_lookup: cacheLookup,
-  property_modifier: propertyModifier,
-  grpc,
-  historical_resource: historicalResource,
+/**
+ * Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. Only the
+ * kinds that a configuration has are loaded.
+ */
+const kinds: { readonly [Name in keyof SchedulerOptions]: () => Promise<SchedulerKind<SchedulerOptions[Name]>> } = {
+  simple: async () => (await import('./kind/simple.js')).simple,
+  cache_lookup: async () => (await import('./kind/cache-lookup.js')).cacheLookup,
+  property_modifier: async () => (await import('./kind/property-modifier.js')).propertyModifier,
+  grpc: async () => (await import('./kind/grpc.js')).grpc,
+  historical_resource: async () => (await import('./kind/historical-resource.js')).historicalResource,
 }
 
 /** Builds every named scheduler of a configuration, with those behind it. */
@@ -34,7 +32,7 @@ export const buildSchedulers = async (
   return schedulers
 }
 
-const build = <Name extends keyof SchedulerOptions>(
+const build = async <Name extends keyof SchedulerOptions>(
   { kind, options }: { readonly kind: Name; readonly options: SchedulerOptions[Name] },
   context: BuildContext,
-): Promise<Scheduler> => kinds[kind].build(options, context)
+): Promise<Scheduler> => (await kinds[kind]()).build(options, context)

@@ -17,7 +17,7 @@ import { type CallersInResults, type GateParts, SecurityGate } from './gate.js'
 import { Certificates } from './identity/certificate.js'
 import { readHtpasswd } from './identity/htpasswd.js'
 import type { Identity } from './identity/identity.js'
-import { discoveredKeys, JwtIssuers, type Keys, keysAt, readKeys } from './identity/jwt.js'
+import type { JwtIssuers, Keys } from './identity/jwt.js'
 import { Passwords } from './identity/passwords.js'
 import { ProxyHeader } from './identity/proxy-header.js'
 import { IdentitySources } from './identity/sources.js'
@@ -123,6 +123,7 @@ const passwordsOf = async (path: string, parts: SecurityParts): Promise<Password
 }
 
 const issuersOf = async (issuers: readonly JwtIssuer[], parts: SecurityParts): Promise<JwtIssuers> => {
+  const { discoveredKeys, JwtIssuers, keysAt, readKeys } = await import('./identity/jwt.js')
   let forget = (): void => {}
   const keysOf = async ({ issuer, jwks_uri, jwks_file }: JwtIssuer): Promise<Keys> => {
     if (jwks_file !== undefined) {

@@ -12,7 +12,6 @@ import { type ConnectionBounds, DEFAULT_CONNECTION_BOUNDS } from './admission.js
 import { Activity } from './call/activity.js'
 import { Calls } from './call/calls.js'
 import type { CallMeters } from './call/meter.js'
-import { GrpcJsTransport } from './grpc-js/transport.js'
 import { GrpcHealth, HEALTH } from './health.js'
 import { type HttpHandler, HttpPages, httpServer } from './http.js'
 import { DEFAULT_LIMITS } from './http2/limits.js'
@@ -93,7 +92,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   const calls = new Calls(own, { log, activity, meters, tracer, shownShare, gate }, awaited)
   const guard = gate && { gate, paths: operatorPaths ?? new Set<string>() }
   const pages = new HttpPages(options.http ?? new Map(), { log, activity, guard })
-  const transport = transportOf(options, {
+  const transport = await transportOf(options, {
     calls,
     http: httpServer(pages),
     pages,
@@ -141,10 +140,11 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
   }
 }
 
-const transportOf = ({ transport, limits }: ListenOptions, parts: TransportParts): Transport =>
-  transport === 'grpc-js'
-    ? new GrpcJsTransport(withoutCompression(parts), { ...DEFAULT_LIMITS, ...limits })
-    : new RemexecTransport(parts, limits)
+const transportOf = async ({ transport, limits }: ListenOptions, parts: TransportParts): Promise<Transport> => {
+  if (transport !== 'grpc-js') return new RemexecTransport(parts, limits)
+  const { GrpcJsTransport } = await import('./grpc-js/transport.js')
+  return new GrpcJsTransport(withoutCompression(parts), { ...DEFAULT_LIMITS, ...limits })
+}
 
 const withoutCompression = (parts: TransportParts): TransportParts => {
   const { sendsGzip, accepted } = parts.compression

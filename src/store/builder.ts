@@ -118,7 +118,8 @@ const build = async <Name extends keyof StoreOptions>(
   context: BuildContext,
 ): Promise<Store> => {
   try {
-    return await kinds[config.kind].build(config.options, context)
+    const kind = await kinds[config.kind]()
+    return await kind.build(config.options, context)
   } catch (error) {
     // The message of a nested store begins with its own, longer path.
     if (error instanceof StatusError && error.message.startsWith(`store ${context.path}/`)) throw error

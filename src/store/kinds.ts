@@ -1,22 +1,4 @@
 import type { StoreOptions } from '../config/config.js'
-import { cacheMetrics } from './kind/cache-metrics.js'
-import { completenessChecking } from './kind/completeness-checking.js'
-import { compression } from './kind/compression.js'
-import { dedup } from './kind/dedup.js'
-import { existenceCache } from './kind/existence-cache.js'
-import { experimentalCloudObjectStore } from './kind/experimental-cloud-object-store.js'
-import { experimentalMongo } from './kind/experimental-mongo.js'
-import { fastSlow } from './kind/fast-slow.js'
-import { filesystem } from './kind/filesystem.js'
-import { grpc } from './kind/grpc.js'
-import { memory } from './kind/memory.js'
-import { noop } from './kind/noop.js'
-import { ontapS3ExistenceCache } from './kind/ontap-s3-existence-cache.js'
-import { redisStore } from './kind/redis-store.js'
-import { refStore } from './kind/ref-store.js'
-import { shard } from './kind/shard.js'
-import { sizePartitioning } from './kind/size-partitioning.js'
-import { verify } from './kind/verify.js'
 import type { StoreKind } from './kind.js'
 
 /** Those that keep blobs on other machines. */
@@ -29,25 +11,27 @@ export const elsewhere: ReadonlySet<keyof StoreOptions> = new Set([
 
 /**
  * Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. Kinds
- * whose code is not there yet are no part of the type: the configuration knows their names and refuses them at start.
+ * whose code is not there yet are no part of the type: the configuration knows their names and refuses them at start. Only
+ * the kinds that a configuration has are loaded.
  */
-export const kinds: { readonly [Name in keyof StoreOptions]: StoreKind<StoreOptions[Name]> } = {
-  memory,
-  filesystem,
-  fast_slow: fastSlow,
-  compression,
-  completeness_checking: completenessChecking,
-  dedup,
-  verify,
-  existence_cache: existenceCache,
-  size_partitioning: sizePartitioning,
-  shard,
-  experimental_cloud_object_store: experimentalCloudObjectStore,
-  experimental_mongo: experimentalMongo,
-  ontap_s3_existence_cache: ontapS3ExistenceCache,
-  ref_store: refStore,
-  grpc,
-  redis_store: redisStore,
-  noop,
-  cache_metrics: cacheMetrics,
+export const kinds: { readonly [Name in keyof StoreOptions]: () => Promise<StoreKind<StoreOptions[Name]>> } = {
+  memory: async () => (await import('./kind/memory.js')).memory,
+  filesystem: async () => (await import('./kind/filesystem.js')).filesystem,
+  fast_slow: async () => (await import('./kind/fast-slow.js')).fastSlow,
+  compression: async () => (await import('./kind/compression.js')).compression,
+  completeness_checking: async () => (await import('./kind/completeness-checking.js')).completenessChecking,
+  dedup: async () => (await import('./kind/dedup.js')).dedup,
+  verify: async () => (await import('./kind/verify.js')).verify,
+  existence_cache: async () => (await import('./kind/existence-cache.js')).existenceCache,
+  size_partitioning: async () => (await import('./kind/size-partitioning.js')).sizePartitioning,
+  shard: async () => (await import('./kind/shard.js')).shard,
+  experimental_cloud_object_store: async () =>
+    (await import('./kind/experimental-cloud-object-store.js')).experimentalCloudObjectStore,
+  experimental_mongo: async () => (await import('./kind/experimental-mongo.js')).experimentalMongo,
+  ontap_s3_existence_cache: async () => (await import('./kind/ontap-s3-existence-cache.js')).ontapS3ExistenceCache,
+  ref_store: async () => (await import('./kind/ref-store.js')).refStore,
+  grpc: async () => (await import('./kind/grpc.js')).grpc,
+  redis_store: async () => (await import('./kind/redis-store.js')).redisStore,
+  noop: async () => (await import('./kind/noop.js')).noop,
+  cache_metrics: async () => (await import('./kind/cache-metrics.js')).cacheMetrics,
 }
