@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type Log, silentLog } from './log.js'
 import { StatusError } from './status-error.js'
 import type { Span } from './trace.js'
@@ -60,3 +61,6 @@ export const cancellation = (signal: AbortSignal | undefined): StatusError =>
   signal?.reason instanceof StatusError
     ? signal.reason
     : new StatusError('CANCELLED', 'the call was cancelled', { cause: signal?.reason })
+
+/** One call runs many transfers at a time, each listening to its signal: that is no leak to be warned of. */
+export const shareable = (signal: AbortSignal): void => setMaxListeners(0, signal)

@@ -1,6 +1,5 @@
-import { setMaxListeners } from 'node:events'
 import { Readable, Writable } from 'node:stream'
-import { cancellation } from '../base/call.js'
+import { cancellation, shareable } from '../base/call.js'
 import { StatusError } from '../base/status-error.js'
 
 export type Stage = Readable | Writable
@@ -46,9 +45,6 @@ export const join = (stages: readonly Stage[], signal?: AbortSignal): Promise<vo
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
   })
-
-/** One call runs many transfers at a time, each listening to its signal: that is no leak to be warned of. */
-export const shareable = (signal: AbortSignal): void => setMaxListeners(0, signal)
 
 const isComplete = (stage: Stage): boolean =>
   (!(stage instanceof Readable) || stage.readableEnded) && (!(stage instanceof Writable) || stage.writableFinished)

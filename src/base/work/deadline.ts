@@ -1,4 +1,6 @@
+import { cancellation, shareable } from '../call.js'
 import type { Clock } from '../clock.js'
+import { StatusError } from '../status-error.js'
 
 /** Stands for what has not come in time. */
 export const LATE = Symbol('late')
@@ -20,5 +22,38 @@ export const within = async <T>(limitMs: number, work: Promise<T>, clock?: Clock
     return await Promise.race([work, late])
   } finally {
     stop()
+  }
+}
+
+/** What comes of work that goes on in any case, for one who stops waiting for it when the signal aborts. */
+export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = (): void => reject(cancellation(signal))
+    shareable(signal)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+
+/**
+ * Runs work that may take `limitMs` (0: any time) and no longer than its call lives. Its signal aborts when either has
+ * ended, and nobody waits then for work that does not heed it. `late` is what is told: DEADLINE_EXCEEDED.
+ */
+export const before = async <T>(
+  limitMs: number,
+  late: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  if (signal.aborted) throw cancellation(signal)
+  const controller = new AbortController()
+  try {
+    const asked = unlessAborted(work(controller.signal), signal)
+    const answer = limitMs > 0 ? await within(limitMs, asked) : await asked
+    if (answer !== LATE) return answer
+    throw new StatusError('DEADLINE_EXCEEDED', `${late} within ${limitMs} ms`)
+  } catch (error) {
+    controller.abort(error)
+    throw error
   }
 }

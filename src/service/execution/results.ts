@@ -2,6 +2,7 @@ import { type Call, internalCall } from '../../base/call.js'
 import { type Log, withFields } from '../../base/log.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import type { Tracer } from '../../base/trace.js'
+import { before } from '../../base/work/deadline.js'
 import { codec } from '../../proto/codec.js'
 import type { ActionResult, ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { originOf, setOrigin } from '../../reapi/result-origin.js'
@@ -95,16 +96,13 @@ export class StoredResults implements ActionResults {
 
   /** Nobody interrupts it by hanging up. */
   async #inBackground<T>(request: ExecutionRequest, work: (call: Call) => Promise<T>): Promise<T> {
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(), PATIENCE_MS).unref()
     const { instanceName, trace: parent } = request
     const span = parent && this.#options.tracer?.begin('action cache', { parent })
     try {
-      return await work(
-        internalCall({ signal: late.signal, instanceName, log: this.#logOf(request), ...(span && { span }) }),
+      return await before(PATIENCE_MS, 'the action cache did not answer', internalCall().signal, (signal) =>
+        work(internalCall({ signal, instanceName, log: this.#logOf(request), ...(span && { span }) })),
       )
     } finally {
-      clearTimeout(timer)
       span?.end()
     }
   }

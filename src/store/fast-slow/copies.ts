@@ -1,5 +1,6 @@
-import { type Call, cancellation } from '../../base/call.js'
+import type { Call } from '../../base/call.js'
 import { Code, type StatusError } from '../../base/status-error.js'
+import { unlessAborted } from '../../base/work/deadline.js'
 import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Copy, type CopyTiers } from './copy.js'
@@ -78,12 +79,3 @@ export const notCached = (digest: Digest, error: StatusError, { signal, log }: C
   const isNews = !signal.aborted && error.code !== Code.NOT_FOUND && error.code !== Code.CANCELLED
   if (isNews) log.warn('the fast store did not take a blob', { digest: digest.key, error })
 }
-
-/** What comes of work that others wait for too, for one who may stop waiting. */
-export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = (): void => reject(cancellation(signal))
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })

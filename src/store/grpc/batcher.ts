@@ -1,6 +1,5 @@
-import { cancellation } from '../../base/call.js'
+import { cancellation, shareable } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
-import { shareable } from '../../stream/join.js'
 
 export interface BatcherOptions<Item, Answer> {
   /** Most bytes of a batch, and most that wait. */

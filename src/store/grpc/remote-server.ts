@@ -1,11 +1,11 @@
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import { type Call, callWith, internalCall } from '../../base/call.js'
 import { isStatus, type StatusError } from '../../base/status-error.js'
+import { unlessAborted } from '../../base/work/deadline.js'
 import type { Output } from '../../proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
 import { compressors } from '../../reapi/compressor.js'
 import type { Connection } from '../remote/connection-health.js'
-import { before } from '../remote/deadline.js'
 import type { Requests } from '../remote/requests.js'
 import type { Channel, Upstream } from './channels.js'
 
@@ -100,7 +100,7 @@ export class RemoteServer {
       })
     }
     const { answer } = this.#announced
-    return before(0, '', call.signal, () => answer)
+    return unlessAborted(answer, call.signal)
   }
 
   /** Whether it answers on one of its connections. */

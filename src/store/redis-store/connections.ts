@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { shareable } from '../../base/call.js'
 import type { Log } from '../../base/log.js'
-import { shareable } from '../../stream/join.js'
 import { optionalPackage } from '../remote/optional-package.js'
 import type { RedisTarget } from './address.js'
 

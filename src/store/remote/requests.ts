@@ -1,7 +1,7 @@
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import { before } from '../../base/work/deadline.js'
 import { Turns } from '../../base/work/turns.js'
-import { before } from './deadline.js'
 import { type OpenPart, RemoteSource } from './remote-source.js'
 import { Retry, type RetryOptions, type RetryParts } from './retry.js'
 

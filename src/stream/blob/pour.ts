@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream'
-import { cancellation } from '../../base/call.js'
-import { join, shareable } from '../join.js'
+import { cancellation, shareable } from '../../base/call.js'
+import { join } from '../join.js'
 import { STAGE_BYTES } from '../path.js'
 import type { BlobFeed, FeedTaker } from './feed.js'
 import { type BlobForm, streamsOf } from './form.js'
