@@ -107,7 +107,7 @@ class AzureContainer implements Bucket {
     if (!(thrown instanceof Error)) return StatusError.from(thrown)
     const status = statusOf(thrown)
     const { code } = thrown as { readonly code?: unknown }
-    const word = typeof code === 'string' ? code : thrown.name
+    const word = typeof code === 'string' ? code : status === undefined ? thrown.name : `HTTP ${status}`
     // Who gave up a request asks no more what became of it: then it is the connection that was.
     if (word === 'REQUEST_SEND_ERROR' || word === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name}: the connection was lost`, { cause: thrown })

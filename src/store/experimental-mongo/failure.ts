@@ -17,6 +17,7 @@ const BY_NAME: Readonly<Record<string, CodeName>> = {
 
 /** Numbers of the server's own errors (error_codes.yml of MongoDB). */
 const BY_NUMBER: Readonly<Record<number, CodeName>> = {
+  1: 'UNAVAILABLE', // InternalError: a fault of the server, such as a disk it cannot write to
   13: 'PERMISSION_DENIED', // Unauthorized
   18: 'UNAUTHENTICATED', // AuthenticationFailed
   50: 'DEADLINE_EXCEEDED', // MaxTimeMSExpired

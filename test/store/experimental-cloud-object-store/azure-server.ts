@@ -1,4 +1,4 @@
-/** Azure Blob Storage for tests: Azurite, which keeps blobs in memory. */
+/** Azure Blob Storage for tests: Azurite, which keeps blobs in memory, or on a disk that is given. */
 import {
   AccountSASPermissions,
   AccountSASResourceTypes,
@@ -25,10 +25,11 @@ export interface AzureServer extends Backend {
   sasUrl(forMs: number, port?: number): string
 }
 
-export const startAzure = async (t: Scope): Promise<AzureServer> => {
-  const cwd = await folderOf(t)
+export const startAzure = async (t: Scope, disk?: string): Promise<AzureServer> => {
+  const cwd = disk ?? (await folderOf(t))
   const [port = 0] = await freePorts(1)
-  const args = ['--blobHost', '127.0.0.1', '--blobPort', String(port), '--inMemoryPersistence', '--skipApiVersionCheck']
+  const kept = disk === undefined ? ['--inMemoryPersistence'] : ['--location', disk]
+  const args = ['--blobHost', '127.0.0.1', '--blobPort', String(port), ...kept, '--skipApiVersionCheck']
   const env = { ...process.env, AZURITE_ACCOUNTS: `${ACCOUNT}:${KEY}` }
   const backend = await startBackend(t, program ?? '', [...args, '--silent'], /successfully listens/, { cwd, env })
   const credential = new StorageSharedKeyCredential(ACCOUNT, KEY)

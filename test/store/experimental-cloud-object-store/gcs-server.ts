@@ -1,4 +1,4 @@
-/** A server of Google Cloud Storage for tests: fake-gcs-server, which keeps objects in memory. */
+/** A server of Google Cloud Storage for tests: fake-gcs-server, which keeps objects in memory, or on a disk that is given. */
 import { type Backend, folderOf, freePorts, type Scope, startBackend } from '../remote/backend.js'
 import { TcpProxy } from '../remote/proxy.js'
 
@@ -14,13 +14,14 @@ export interface GcsServer extends Backend {
   readonly proxy: TcpProxy
 }
 
-export const startGcs = async (t: Scope): Promise<GcsServer> => {
-  const cwd = await folderOf(t)
+export const startGcs = async (t: Scope, disk?: string): Promise<GcsServer> => {
+  const cwd = disk ?? (await folderOf(t))
   const [port = 0] = await freePorts(1)
   const proxy = await TcpProxy.start(t, port)
   const address = `http://127.0.0.1:${proxy.port}`
-  const own = ['-scheme', 'http', '-host', '127.0.0.1', '-port', String(port), '-backend', 'memory']
-  const args = [...own, '-external-url', address]
+  const own = ['-scheme', 'http', '-host', '127.0.0.1', '-port', String(port)]
+  const kept = disk === undefined ? ['-backend', 'memory'] : ['-backend', 'filesystem', '-filesystem-root', disk]
+  const args = [...own, ...kept, '-external-url', address]
   const backend = await startBackend(t, program ?? '', args, /server started/, { cwd })
   const bucket = 'builds'
   const answer = await fetch(`${address}/storage/v1/b?project=test`, {

@@ -13,9 +13,10 @@ export interface MongoServer extends Backend {
   restart(): Promise<MongoServer>
 }
 
-export const startMongo = async (t: Scope): Promise<MongoServer> => {
+/** It keeps its files on `disk`, if given. */
+export const startMongo = async (t: Scope, disk?: string): Promise<MongoServer> => {
   const [port = 0] = await freePorts(1)
-  return startIn(t, await folderOf(t), port)
+  return startIn(t, disk ?? (await folderOf(t)), port)
 }
 
 const startIn = async (t: Scope, cwd: string, port: number): Promise<MongoServer> => {

@@ -1,40 +1,22 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rmdir } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { internalCall } from '../../../src/base/call.js'
 import { ManualClock } from '../../../src/base/clock.js'
 import { textLog } from '../../../src/base/log.js'
 import { Code, isStatus } from '../../../src/base/status-error.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
+import { smallDisk } from '../small-disk.js'
 import { rejects } from '../suite.js'
 import { openFilesystem } from './open.js'
 import { loader, programOf } from './program.js'
 
 const run = promisify(execFile)
 
-/** A tmpfs of 1 MiB; undefined where mounting is not allowed. */
-const smallDisk = async (t: Test): Promise<string | undefined> => {
-  // Not in a testdir: tap would delete that before the disk is unmounted.
-  const disk = await mkdtemp(join(tmpdir(), 'remexec-disk-'))
-  const isMounted = await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]).then(
-    () => true,
-    () => false,
-  )
-  t.teardown(async () => {
-    if (isMounted) await run('umount', ['-l', disk])
-    await rmdir(disk)
-  })
-  if (!isMounted) return undefined
-  return disk
-}
-
 t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
-  const mounted = await smallDisk(t)
+  const mounted = await smallDisk(t, '1m')
   if (mounted === undefined) t.pass('a small disk', { skip: 'cannot mount one here' })
   else {
     const files = await openFilesystem(mounted, { small_blob_size: 0 })
@@ -60,7 +42,7 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
 })
 
 t.test('a disk that stays full is told in the log, once in a while and not for each blob', async (t) => {
-  const mounted = await smallDisk(t)
+  const mounted = await smallDisk(t, '1m')
   if (mounted === undefined) {
     t.pass('a small disk', { skip: 'cannot mount one here' })
     return
@@ -100,7 +82,7 @@ t.test('a disk that stays full is told in the log, once in a while and not for e
 })
 
 t.test('a disk that records have filled is RESOURCE_EXHAUSTED, and what was written before is kept', async (t) => {
-  const mounted = await smallDisk(t)
+  const mounted = await smallDisk(t, '1m')
   if (mounted === undefined) {
     t.pass('a small disk', { skip: 'cannot mount one here' })
     return
