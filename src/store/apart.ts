@@ -5,16 +5,7 @@ import { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
-import type {
-  BlobEntry,
-  BlobFiles,
-  BlobLease,
-  FinishedFile,
-  LocatedBlob,
-  Outcomes,
-  ReservedPlace,
-  Store,
-} from './store.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace, Store } from './store.js'
 
 /**
  * A store as one instance has it that shares it with others and sees nothing of theirs: what it puts there it finds again,
@@ -48,38 +39,18 @@ class ApartStore extends ForwardingStore {
   override findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
     return askedAs(
       digests,
-      (digest) => this.#keyOf(digest),
+      (digest) => this.keyOf(digest),
       (keys) => this.backend.findMissing(keys, call),
     )
   }
 
-  override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    const key = this.#keyOf(digest)
-    try {
-      return await this.backend.get(key, range, call)
-    } catch (error) {
-      throw inWordsOfClients(error, key)
-    }
+  override get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    return super.get(digest, range, call).catch((error: unknown) => {
+      throw inWordsOfClients(error, this.keyOf(digest))
+    })
   }
 
-  override put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    return this.backend.put(this.#keyOf(digest), blob, call)
-  }
-
-  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const keyed = entries.map(({ digest, blob }) => ({ digest: this.#keyOf(digest), blob }))
-    return this.backend.putAll(keyed, call)
-  }
-
-  override remove(digest: Digest, call: Call): Promise<void> {
-    return this.backend.remove(this.#keyOf(digest), call)
-  }
-
-  override disown(digest: Digest, call: Call): Promise<void> {
-    return this.backend.disown(this.#keyOf(digest), call)
-  }
-
-  #keyOf(digest: Digest): Digest {
+  protected override keyOf(digest: Digest): Digest {
     return digest.keptApartFor(this.#instanceName)
   }
 }
@@ -101,10 +72,6 @@ class ApartFiles implements BlobFiles {
       extend: async (more) => contentsOf(await lease.extend(this.#keysOf(more))),
       release: () => lease.release(),
     }
-  }
-
-  link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
-    return this.#files.link(digest.keptApartFor(this.#instanceName), destination, isExecutable)
   }
 
   locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises'
 import type { Call } from '../base/call.js'
 import type { Digest } from '../reapi/digest.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from './store.js'
@@ -18,11 +17,6 @@ export class CasFiles implements BlobFiles {
       extend: (more) => lease.extend(withoutEmpty(more)),
       release: () => lease.release(),
     }
-  }
-
-  async link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
-    if (digest.isEmpty) await writeFile(destination, '', { flag: 'wx', mode: isExecutable ? 0o555 : 0o444 })
-    else await this.#files.link(digest, destination, isExecutable)
   }
 
   async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {

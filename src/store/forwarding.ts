@@ -8,7 +8,7 @@ import type { BlobEntry, BlobFiles, Outcomes, Store, StoreProperties } from './s
 
 /**
  * A store in front of another: all it is asked it asks that one. A wrapper says only what it changes, and what it does to
- * blobs it says in `incoming` and `outgoing`, once for each way by which they come and go.
+ * blobs it says in `incoming` and `outgoing`, what it calls them in `keyOf`, once for each way by which they come and go.
  */
 export abstract class ForwardingStore implements Store {
   protected readonly backend: Store
@@ -35,28 +35,36 @@ export abstract class ForwardingStore implements Store {
   }
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    return this.outgoing(await this.backend.get(digest, range, call), digest, range, call)
+    return this.outgoing(await this.backend.get(this.keyOf(digest), range, call), digest, range, call)
   }
 
   put(digest: Digest, blob: Blob, call: Call): Promise<void> {
-    return this.backend.put(digest, this.incoming(blob, digest, call), call)
+    return this.backend.put(this.keyOf(digest), this.incoming(blob, digest, call), call)
   }
 
   putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const changed = entries.map(({ digest, blob }) => ({ digest, blob: this.incoming(blob, digest, call) }))
-    return this.backend.putAll(changed, call)
+    const changed = ({ digest, blob }: BlobEntry): BlobEntry => ({
+      digest: this.keyOf(digest),
+      blob: this.incoming(blob, digest, call),
+    })
+    return this.backend.putAll(entries.map(changed), call)
   }
 
   remove(digest: Digest, call: Call): Promise<void> {
-    return this.backend.remove(digest, call)
+    return this.backend.remove(this.keyOf(digest), call)
   }
 
   disown(digest: Digest, call: Call): Promise<void> {
-    return this.backend.disown(digest, call)
+    return this.backend.disown(this.keyOf(digest), call)
   }
 
   health(call: Call): Promise<HealthStatus> {
     return this.backend.health(call)
+  }
+
+  /** What the backend knows a blob by. Who changes that changes the digests of `findMissing` too. */
+  protected keyOf(digest: Digest): Digest {
+    return digest
   }
 
   /** A blob on its way to the backend. */

@@ -2,7 +2,8 @@ import { constants, statSync } from 'node:fs'
 import { access, copyFile, link, unlink, writeFile } from 'node:fs/promises'
 import { errnoOf } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
-import type { LocatedBlob } from './store.js'
+import type { Digest } from '../reapi/digest.js'
+import type { BlobFiles, LocatedBlob } from './store.js'
 
 /** What a link cannot do and a copy can. */
 const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'])
@@ -10,15 +11,28 @@ const CANNOT_LINK = new Set(['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP'
 const FILE_MODE = 0o444
 const EXECUTABLE_MODE = 0o555
 
+/** How often to look again when a blob was replaced between its place being told and the link. */
+const ATTEMPTS_MAX = 10
+
 /**
- * Makes `destination` what was located, in whichever process: a hard link, or a copy where it cannot be linked to. False
- * when the file is not there or not as it was: then it is to be located again. FAILED_PRECONDITION without its folder.
+ * Makes `destination` a read-only file with the blob's bytes, executable or not: a hard link to the blob's own, or a private
+ * copy where that costs less (a small blob) or nothing else is possible (another device, too many links). Rejects with
+ * NOT_FOUND when the blob is not here, with FAILED_PRECONDITION without a folder for it, else as files do.
  */
-export const placeLocated = async (
-  located: LocatedBlob,
+export const linkBlob = async (
+  files: BlobFiles,
+  digest: Digest,
   destination: string,
   isExecutable: boolean,
-): Promise<boolean> => {
+): Promise<void> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    if (await placeLocated(await files.locate(digest, isExecutable), destination, isExecutable)) return
+  }
+  throw new StatusError('NOT_FOUND', `blob ${digest.key} is replaced all the time`)
+}
+
+/** False when the file is not there or not as it was: then it is to be located again. */
+const placeLocated = async (located: LocatedBlob, destination: string, isExecutable: boolean): Promise<boolean> => {
   if ('bytes' in located) {
     const mode = isExecutable ? EXECUTABLE_MODE : FILE_MODE
     await writeFile(destination, located.bytes, { flag: 'wx', mode }).catch((error: unknown) => {

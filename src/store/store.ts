@@ -133,13 +133,9 @@ export interface BlobFiles {
   lease(digests: readonly Digest[], call: Call): Promise<BlobLease>
 
   /**
-   * Makes `destination` a read-only file with the blob's bytes, executable or not: a hard link to the blob's own, or a private
-   * copy where that costs less (a small blob) or nothing else is possible (another device, too many links). Rejects with
-   * NOT_FOUND when the blob is not here.
+   * What a process of this machine links to or copies (`linkBlob`), be it executable or not. Rejects with NOT_FOUND when the blob
+   * is not here.
    */
-  link(digest: Digest, destination: string, isExecutable: boolean): Promise<void>
-
-  /** What `link` would link to or copy, for another process of this machine. */
   locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob>
 
   /**

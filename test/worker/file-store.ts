@@ -4,7 +4,6 @@ import {
   copyFileSync,
   createReadStream,
   existsSync,
-  linkSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -39,7 +38,6 @@ export class FileStore extends BaseStore {
     mkdirSync(join(directory, 'x'), { recursive: true })
     this.files = {
       lease: async (digests) => this.#lease(digests),
-      link: async (digest, destination, isExecutable) => this.#link(digest, destination, isExecutable),
       populate: async (digest) => {
         const bytes = this.behind.get(digest.key)
         if (bytes === undefined) throw new StatusError('NOT_FOUND', `no blob ${digest}`)
@@ -117,11 +115,6 @@ export class FileStore extends BaseStore {
 
   #executable(digest: Digest): string {
     return join(this.#directory, 'x', digest.key)
-  }
-
-  #link(digest: Digest, destination: string, isExecutable: boolean): void {
-    linkSync(this.#located(digest, isExecutable), destination)
-    statSync(destination)
   }
 
   #located(digest: Digest, isExecutable: boolean): string {

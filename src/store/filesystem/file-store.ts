@@ -2,7 +2,6 @@ import { open, stat, unlink } from 'node:fs/promises'
 import { type Call, cancellation } from '../../base/call.js'
 import { errnoOf } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
-import { StatusError } from '../../base/status-error.js'
 import type { Turns } from '../../base/work/turns.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
@@ -15,11 +14,9 @@ import type { StoreUsage } from '../meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
 import { fileError } from './file-error.js'
 import { FilePart } from './files/file-part.js'
-import { FileWriter, type Written, type WrittenFile } from './files/file-writer.js'
-import type { FolderSyncs } from './files/folder-syncs.js'
+import { FileWriter, type Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
 import type { OpenFile } from './files/open-file.js'
-import { placeFile } from './files/place-file.js'
 import type { Inspection } from './inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from './located.js'
 import type { Shelf } from './shelf.js'
@@ -37,8 +34,6 @@ export interface FilesystemStoreParts {
   readonly bufferBytes: number
   /** Up to here a blob is kept among the records. */
   readonly smallBytes: number
-  /** Set where a finished write has to survive a power loss. */
-  readonly syncs: FolderSyncs | undefined
   readonly patrol: Patrol
   readonly shortages: Shortages
 }
@@ -49,7 +44,7 @@ export interface FilesystemStoreParts {
  * read or is discarded.
  *
  * What it promises: a `put` that resolved survives the end of the process however it comes (kill -9 included). With
- * `syncs` it survives a power loss too; without, that may take the last seconds of writes with it, and a file it cut
+ * `durability: power_loss` it survives a power loss too; without, that may take the last seconds of writes with it, and a file it cut
  * short is noticed and is a miss. Bytes that are not those that were written are given away at most once as a whole: of
  * records never, of a file that nobody has read since the start with an error behind them.
  */
@@ -57,13 +52,12 @@ export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
   readonly #shelf: Shelf
   readonly #parts: FilesystemStoreParts
-  #isClosed = false
 
   constructor(shelf: Shelf, parts: FilesystemStoreParts) {
     super()
     this.#shelf = shelf
     this.#parts = parts
-    this.files = new LinkedFiles(shelf, parts.inspection, { syncs: parts.syncs, checkOpen: this.#checkOpen })
+    this.files = new LinkedFiles(shelf, parts.inspection)
   }
 
   async findMissing(digests: DigestBatch, _call: Call): Promise<DigestBatch> {
@@ -96,8 +90,8 @@ export class FilesystemStore extends BaseStore {
     const form = await blob.take()
     try {
       const written = await this.#write(digest, form, signal)
-      if (Buffer.isBuffer(written)) await this.#commitBytes(digest, written, signal)
-      else await this.#commitFile(digest, written)
+      if (Buffer.isBuffer(written)) await this.#shelf.commitBytes(digest, written, signal)
+      else await this.#shelf.commitFile(digest, written)
     } catch (thrown) {
       const error = fileError(thrown, `write blob ${digest.key}`)
       this.#parts.shortages.met(digest, error)
@@ -155,16 +149,6 @@ export class FilesystemStore extends BaseStore {
     return { ...index.usage, evictFailureCount: unlinker.failureCount }
   }
 
-  /** No commit succeeds from now on, so that the checkpoint written at the end stays true. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await this.#shelf.idle()
-  }
-
-  readonly #checkOpen = (digest: Digest): void => {
-    if (this.#isClosed) throw closedStore(digest)
-  }
-
   /** Undefined when the blob changed, or turned out damaged, while it was opened. */
   async #blobOf(file: OpenFile, located: Located, range: Range): Promise<Blob | undefined> {
     const { inspection } = this.#parts
@@ -200,8 +184,8 @@ export class FilesystemStore extends BaseStore {
 
   /** Small bytes stay as they are, and all else goes by way of a writer. */
   async #write(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<Written> {
-    const { layout, index } = this.#shelf
-    const { turns, smallBytes, syncs } = this.#parts
+    const { layout, index, syncs } = this.#shelf
+    const { turns, smallBytes } = this.#parts
     if (form.kind === 'bytes' && form.bytes.length <= smallBytes && index.fits(form.bytes.length)) return form.bytes
     const writer = new FileWriter({
       key: digest.key,
@@ -219,23 +203,4 @@ export class FilesystemStore extends BaseStore {
       throw error
     }
   }
-
-  async #commitBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
-    this.#checkOpen(digest)
-    await this.#shelf.commitBytes(digest, bytes, signal)
-  }
-
-  async #commitFile(digest: Digest, file: WrittenFile): Promise<void> {
-    try {
-      this.#checkOpen(digest)
-      await this.#shelf.commitFile(digest, file, (path) => placeFile(path, file.tempPath, this.#parts.syncs))
-    } catch (error) {
-      // It may have been moved already.
-      await unlink(file.tempPath).catch(() => {})
-      throw error
-    }
-  }
 }
-
-const closedStore = ({ key }: Digest): StatusError =>
-  new StatusError('UNAVAILABLE', `could not keep blob ${key}: the store is closed`)

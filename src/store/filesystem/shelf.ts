@@ -1,26 +1,23 @@
+import { unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import { LruCache } from '../../base/lru-cache.js'
+import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
+import type { FinishedFile } from '../store.js'
 import { Commits } from './commits.js'
 import { Eviction } from './eviction.js'
+import type { FolderSyncs } from './files/folder-syncs.js'
 import { Marks } from './files/marks.js'
+import { placeFile } from './files/place-file.js'
 import { Unlinker } from './files/unlinker.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
 import { type RecordKind, recordBytes } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
-
-/** What is to be known of a finished file. */
-export interface FinishedFile {
-  readonly storedBytes: number
-  /** CRC-32 of its bytes. */
-  readonly checksum: number
-  readonly mtimeMs: number
-}
 
 /** A small blob in memory: a record never changes, so it is right for as long as the index says the same location. */
 interface RecentRecord {
@@ -34,6 +31,8 @@ export interface ShelfParts {
   readonly records: RecordLog
   /** Memory for small blobs that were read lately. */
   readonly recentBytes: number
+  /** Set where a finished write has to survive a power loss. */
+  readonly syncs: FolderSyncs | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -54,13 +53,16 @@ export class Shelf {
   readonly recent: LruCache<RecentRecord>
   readonly commits = new Commits()
   readonly eviction: Eviction
+  readonly syncs: FolderSyncs | undefined
   readonly #clock: Clock
   readonly #log: Log
+  #isClosed = false
 
-  constructor({ layout, index, records, recentBytes, clock, log }: ShelfParts) {
+  constructor({ layout, index, records, recentBytes, syncs, clock, log }: ShelfParts) {
     this.layout = layout
     this.index = index
     this.records = records
+    this.syncs = syncs
     this.#clock = clock
     this.#log = log
     this.eviction = new Eviction(this, clock)
@@ -96,38 +98,37 @@ export class Shelf {
     return this.index.find(digest) === slot && this.index.extraOf(slot) === location
   }
 
-  /** Keeps a small blob. Resolves once it is committed and visible. Commits of one digest run in turn. */
-  async commitBytes(digest: Digest, bytes: Buffer, signal?: AbortSignal): Promise<void> {
-    while (this.isCommitting(digest)) await this.commits.settled(digest)
-    await this.#commit(digest, () =>
-      this.#append('bytes', digest, {
-        storedBytes: bytes.length,
-        checksum: crc32(bytes),
-        bytes,
-        ...(signal && { signal }),
-      }),
-    )
+  /** Keeps a small blob. Resolves once it is committed and visible. */
+  commitBytes(digest: Digest, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    const content = { storedBytes: bytes.length, checksum: crc32(bytes), bytes, signal }
+    return this.#commit(digest, () => this.#append('bytes', digest, content))
   }
 
   /**
-   * Keeps a file: lets `place` put it where it belongs, and makes it visible. Commits of one digest run in turn. A kill -9
-   * between the two leaves bytes that are not those of the record where a file of the same length was replaced: a miss.
+   * Keeps a file, which is gone if that fails: moves it to where it belongs, and makes it visible. A kill -9 between the two
+   * leaves bytes that are not those of the record where a file of the same length was replaced: a miss.
    */
-  async commitFile(digest: Digest, file: FinishedFile, place: (path: string) => Promise<void>): Promise<void> {
-    while (this.isCommitting(digest)) await this.commits.settled(digest)
-    await this.#commit(digest, async () => {
-      const path = this.layout.blobPath(digest, file.storedBytes)
-      await this.unlinker.settled(path)
+  async commitFile(digest: Digest, { path, sizeBytes: storedBytes, checksum, mtimeMs }: FinishedFile): Promise<void> {
+    const place = this.layout.blobPath(digest, storedBytes)
+    const run = async (): Promise<void> => {
+      await this.unlinker.settled(place)
       try {
-        await place(path)
-        await this.#append('file', digest, file)
+        await placeFile(place, path, this.syncs)
+        await this.#append('file', digest, { storedBytes, checksum })
       } catch (error) {
-        this.#distrust(digest, path)
+        this.#distrust(digest, place)
         throw error
       }
       const slot = this.index.find(digest)
-      if (slot !== ABSENT) this.marks.set(slot, file.mtimeMs)
-    })
+      if (slot !== ABSENT) this.marks.set(slot, mtimeMs)
+    }
+    try {
+      await this.#commit(digest, run)
+    } catch (error) {
+      // It may have been moved already.
+      await unlink(path).catch(() => {})
+      throw error
+    }
   }
 
   /** A commit failed that may have put its file in the place of another. */
@@ -148,8 +149,9 @@ export class Shelf {
     if (located !== undefined) await this.remove(located)
   }
 
-  /** Settles when nothing is being committed or deleted. */
-  async idle(): Promise<void> {
+  /** Settles when nothing is being committed or deleted. No commit begins from now on: what a checkpoint says then stays true. */
+  async close(): Promise<void> {
+    this.#isClosed = true
     await this.commits.idle()
     await this.eviction.idle()
     await this.records.idle()
@@ -170,7 +172,10 @@ export class Shelf {
     return slot === ABSENT ? undefined : this.at(slot, digest)
   }
 
+  /** Commits of one digest run in turn. */
   async #commit(digest: Digest, run: () => Promise<void>): Promise<void> {
+    while (this.isCommitting(digest)) await this.commits.settled(digest)
+    if (this.#isClosed) throw new StatusError('UNAVAILABLE', `could not keep blob ${digest.key}: the store is closed`)
     const work = run().finally(() => this.commits.end(digest))
     this.commits.begin(digest, work)
     await work

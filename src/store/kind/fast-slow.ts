@@ -215,7 +215,6 @@ class FastSlowStore extends BaseStore {
   #populated(files: BlobFiles): BlobFiles {
     return {
       lease: (digests, call) => files.lease(digests, call),
-      link: (digest, destination, isExecutable) => files.link(digest, destination, isExecutable),
       locate: (digest, isExecutable) => files.locate(digest, isExecutable),
       populate: (digest, call) => this.#populate(digest, call),
       drop: (digest, call) => files.drop(digest, call),

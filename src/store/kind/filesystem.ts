@@ -65,7 +65,9 @@ const start = async (
   await sweep(layout)
   const { checkpointPath } = layout
   const mayBeTorn = await recover({ index, records, checkpointPath, log, path })
-  const shelf = new Shelf({ layout, index, records, recentBytes: options.small_blob_cache_size, clock, log })
+  const syncs = isSynced ? new FolderSyncs() : undefined
+  const recentBytes = options.small_blob_cache_size
+  const shelf = new Shelf({ layout, index, records, recentBytes, syncs, clock, log })
   const inspection = new Inspection(shelf, log)
   if (mayBeTorn) await inspection.lookAtAll()
   const checkpoints = new Checkpoints({ index, records, path: checkpointPath, clock, log })
@@ -78,7 +80,6 @@ const start = async (
     turns: new Turns({ atATime: concurrent, mayWait: WAITING_EACH * concurrent }),
     bufferBytes: options.read_buffer_size,
     smallBytes: options.small_blob_size,
-    syncs: isSynced ? new FolderSyncs() : undefined,
     patrol,
     shortages: new Shortages(path, { clock, log }),
   })
@@ -89,7 +90,7 @@ const start = async (
   resources.add(`files of ${path}`, async () => {
     stopExpiry()
     try {
-      await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), store.close()])
+      await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), shelf.close()])
       await checkpoints.close()
     } finally {
       await records.close()

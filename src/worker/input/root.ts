@@ -6,6 +6,7 @@ import { isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import { toMs } from '../../proto/time.js'
 import { missingBlobs } from '../../reapi/action.js'
+import { linkBlob } from '../../store/local-file.js'
 import type { BlobFiles, Store } from '../../store/store.js'
 import { WHOLE } from '../../stream/path.js'
 import { fsFailure } from '../disk/fs-failure.js'
@@ -59,14 +60,14 @@ const link = async (file: InputFile, root: string, files: BlobFiles, call: Call)
   const destination = `${root}/${file.path}`
   if (isLongerThan(destination, PATH_MAX_BYTES)) throw tooLong(file.path)
   try {
-    await files.link(digest, destination, isExecutable)
+    await linkBlob(files, digest, destination, isExecutable)
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) throw error
     // The file of a leased blob vanished behind the store's back; the store behind may still have the blob.
     await files.populate(digest, call).catch((absent: unknown) => {
       throw isStatus(absent, 'NOT_FOUND') ? missingBlobs([digest]) : absent
     })
-    await files.link(digest, destination, isExecutable)
+    await linkBlob(files, digest, destination, isExecutable)
   }
   const { ino: inode, mtimeMs } = lstatSync(destination)
   return { ...file, inode, mtimeMs }

@@ -4,7 +4,6 @@ import { errorOf } from '../../proto/error-details.js'
 import type { LocatedFile } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
-import { placeLocated } from '../../store/local-file.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../../store/store.js'
 import { Batches } from './batches.js'
 import { inPieces, messageOf, messagesOf, type StoreQuestions } from './requests.js'
@@ -15,9 +14,6 @@ const FILES_AT_A_TIME = 256
 const BYTES_AT_A_TIME = 1024 * 1024
 /** Larger ones are files in every store. */
 const MAX_INLINE_BYTES = 256 * 1024
-/** A file may be replaced between its place being told and the link. */
-const ATTEMPTS_MAX = 3
-
 const ANY = { function: digestFunctions.SHA256, instanceName: undefined }
 
 interface Wanted {
@@ -48,13 +44,6 @@ export class LentFiles implements BlobFiles {
     const leaseId = ++this.#lastLeaseId
     const lease = new LentLease(leaseId, this.#questions, call)
     return lease.begin(digests)
-  }
-
-  async link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      if (await placeLocated(await this.locate(digest, isExecutable), destination, isExecutable)) return
-    }
-    throw new StatusError('NOT_FOUND', `blob ${digest.key} is replaced all the time`)
   }
 
   async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {

@@ -5,6 +5,7 @@ import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { textLog } from '../../../src/base/log.js'
 import type { Digest } from '../../../src/reapi/digest.js'
+import { linkBlob } from '../../../src/store/local-file.js'
 import type { StoreUsage } from '../../../src/store/meter.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream, source, until } from '../blobs.js'
 import { rejects } from '../suite.js'
@@ -129,9 +130,9 @@ t.test(
           await upload()
           t.ok((await get(files.store, digest)).equals(bytes), `healed by an upload as ${name}`)
           await rot()
-          await rejects(t, files.files.link(digest, join(folder, 'root', name), false), 'NOT_FOUND')
+          await rejects(t, linkBlob(files.files, digest, join(folder, 'root', name), false), 'NOT_FOUND')
           await upload()
-          await files.files.link(digest, join(folder, 'root', name), false)
+          await linkBlob(files.files, digest, join(folder, 'root', name), false)
         }
         await files.close()
       }
@@ -258,12 +259,12 @@ t.test('a worker gets a small blob as a private copy, a large one as a link', as
     await put(files.store, digest, bytes)
     for (const isExecutable of [false, true]) {
       const path = join(folder, 'root', `${name}-${isExecutable}`)
-      await files.files.link(digest, path, isExecutable)
+      await linkBlob(files.files, digest, path, isExecutable)
       const stats = await stat(path)
       t.equal(stats.mode & 0o777, isExecutable ? 0o555 : 0o444)
       t.equal(stats.nlink > 1, isLink)
-      await rejects(t, files.files.link(digest, path, isExecutable), 'ALREADY_EXISTS')
-      await rejects(t, files.files.link(digest, join(folder, 'nowhere', 'a'), isExecutable), 'FAILED_PRECONDITION')
+      await t.rejects(linkBlob(files.files, digest, path, isExecutable), { code: 'EEXIST' })
+      await rejects(t, linkBlob(files.files, digest, join(folder, 'nowhere', 'a'), isExecutable), 'FAILED_PRECONDITION')
     }
     t.ok(await isPresent(files.store, digest), 'a wrong destination is not the blob’s fault')
   }

@@ -458,7 +458,6 @@ class WithFiles extends ForwardingStore {
   override get files(): BlobFiles {
     return {
       lease: async (missing) => ({ missing, extend: async (more) => more, release: () => {} }),
-      link: async () => {},
       locate: async () => ({ bytes: Buffer.alloc(0) }),
       reserve: async () => ({ path: '', isSynced: false }),
       adopt: async () => {},

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import type { Digest } from '../../../src/reapi/digest.js'
+import { linkBlob } from '../../../src/store/local-file.js'
 import { putBytes } from '../../../src/store/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream, until } from '../blobs.js'
@@ -255,8 +256,8 @@ t.test('links are read-only, share the blob and heal', async (t) => {
   const { bytes, digest } = blob(0)
   const at = (name: string): string => join(folder, 'root', name)
   await put(files.store, digest, bytes)
-  await files.files.link(digest, at('plain'), false)
-  await Promise.all(['x1', 'x2', 'x3'].map((name) => files.files.link(digest, at(name), true)))
+  await linkBlob(files.files, digest, at('plain'), false)
+  await Promise.all(['x1', 'x2', 'x3'].map((name) => linkBlob(files.files, digest, at(name), true)))
   const stats = async (name: string) => stat(at(name))
   t.equal((await stats('plain')).mode & 0o777, 0o444)
   t.equal((await stats('x1')).mode & 0o777, 0o555)
@@ -266,35 +267,35 @@ t.test('links are read-only, share the blob and heal', async (t) => {
   t.equal((await files.blobFiles()).length, 2, 'the blob and its twin')
   t.match((await files.store.health(call)).message, 'of 2000 bytes', 'the twin counts')
 
-  await rejects(t, files.files.link(digest, at('plain'), false), 'ALREADY_EXISTS')
-  await rejects(t, files.files.link(blob(1).digest, at('absent'), false), 'NOT_FOUND')
-  await rejects(t, files.files.link(digest, join(folder, 'nowhere', 'a'), false), 'FAILED_PRECONDITION')
+  await t.rejects(linkBlob(files.files, digest, at('plain'), false), { code: 'EEXIST' })
+  await rejects(t, linkBlob(files.files, blob(1).digest, at('absent'), false), 'NOT_FOUND')
+  await rejects(t, linkBlob(files.files, digest, join(folder, 'nowhere', 'a'), false), 'FAILED_PRECONDITION')
   t.ok(await isPresent(files.store, digest), 'a wrong destination is not the blob’s fault')
 
   await utimes(at('x1'), new Date(), new Date(Date.now() + 5000))
-  await files.files.link(digest, at('x4'), true)
+  await linkBlob(files.files, digest, at('x4'), true)
   t.not((await stats('x4')).ino, (await stats('x1')).ino, 'a twin that was written to is made again')
   await unlink(`${await fileOf(t, digest, folder)}x`)
-  await files.files.link(digest, at('x5'), true)
+  await linkBlob(files.files, digest, at('x5'), true)
   t.ok((await readFile(at('x5'))).equals(bytes), 'and so is one that vanished')
 
   await utimes(at('plain'), new Date(), new Date(Date.now() + 5000))
-  await files.files.link(digest, at('touched'), false)
+  await linkBlob(files.files, digest, at('touched'), false)
   t.ok((await get(files.store, digest)).equals(bytes), 'a file that was only touched is still the blob')
 
   await chmod(at('plain'), 0o644)
   await writeFile(at('plain'), bytesOf(bytes.length, 'other'))
   await utimes(at('plain'), new Date(), new Date(Date.now() + 9000))
-  await rejects(t, files.files.link(digest, at('poisoned'), false), 'NOT_FOUND')
+  await rejects(t, linkBlob(files.files, digest, at('poisoned'), false), 'NOT_FOUND')
   await until(async () => (await files.blobFiles()).length === 0)
   t.notOk(await isPresent(files.store, digest))
 
   await put(files.store, digest, bytes)
-  await files.files.link(digest, at('x6'), true)
+  await linkBlob(files.files, digest, at('x6'), true)
   await files.files.drop(digest, call)
   t.same(await files.blobFiles(), [], 'drop deletes the twin as well')
   await put(files.store, digest, bytes)
-  await files.files.link(digest, at('x7'), true)
+  await linkBlob(files.files, digest, at('x7'), true)
   await putBlobs(files, 10, 20)
   await until(async () => (await files.blobFiles()).length <= 10)
   t.notOk(
@@ -345,7 +346,7 @@ t.test('a blob uploaded again and again is never missing meanwhile, neither to a
     const uploads = Array.from({ length: 8 }, () => put(files.store, digest, bytes))
     const reads = Array.from({ length: 4 }, async () => t.ok((await get(files.store, digest)).equals(bytes)))
     const links = Array.from({ length: 4 }, (_, number) =>
-      files.files.link(digest, join(t.testdirName, `${round}-${number}`), number % 2 === 0),
+      linkBlob(files.files, digest, join(t.testdirName, `${round}-${number}`), number % 2 === 0),
     )
     await Promise.all([...uploads, ...reads, ...links])
   }

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES } from '../../../base/lent-buffers.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Turns } from '../../../base/work/turns.js'
+import type { FinishedFile } from '../../store.js'
 import { fileError } from '../file-error.js'
-import type { FinishedFile } from '../shelf.js'
 import { OpenFile } from './open-file.js'
 
 export interface FileWriterParts {
@@ -18,13 +18,8 @@ export interface FileWriterParts {
   fits(storedBytes: number): boolean
 }
 
-/** A finished and closed file, which is the caller's to move or delete. */
-export interface WrittenFile extends FinishedFile {
-  readonly tempPath: string
-}
-
-/** What came of a blob: its bytes where it is small. */
-export type Written = Buffer | WrittenFile
+/** What came of a blob: its bytes where it is small, else a file that is the caller's to move or delete. */
+export type Written = Buffer | FinishedFile
 
 /**
  * Takes a blob whose length nobody knows beforehand: a small one is held, a larger one is written to a temporary file, by way
@@ -82,7 +77,7 @@ export class FileWriter {
       if (this.#parts.isSynced) await file.sync()
       await file.close()
     })
-    return { tempPath: this.#tempPath, storedBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs }
+    return { path: this.#tempPath, sizeBytes: this.#storedBytes, checksum: this.#checksum, mtimeMs }
   }
 
   /** Gives up what was not finished. Never rejects: a file that stays behind goes at the next start. */

@@ -5,25 +5,15 @@ import { errnoOf } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
 import { SingleFlight } from '../../../base/work/single-flight.js'
 import type { Digest } from '../../../reapi/digest.js'
-import { placeLocated } from '../../local-file.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../../store.js'
 import { fileError } from '../file-error.js'
 import type { Inspection } from '../inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
 import type { Shelf } from '../shelf.js'
 import { tooLargeToKeep } from './file-writer.js'
-import type { FolderSyncs } from './folder-syncs.js'
 import { FILE_MODE } from './open-file.js'
-import { placeFile } from './place-file.js'
 
 const EXECUTABLE_MODE = 0o555
-
-export interface AdoptionParts {
-  /** Set where a finished write has to survive a power loss. */
-  readonly syncs: FolderSyncs | undefined
-  /** Throws once the store is closed. */
-  readonly checkOpen: (digest: Digest) => void
-}
 
 /**
  * Blobs as files of a worker: a small one is a private copy, a larger one a hard link. The permission to execute belongs to
@@ -33,31 +23,16 @@ export interface AdoptionParts {
 export class LinkedFiles implements BlobFiles {
   readonly #shelf: Shelf
   readonly #inspection: Inspection
-  readonly #syncs: FolderSyncs | undefined
-  readonly #checkOpen: (digest: Digest) => void
   readonly #twins = new SingleFlight<boolean>()
   readonly #checks = new SingleFlight<boolean>()
 
-  constructor(shelf: Shelf, inspection: Inspection, { syncs, checkOpen }: AdoptionParts) {
+  constructor(shelf: Shelf, inspection: Inspection) {
     this.#shelf = shelf
     this.#inspection = inspection
-    this.#syncs = syncs
-    this.#checkOpen = checkOpen
   }
 
   async lease(digests: readonly Digest[]): Promise<BlobLease> {
     return this.#shelf.leases.lease(digests)
-  }
-
-  async link(digest: Digest, destination: string, isExecutable: boolean): Promise<void> {
-    try {
-      for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-        if (await placeLocated(await this.locate(digest, isExecutable), destination, isExecutable)) return
-      }
-    } catch (error) {
-      throw fileError(error, `link blob ${digest.key}`)
-    }
-    throw notFound(digest)
   }
 
   async locate(digest: Digest, isExecutable: boolean): Promise<LocatedBlob> {
@@ -83,21 +58,18 @@ export class LinkedFiles implements BlobFiles {
   }
 
   async reserve(): Promise<ReservedPlace> {
-    return { path: this.#shelf.layout.nextTempPath(), isSynced: this.#syncs !== undefined }
+    return { path: this.#shelf.layout.nextTempPath(), isSynced: this.#shelf.syncs !== undefined }
   }
 
   async adopt(digest: Digest, file: FinishedFile): Promise<void> {
-    const { path, sizeBytes: storedBytes, checksum, mtimeMs } = file
+    const { path, sizeBytes, mtimeMs } = file
     try {
-      if (!this.#shelf.index.fits(storedBytes)) throw tooLargeToKeep(digest.key, storedBytes)
+      if (!this.#shelf.index.fits(sizeBytes)) throw tooLargeToKeep(digest.key, sizeBytes)
       const stats = await lstat(path)
-      const isAsTold = stats.isFile() && stats.nlink === 1 && stats.size === storedBytes && stats.mtimeMs === mtimeMs
+      const isAsTold = stats.isFile() && stats.nlink === 1 && stats.size === sizeBytes && stats.mtimeMs === mtimeMs
       if (!isAsTold) throw new StatusError('INVALID_ARGUMENT', `the file to keep as blob ${digest.key} has changed`)
       await chmod(path, FILE_MODE)
-      await this.#shelf.commitFile(digest, { storedBytes, checksum, mtimeMs }, (to) => {
-        this.#checkOpen(digest)
-        return placeFile(to, path, this.#syncs)
-      })
+      await this.#shelf.commitFile(digest, file)
     } catch (error) {
       await unlink(path).catch(() => {})
       throw fileError(error, `keep a file as blob ${digest.key}`)
