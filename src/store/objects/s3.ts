@@ -183,7 +183,8 @@ class S3Bucket implements Bucket {
     if (thrown.name === 'TimeoutError' || thrown.name === 'AbortError')
       return new StatusError('UNAVAILABLE', `${this.name} did not answer`, { cause: thrown })
     const status = statusOf(thrown)
-    const word = thrown.name
+    // An answer to HEAD has no body, so no word.
+    const word = thrown.name === 'Unknown' ? `HTTP ${status}` : thrown.name
     return new StatusError(codeOfRefusal({ status, word }), `${this.name} refused: ${word}`, { cause: thrown })
   }
 

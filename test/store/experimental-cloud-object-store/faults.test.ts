@@ -55,7 +55,7 @@ const PROVIDERS = [
   { name: 'S3', start: s3, skip: withoutS3, structName: 'S3Bucket' },
   { name: 'Azure', start: azure, skip: withoutAzure, structName: 'AzureContainer' },
   { name: 'Google', start: gcs, skip: withoutGcs, structName: 'GcsBucket' },
-]
+] as const
 
 for (const { name, start, skip, structName } of PROVIDERS) {
   void t.test(`${name} behind a connection that breaks`, { skip }, async (t) => {
@@ -153,7 +153,7 @@ void t.test('S3 that says no', { skip: withoutS3 }, async (t) => {
   for (const { status, word, code, attempts } of REFUSALS) {
     await t.test(`${status} ${word} is ${code}, and passes when it is over`, async (t) => {
       const [small, large] = [bytesOf(1000, word), bytesOf(11 * MIB, word)]
-      const body = `<?xml version="1.0"?><Error><Code>${word}</Code><Message>no</Message></Error>`
+      const body = xml(word)
       const refuseFirst = (count: number, method: string): (() => number) => {
         let asked = 0
         proxy.refuse = (request) => {
@@ -180,6 +180,51 @@ void t.test('S3 that says no', { skip: withoutS3 }, async (t) => {
     })
   }
 })
+
+const xml = (word: string): string => `<?xml version="1.0"?><Error><Code>${word}</Code><Message>no</Message></Error>`
+
+/** What each says when credentials are no longer good. */
+const EXPIRED = {
+  S3: { status: 403, body: xml('ExpiredToken') },
+  Azure: {
+    status: 401,
+    headers: { 'x-ms-error-code': 'InvalidAuthenticationInfo' },
+    body: xml('InvalidAuthenticationInfo'),
+  },
+  Google: {
+    status: 401,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ error: { code: 401, message: 'Invalid Credentials', errors: [{ reason: 'authError' }] } }),
+  },
+}
+
+for (const { name, start, skip } of PROVIDERS) {
+  void t.test(`credentials for ${name} that expire while they are used, and new ones`, { skip }, async (t) => {
+    const { port, at, openUploads } = await start(t)
+    const proxy = await HttpProxy.start(t, port)
+    const { store, probe, close } = await openObjectStore({ ...at(proxy.port), retry: RETRY })
+    t.teardown(close)
+    const [small, large] = [bytesOf(1000), bytesOf(11 * MIB)]
+    await put(store, digestOf(small), small)
+    // In the midst of an upload; those to Google go to an address of their own once they have begun.
+    const sends = name === 'Google' ? 'POST' : 'PUT'
+    let passed = name === 'Google' ? 0 : 1
+    proxy.refuse = ({ method }) => (method === sends && passed-- <= 0 ? EXPIRED[name] : undefined)
+    await rejects(t, put(store, digestOf(large), large), 'UNAUTHENTICATED')
+    proxy.refuse = () => EXPIRED[name]
+    await rejects(t, get(store, digestOf(small)), 'UNAUTHENTICATED')
+    // All that an answer to HEAD has is its status, and S3 says 403 for everything.
+    await rejects(t, isPresent(store, digestOf(small)), name === 'S3' ? 'PERMISSION_DENIED' : 'UNAUTHENTICATED')
+    t.match(await probe.check(call.signal), { state: 'Failed' })
+    proxy.refuse = () => undefined
+    t.match(await probe.check(call.signal), { state: 'Ok' })
+    t.ok((await get(store, digestOf(small))).equals(small))
+    t.notOk(await isPresent(store, digestOf(large)), 'no part is there')
+    await put(store, digestOf(large), large)
+    t.ok((await get(store, digestOf(large))).equals(large))
+    t.strictSame(await openUploads(), [])
+  })
+}
 
 void t.test('wrong keys of S3 are UNAUTHENTICATED', { skip: withoutS3 }, async (t) => {
   const { port, at } = await s3(t)

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders } from 'node:http2'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { Code } from '../../../src/base/status-error.js'
 import { HealthRegistry } from '../../../src/health/registry.js'
 import { codec } from '../../../src/proto/codec.js'
 import { Digest } from '../../../src/reapi/digest.js'
@@ -14,7 +17,7 @@ import { WHOLE } from '../../../src/stream/path.js'
 import { serve } from '../../service/harness.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { memoryStore } from '../build.js'
-import { freePorts, portOf, untilSo } from '../remote/backend.js'
+import { folderOf, freePorts, portOf, untilSo } from '../remote/backend.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
 import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
@@ -159,6 +162,34 @@ void t.test('a server without room is RESOURCE_EXHAUSTED, and has no part of wha
   await close()
   await listener.close(0)
 })
+
+void t.test('a token that is taken away is UNAUTHENTICATED, and good again when it is given back', async (t) => {
+  const file = join(await folderOf(t), 'tokens')
+  const line = (token: string): string => `builders ${createHash('sha256').update(token).digest('hex')}\n`
+  const give = (token: string): Promise<void> => writeFile(file, line(token), { mode: 0o600 })
+  await give('good')
+  const server = await startRemexec(t, { security: { identity: { tokens_file: file } } })
+  const headers = new Map([['authorization', 'Bearer good']])
+  const { store, probes } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], headers })
+  const [before, after] = [blob(100_000, 'before'), blob(5 * MIB, 'after')]
+  await put(store, before.digest, before.bytes)
+  await give('another')
+  await untilSo(async () => (await codeOf(get(store, before.digest))) === Code.UNAUTHENTICATED)
+  await rejects(t, put(store, after.digest, after.bytes), 'UNAUTHENTICATED')
+  await rejects(t, isPresent(store, before.digest), 'UNAUTHENTICATED')
+  await untilSo(async () => (await probes[0]?.check(call.signal))?.state === 'Failed')
+  await give('good')
+  await untilSo(async () => (await get(store, before.digest)).equals(before.bytes))
+  t.notOk(await isPresent(store, after.digest), 'no part of what was refused')
+  await put(store, after.digest, after.bytes)
+  t.ok((await get(store, after.digest)).equals(after.bytes))
+})
+
+const codeOf = (work: Promise<unknown>): Promise<number | undefined> =>
+  work.then(
+    () => undefined,
+    (error: { readonly code: number }) => error.code,
+  )
 
 void t.test('of two servers one may be gone', async (t) => {
   const here = await startRemexec(t)

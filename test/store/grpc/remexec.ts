@@ -24,6 +24,8 @@ export interface RemexecOptions {
   readonly transport?: 'remexec' | 'grpc-js'
   /** More of `listener.http`. */
   readonly http?: object
+  /** As in its configuration. */
+  readonly security?: object
   /** By name; CAS and AC are in the file system. */
   readonly stores?: object
   /** Environment beyond that of the test. */
@@ -45,6 +47,7 @@ const startIn = async (t: Scope, folder: string, options: RemexecOptions, at: nu
   })
   const config = {
     stores: { CAS: filesystem('cas'), AC: filesystem('ac'), ...options.stores },
+    ...(options.security === undefined ? {} : { security: options.security }),
     servers: [
       {
         listener: {

@@ -5,6 +5,7 @@ import { portOf, type Scope } from './backend.js'
 
 export interface HttpRefusal {
   readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
 }
 
@@ -46,9 +47,13 @@ const pass = (port: number, incoming: IncomingMessage, outgoing: ServerResponse)
   incoming.pipe(onward)
 }
 
-const refuseWith = ({ status, body = '' }: HttpRefusal, incoming: IncomingMessage, outgoing: ServerResponse): void => {
+const refuseWith = (
+  { status, headers = { 'content-type': 'application/xml' }, body = '' }: HttpRefusal,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): void => {
   incoming.resume().once('end', () => {
-    outgoing.writeHead(status, { 'content-type': 'application/xml' })
+    outgoing.writeHead(status, headers)
     outgoing.end(incoming.method === 'HEAD' ? undefined : body)
   })
 }
