@@ -11,7 +11,7 @@ const mayImport = {
   scheduler: ['store/remote', 'store/grpc/channels', 'store/grpc/failure', 'tls', 'reapi', 'proto', 'base', 'config'],
   worker: [
     'store/store',
-    'store/apart',
+    'store/view/apart',
     'store/local-file',
     'store/content',
     'tls',
@@ -21,7 +21,16 @@ const mayImport = {
     'base',
     'config',
   ],
-  service: ['store/store', 'store/apart', 'store/content', 'scheduler/scheduler', 'stream', 'reapi', 'proto', 'base'],
+  service: [
+    'store/store',
+    'store/view/apart',
+    'store/content',
+    'scheduler/scheduler',
+    'stream',
+    'reapi',
+    'proto',
+    'base',
+  ],
   server: ['base', 'proto'],
   health: ['base'],
   admin: ['scheduler/scheduler', 'base'],
@@ -82,7 +91,7 @@ const packageRules = Object.entries(importedBy).map(([name, rooms]) => ({
 }))
 
 /** Rooms of src/store/ that any kind may use; each other one is the parts of the one kind that is named like it. */
-const sharedByKinds = ['kind', 'index', 'content', 'remote', 'objects', 'existence']
+const sharedByKinds = ['kind', 'view', 'index', 'content', 'remote', 'objects', 'existence']
 
 const storeRules = [
   {

@@ -1,8 +1,8 @@
 import type { Clock } from './base/clock.js'
 import type { Config } from './config/config.js'
-import { keptApart } from './store/apart.js'
 import { SharedStore } from './store/share.js'
 import type { Store } from './store/store.js'
+import { keptApart } from './store/view/apart.js'
 
 /** What the instances of a configuration have to themselves in the stores that they share. */
 export class Instances {

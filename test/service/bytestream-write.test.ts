@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compressors } from '../../src/reapi/compressor.js'
 import { formatReadName, formatWriteName } from '../../src/reapi/resource-name.js'
-import { asCas } from '../../src/store/cas.js'
+import { asCas } from '../../src/store/view/cas.js'
 import { messagesOf, openWrite, query, read, readBlob, uploadName, uploadWhole, write } from './bytestream-client.js'
 import { FaultyStore } from './faulty-store.js'
 import {

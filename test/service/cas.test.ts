@@ -1,7 +1,7 @@
 import t from 'tap'
 import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
-import { asCas } from '../../src/store/cas.js'
+import { asCas } from '../../src/store/view/cas.js'
 import { FaultyStore } from './faulty-store.js'
 import {
   BLAKE3,

@@ -3,9 +3,9 @@ import { internalCall } from '../../src/base/call.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { chunkSizesOf, FastCdc } from '../../src/reapi/fast-cdc.js'
 import { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
-import { asCas } from '../../src/store/cas.js'
-import { asKeyed } from '../../src/store/keyed.js'
 import type { Store } from '../../src/store/store.js'
+import { asCas } from '../../src/store/view/cas.js'
+import { asKeyed } from '../../src/store/view/keyed.js'
 import { Watched } from '../store/watched.js'
 import {
   BLAKE3,

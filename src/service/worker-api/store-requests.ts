@@ -15,8 +15,8 @@ import type {
 } from '../../proto/generated/remexec.worker.v1.js'
 import { Digest, type DigestMessage, resolveDigestFunction } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
-import { keptApart } from '../../store/apart.js'
 import { type BlobFiles, type BlobLease, missingOf, type Store } from '../../store/store.js'
+import { keptApart } from '../../store/view/apart.js'
 import { Blob } from '../../stream/blob/blob.js'
 
 /** What a worker of this machine may use of its server. */

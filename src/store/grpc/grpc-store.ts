@@ -5,8 +5,8 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
-import { askedAs } from '../apart.js'
 import { BaseStore, type BlobEntry, type Outcomes, type Store, type StoreProperties } from '../store.js'
+import { askedAs } from '../view/apart.js'
 
 /** Instances that are spoken to at a time; of one more the connection is the same, and its batches begin anew. */
 const MAX_KNOWN = 1000

@@ -9,13 +9,13 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { type Range, WHOLE } from '../../stream/path.js'
-import { keptApart } from '../apart.js'
-import { asCas } from '../cas.js'
 import { firstMissing } from '../completeness-checking/first-missing.js'
 import { DirectoryTrees } from '../content/directory-trees.js'
 import { ForwardingStore } from '../forwarding.js'
 import type { StoreKind } from '../kind.js'
 import type { Store, StoreProperties } from '../store.js'
+import { keptApart } from '../view/apart.js'
+import { asCas } from '../view/cas.js'
 
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 

@@ -13,9 +13,9 @@ import { sizeOfChunks } from '../content/chunk-list.js'
 import { ChunkWriter } from '../content/chunk-writer.js'
 import { ChunkIndex } from '../dedup/chunk-index.js'
 import { type ChunkPart, partsBetween } from '../dedup/parts.js'
-import { asKeyed } from '../keyed.js'
 import type { StoreKind } from '../kind.js'
 import { BaseStore, missingOf, type Store, type StoreProperties } from '../store.js'
+import { asKeyed } from '../view/keyed.js'
 
 interface DedupParts {
   readonly index: Store

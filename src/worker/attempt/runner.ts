@@ -1,6 +1,6 @@
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
-import { keptApart } from '../../store/apart.js'
+import { keptApart } from '../../store/view/apart.js'
 import { Attempt } from './attempt.js'
 import { type ActionContext, type AttemptOutcome, type AttemptRequest, failedOutcome } from './request.js'
 import { KnownSources } from './source.js'

@@ -15,8 +15,8 @@ import { historicalResource } from '../../../src/scheduler/kind/historical-resou
 import { propertyModifier } from '../../../src/scheduler/kind/property-modifier.js'
 import type { BuildContext } from '../../../src/scheduler/kind.js'
 import type { ExecutionRequest, Scheduler } from '../../../src/scheduler/scheduler.js'
-import { asKeyed } from '../../../src/store/keyed.js'
 import { putBytes } from '../../../src/store/store.js'
+import { asKeyed } from '../../../src/store/view/keyed.js'
 import { buildAction, Reader, responseOf, resultCodec, serveExecution } from '../../service/execution-harness.js'
 
 /** Options never reach it: the scheduler behind is given. */

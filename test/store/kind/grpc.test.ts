@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { GrpcOptions, ReadBatching } from '../../../src/config/config.js'
 import type { TransportName } from '../../../src/server/listener.js'
-import { asCas } from '../../../src/store/cas.js'
+import { asCas } from '../../../src/store/view/cas.js'
 import { MIB, serve } from '../../service/harness.js'
 import { memoryStore } from '../build.js'
 import { endpoint, openGrpcStore } from '../grpc/remexec.js'

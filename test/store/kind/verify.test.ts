@@ -1,7 +1,7 @@
 import t from 'tap'
-import { asCas } from '../../../src/store/cas.js'
 import { verify } from '../../../src/store/kind/verify.js'
 import { missingOf, putBytes, type Store } from '../../../src/store/store.js'
+import { asCas } from '../../../src/store/view/cas.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../blobs.js'
 import { buildStore, given, memoryStore } from '../build.js'
 import { rejects, storeSuite } from '../suite.js'

@@ -1,7 +1,7 @@
 /** The backends on other machines, each as the tests run it. */
 import type { Test } from 'tap'
-import { asCas } from '../../../src/store/cas.js'
 import type { Store } from '../../../src/store/store.js'
+import { asCas } from '../../../src/store/view/cas.js'
 import { serve } from '../../service/harness.js'
 import { memoryStore } from '../build.js'
 import { startAzure, withoutAzure } from '../experimental-cloud-object-store/azure-server.js'

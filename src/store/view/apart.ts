@@ -1,11 +1,11 @@
-import type { Call } from '../base/call.js'
-import { StatusError } from '../base/status-error.js'
-import type { Digest } from '../reapi/digest.js'
-import { DigestBatch } from '../reapi/digest-batch.js'
-import type { Blob } from '../stream/blob/blob.js'
-import type { Range } from '../stream/path.js'
-import { ForwardingStore } from './forwarding.js'
-import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace, Store } from './store.js'
+import type { Call } from '../../base/call.js'
+import { StatusError } from '../../base/status-error.js'
+import type { Digest } from '../../reapi/digest.js'
+import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import type { Range } from '../../stream/path.js'
+import { ForwardingStore } from '../forwarding.js'
+import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace, Store } from '../store.js'
 
 /**
  * A store as one instance has it that shares it with others and sees nothing of theirs: what it puts there it finds again,

@@ -1,11 +1,11 @@
-import type { Call } from '../base/call.js'
-import type { Digest } from '../reapi/digest.js'
-import type { DigestBatch } from '../reapi/digest-batch.js'
-import { Blob } from '../stream/blob/blob.js'
-import { extentOf, type Range } from '../stream/path.js'
+import type { Call } from '../../base/call.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import { Blob } from '../../stream/blob/blob.js'
+import { extentOf, type Range } from '../../stream/path.js'
+import { ForwardingStore } from '../forwarding.js'
+import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Store } from '../store.js'
 import { CasFiles } from './cas-files.js'
-import { ForwardingStore } from './forwarding.js'
-import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Store } from './store.js'
 
 /**
  * A store as content-addressable storage: what every store that serves as a CAS is wrapped in. The empty blob is always

@@ -1,8 +1,8 @@
-import type { Call } from '../base/call.js'
-import type { Digest } from '../reapi/digest.js'
-import type { DigestBatch } from '../reapi/digest-batch.js'
-import { ForwardingStore } from './forwarding.js'
-import type { Store } from './store.js'
+import type { Call } from '../../base/call.js'
+import type { Digest } from '../../reapi/digest.js'
+import type { DigestBatch } from '../../reapi/digest-batch.js'
+import { ForwardingStore } from '../forwarding.js'
+import type { Store } from '../store.js'
 
 /**
  * A store whose keys do not describe what is kept under them, and the stores below are told so: what every store is wrapped
