@@ -185,10 +185,11 @@ const openObjectOf = (headers: IncomingHttpHeaders, body: Readable, offset: numb
   }
 }
 
+/** Where the library says it depends on which of its parts failed: the one that begins large uploads passes on the answer. */
 const statusOf = (thrown: unknown): number | undefined => {
-  const code = (thrown as { readonly code?: unknown } | undefined)?.code
+  const { code, response } = Object(thrown) as { code?: unknown; response?: { readonly status?: unknown } }
   const status = typeof code === 'string' && /^\d+$/.test(code) ? Number(code) : code
-  return typeof status === 'number' ? status : undefined
+  return [status, response?.status].find((found) => typeof found === 'number')
 }
 
 const wordOf = (thrown: Error): string =>
