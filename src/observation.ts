@@ -106,11 +106,12 @@ export class Observation {
   }
 
   async #trace(): Promise<() => Promise<void>> {
-    const { otlp: settings } = this.#parts
+    const { otlp: settings, clock } = this.#parts
     if (settings?.traces === undefined) return async () => {}
     const { startTraceExport } = await import('./otlp/trace-export.js')
     const { tracer, stop } = await startTraceExport(settings.traces, settings.resourceAttributes, {
       version: version(),
+      clock,
       log: this.log,
     })
     this.#tracer = tracer

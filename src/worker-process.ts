@@ -47,7 +47,9 @@ const tracer = async (): Promise<Tracer | undefined> => {
   const { settings } = otlpSettings(process.env)
   if (settings.traces === undefined) return undefined
   const { startTraceExport } = await import('./otlp/trace-export.js')
-  const started = await startTraceExport(settings.traces, settings.resourceAttributes, { version: version(), log })
+  const started = await startTraceExport(settings.traces, settings.resourceAttributes, {
+    ...{ version: version(), clock: systemClock, log },
+  })
   stopTraces = started.stop
   return started.tracer
 }

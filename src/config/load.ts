@@ -1,20 +1,23 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { errnoOf, inWords } from '../base/errno.js'
 import type { Config } from './config.js'
 import { Findings } from './findings.js'
 import { deepFreeze } from './freeze.js'
 import { type CompletedDocument, complete, type NormalisedDocument } from './implicit/services.js'
 import { lint } from './lint/lint.js'
+import { lintModes } from './lint/modes.js'
 import { lintReferences } from './lint/names.js'
 import { ConfigError, type Problem } from './problem.js'
 import { Document, DocumentSyntaxError } from './read/document.js'
 import { type Environment, expandEnvironment } from './read/environment.js'
 import { Normaliser } from './schema/normalise.js'
 import { validate } from './schema/validate.js'
-import { masked, secretsOf } from './secrets.js'
+import { holdsSecrets, masked, secretsOf } from './secrets.js'
 
 export interface LoadOptions {
   readonly env?: Environment
+  /** The permissions of the file, where it is one: `st_mode`. */
+  readonly mode?: number
 }
 
 /** Everything found in one file. `config` is there when no problem is an error; `problems` are the errors. */
@@ -35,8 +38,10 @@ export const loadConfig = async (path: string, options: LoadOptions = {}): Promi
 
 export const checkConfig = async (path: string, options: LoadOptions = {}): Promise<Checked> => {
   let bytes: Buffer
+  let mode: number
   try {
     bytes = await readFile(path)
+    mode = (await stat(path)).mode
   } catch (error) {
     const errno = errnoOf(error)
     if (errno === undefined) throw error
@@ -44,7 +49,7 @@ export const checkConfig = async (path: string, options: LoadOptions = {}): Prom
     return { problems: [wholeFile(path, message)], warnings: [] }
   }
   const text = textOf(bytes)
-  if (text !== undefined) return parseConfig(text, path, options)
+  if (text !== undefined) return parseConfig(text, path, { ...options, mode })
   return { problems: [wholeFile(path, 'this is no text file: expected JSON5 in UTF-8')], warnings: [] }
 }
 
@@ -58,7 +63,7 @@ const textOf = (bytes: Buffer): string | undefined => {
 }
 
 /** As `checkConfig` for a text that is at hand; `file` is only a name for messages. */
-export const parseConfig = (text: string, file: string, { env = process.env }: LoadOptions = {}): Checked => {
+export const parseConfig = (text: string, file: string, { env = process.env, mode }: LoadOptions = {}): Checked => {
   let document: Document
   try {
     document = new Document(text)
@@ -68,7 +73,9 @@ export const parseConfig = (text: string, file: string, { env = process.env }: L
     return { problems: [{ ...wholeFile(file, message), ...error.position }], warnings: [], text }
   }
   const findings = new Findings(file, document)
-  const shown = masked(text, secretsOf(document.root, {}))
+  const secrets = secretsOf(document.root, {})
+  const shown = masked(text, secrets)
+  if (mode !== undefined) lintModes({ file, mode, holdsSecrets: holdsSecrets(text, secrets) }, findings)
   const config = checkDocument(document, findings, env)
   const all = findings.all()
   const warnings = all.filter(({ severity }) => severity === 'warning')

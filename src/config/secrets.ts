@@ -43,3 +43,10 @@ export const masked = (text: string, secrets: readonly string[]): string =>
       .filter((secret) => !/\$[{A-Za-z_]/.test(secret))
       .reduce((shown, secret) => shown.replaceAll(secret, '*'.repeat(secret.length)), text),
   )
+
+/** Whether a text has any in it itself, beside what it takes from the environment. */
+export const holdsSecrets = (text: string, secrets: readonly string[]): boolean => {
+  // A quote ends whatever gives itself away as a secret.
+  const own = text.replaceAll(/\$\{[^}]*\}|\$[A-Za-z_]\w*/g, '"')
+  return masked(own, secrets) !== own
+}

@@ -5,6 +5,7 @@ import { within } from '../base/work/deadline.js'
 import type { Metrics } from '../metrics/metrics.js'
 import { Outcome, told } from './outcome.js'
 import { Readings } from './readings.js'
+import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
 import type { OtlpSettings, Protocol } from './settings.js'
 
@@ -25,11 +26,12 @@ const FAREWELL_MS = 1_000
 export const startMetricExport = async (metrics: Metrics, parts: ExportParts): Promise<() => Promise<void>> => {
   const { settings, version, clock, log } = parts
   if (settings.metrics === undefined) return async () => {}
-  const { protocol, intervalMs, timeoutMs } = settings.metrics
+  const { protocol, intervalMs, timeoutMs, files } = settings.metrics
   const resource = resourceOf(settings.resourceAttributes, version)
-  const exporter = told(await exporterOf(protocol, timeoutMs), new Outcome('metrics', log))
+  const make = () => exporterOf(protocol, timeoutMs)
+  const { exporter, stop } = await renewed(make, { what: 'metrics', files, clock, log })
   const reader = new PeriodicExportingMetricReader({
-    exporter,
+    exporter: told(exporter, new Outcome('metrics', log)),
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: timeoutMs,
     metricProducers: [new Readings(metrics, resource, () => clock.now())],
@@ -38,6 +40,7 @@ export const startMetricExport = async (metrics: Metrics, parts: ExportParts): P
   // Whether the collector can be reached is told soon, not after the first period.
   void provider.forceFlush().catch(() => {})
   return async () => {
+    stop()
     await within(
       FAREWELL_MS,
       provider.shutdown().catch(() => {}),

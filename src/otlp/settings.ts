@@ -2,11 +2,21 @@ import { type Environment, Variables } from './variables.js'
 
 export type Protocol = 'grpc' | 'http/protobuf'
 
+/** The files of TLS, by the variables that name them. */
+export type TlsVariables = ReadonlyMap<string, string>
+
+/** How a collector is reached, as far as it is not for the exporters themselves to read. */
+export interface Destination {
+  readonly protocol: Protocol
+  readonly timeoutMs: number
+  readonly files: TlsVariables
+}
+
 /** What is sent where: what the exporters read from the environment themselves (headers, certificates) is not here. */
 export interface OtlpSettings {
-  readonly metrics: { readonly protocol: Protocol; readonly intervalMs: number; readonly timeoutMs: number } | undefined
+  readonly metrics: (Destination & { readonly intervalMs: number }) | undefined
   /** What is traced, the SDK's samplers decide by variables that were checked here. */
-  readonly traces: { readonly protocol: Protocol; readonly timeoutMs: number } | undefined
+  readonly traces: Destination | undefined
   readonly resourceAttributes: Readonly<Record<string, string>>
 }
 
@@ -74,7 +84,8 @@ const metricsOf = (variables: Variables): OtlpSettings['metrics'] => {
   }
   const requestMs = variables.milliseconds(variables.either('METRICS', 'TIMEOUT')[0], timeoutMs)
   if (requestMs === undefined) return undefined
-  return { protocol, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs, requestMs) }
+  const files = filesOf(variables, 'METRICS')
+  return { protocol, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs, requestMs), files }
 }
 
 /** Off unless it is asked for by name: a span for each call and store is much, where somebody wanted metrics. */
@@ -90,8 +101,15 @@ const tracesOf = (variables: Variables): OtlpSettings['traces'] => {
   const sampler = variables.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, 'parentbased_always_on')
   const isRatioFine = variables.share('OTEL_TRACES_SAMPLER_ARG', 1) !== undefined
   const isComplete = protocol !== undefined && timeoutMs !== undefined && sampler !== undefined && isRatioFine
-  return isComplete ? { protocol, timeoutMs } : undefined
+  return isComplete ? { protocol, timeoutMs, files: filesOf(variables, 'TRACES') } : undefined
 }
+
+const filesOf = (variables: Variables, signal: 'METRICS' | 'TRACES'): TlsVariables =>
+  new Map(
+    ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY']
+      .map((of) => variables.either(signal, of))
+      .filter(([, path]) => path !== ''),
+  )
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`])
 

@@ -9,13 +9,15 @@ import {
 } from '@opentelemetry/api'
 import { parseTraceParent, TraceState } from '@opentelemetry/core'
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
+import type { Clock } from '../base/clock.js'
 import type { Log } from '../base/log.js'
 import { Code, codeName, type StatusError } from '../base/status-error.js'
 import type { Span, SpanAttributes, SpanStart, TraceContext, Tracer } from '../base/trace.js'
 import { within } from '../base/work/deadline.js'
 import { Outcome, told } from './outcome.js'
+import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
-import { type OtlpSettings, type Protocol, SERVICE_NAME } from './settings.js'
+import { type Destination, type OtlpSettings, type Protocol, SERVICE_NAME } from './settings.js'
 
 const FAREWELL_MS = 1_000
 
@@ -24,11 +26,12 @@ const FAREWELL_MS = 1_000
  * does not take in time is dropped. The SDK reads sampler, batch and limits from the environment.
  */
 export const startTraceExport = async (
-  { protocol, timeoutMs }: NonNullable<OtlpSettings['traces']>,
+  { protocol, timeoutMs, files }: Destination,
   attributes: OtlpSettings['resourceAttributes'],
-  { version, log }: { readonly version: string; readonly log: Log },
+  { version, clock, log }: { readonly version: string; readonly clock: Clock; readonly log: Log },
 ): Promise<{ readonly tracer: Tracer; readonly stop: () => Promise<void> }> => {
-  const exporter = told(await exporterOf(protocol, timeoutMs), new Outcome('traces', log))
+  const followed = await renewed(() => exporterOf(protocol, timeoutMs), { what: 'traces', files, clock, log })
+  const exporter = told(followed.exporter, new Outcome('traces', log))
   const provider = new BasicTracerProvider({
     resource: resourceOf(attributes, version),
     spanProcessors: [new BatchSpanProcessor(exporter)],
@@ -49,6 +52,7 @@ export const startTraceExport = async (
     tracer.startSpan(name, attributed(attributes), trace.setSpan(ROOT_CONTEXT, span))
   /** Sends what has ended and was not sent, for as long as a process that ends may wait for it. */
   const stop = async (): Promise<void> => {
+    followed.stop()
     const stopped = provider.shutdown().catch(() => {})
     await within(FAREWELL_MS, stopped)
   }

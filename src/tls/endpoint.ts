@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
+import { warnOfModes } from '../base/file-modes.js'
 import { StatusError } from '../base/status-error.js'
 import type { GrpcEndpoint } from '../config/config.js'
 
@@ -73,6 +74,16 @@ export const readAddress = async ({
       ...(serverName !== undefined && { serverName }),
     },
   }
+}
+
+/** Tells of a key that others may read or replace, and of authorities that others may replace. */
+export const warnOfKeyModes = async (
+  { tls_config: tls }: Pick<GrpcEndpoint, 'tls_config'>,
+  warn: (message: string) => void,
+): Promise<void> => {
+  const { ca_file, key_file } = tls ?? {}
+  if (key_file !== undefined) await warnOfModes('tls_config.key_file', key_file, { isSecret: true }, warn)
+  if (ca_file !== undefined) await warnOfModes('tls_config.ca_file', ca_file, { isSecret: false }, warn)
 }
 
 const systemRoots = async (): Promise<Buffer> => {

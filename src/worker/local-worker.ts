@@ -7,7 +7,7 @@ import type { Tracer } from '../base/trace.js'
 import { within } from '../base/work/deadline.js'
 import type { LocalWorkerOptions } from '../config/config.js'
 import type { Store } from '../store/store.js'
-import { readAddress } from '../tls/endpoint.js'
+import { readAddress, warnOfKeyModes } from '../tls/endpoint.js'
 import type { Processes } from './attempt/execution.js'
 import type { ActionContext } from './attempt/request.js'
 import { ActionRunner } from './attempt/runner.js'
@@ -190,13 +190,14 @@ const fixedVariables = ({ additional_environment }: LocalWorkerOptions): Record<
 }
 
 /** Where the scheduler is and how it is spoken to. */
-const endpointOf = async ({ options, address, token }: LocalWorkerParts): Promise<Endpoint> => {
+const endpointOf = async ({ options, address, token, log }: LocalWorkerParts): Promise<Endpoint> => {
   const { uri, tls_config, headers: written } = options.worker_api_endpoint
   const own: [string, string][] = token === undefined ? [] : [['authorization', `Bearer ${token}`]]
   const headers = new Map([...own, ...written])
   const { host, port, isSecure } = targetOf(uri)
   const endpoint = { address: `${isSecure ? 'grpcs' : 'grpc'}://${host}${port}`, ...(tls_config && { tls_config }) }
   const { target, tls } = await readAddress(endpoint)
+  await warnOfKeyModes(endpoint, (message) => log.warn(message, { of: 'worker_api_endpoint' }))
   if (tls === undefined) return { address: address ?? target, headers }
   // A certificate is for the host that is configured, even if only the port is known to be this process's own listener.
   const ownPort = address === undefined ? port : address.slice(address.lastIndexOf(':'))

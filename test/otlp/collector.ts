@@ -8,8 +8,9 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { TLSSocket } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 import { type Decoded, decodeMetrics, decodeTraces, labelsOf } from './otlp-messages.js'
@@ -22,6 +23,8 @@ export class Collector {
   headers: Record<string, unknown> = {}
   isGzip = false
   requests = 0
+  /** The common names of the certificates that clients showed. */
+  readonly clients = new Set<string>()
   readonly spans: ReceivedSpan[] = []
   readonly #waiting = new Set<() => void>()
 
@@ -42,6 +45,11 @@ export class Collector {
   of(name: string): Record<string, number> {
     const own = [...this.values].filter(([key, value]) => key.startsWith(`${name}{`) && value !== 0)
     return Object.fromEntries(own.map(([key, value]) => [key.slice(name.length + 1, -1), value]))
+  }
+
+  met(socket: Socket): void {
+    const name = socket instanceof TLSSocket ? socket.getPeerCertificate().subject?.CN : undefined
+    if (typeof name === 'string') this.clients.add(name)
   }
 
   takeMetrics(bytes: Uint8Array): void {
@@ -122,6 +130,7 @@ const overHttp = async (t: Test, collector: Collector, tls: CollectorTls | undef
     const body = await buffer(request)
     collector.isGzip = request.headers['content-encoding'] === 'gzip'
     collector.headers = request.headers
+    collector.met(request.socket)
     const bytes = collector.isGzip ? gunzipSync(body) : body
     if (request.url === '/v1/metrics') collector.takeMetrics(bytes)
     if (request.url === '/v1/traces') collector.takeTraces(bytes)
@@ -145,6 +154,7 @@ const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undef
   const receive = async (stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> => {
     const body = await buffer(stream)
     collector.headers = headers
+    if (stream.session !== undefined) collector.met(stream.session.socket)
     collector.isGzip = body[0] === 1 && headers['grpc-encoding'] === 'gzip'
     const message = body.subarray(PREFIX_BYTES, PREFIX_BYTES + body.readUInt32BE(1))
     const bytes = collector.isGzip ? gunzipSync(message) : message

@@ -11,13 +11,25 @@ t.test('nothing is exported without an endpoint', async (t) => {
 
 t.test('an endpoint is enough; its port says the protocol unless that is said', async (t) => {
   const protocolOf = (url: string, more: object = {}) => otlpSettings({ [ENDPOINT]: url, ...more }).settings.metrics
-  t.same(protocolOf('http://c:4317'), { protocol: 'grpc', intervalMs: 60_000, timeoutMs: 30_000 })
+  t.match(protocolOf('http://c:4317'), { protocol: 'grpc', intervalMs: 60_000, timeoutMs: 30_000 })
   t.equal(protocolOf('http://c:4318')?.protocol, 'http/protobuf')
   t.equal(protocolOf('https://c')?.protocol, 'http/protobuf')
   t.equal(protocolOf('http://c:4318', { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })?.protocol, 'grpc')
   t.equal(protocolOf('http://c', { OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'grpc' })?.protocol, 'grpc')
   t.equal(protocolOf('http://c:4317', { OTEL_METRICS_EXPORTER: 'none' }), undefined)
   t.equal(protocolOf('http://c:4317', { OTEL_SDK_DISABLED: 'true' }), undefined)
+})
+
+t.test('the files of TLS are those of the signal, else those of all', async (t) => {
+  const all = { OTEL_EXPORTER_OTLP_CERTIFICATE: '/ca', OTEL_EXPORTER_OTLP_CLIENT_KEY: ' ' }
+  const own = { OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE: '/own' }
+  const { metrics, traces } = otlpSettings({
+    ...{ [ENDPOINT]: 'https://c', OTEL_TRACES_EXPORTER: 'otlp' },
+    ...all,
+    ...own,
+  }).settings
+  t.same([...(metrics?.files ?? [])], [['OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE', '/own']])
+  t.same([...(traces?.files ?? [])], [['OTEL_EXPORTER_OTLP_CERTIFICATE', '/ca']])
 })
 
 t.test('a timeout is never longer than the interval, and who asked for that is told', async (t) => {
@@ -69,11 +81,17 @@ t.test('the name of the service is fixed, and variables that have no effect are 
 t.test('traces are sent only where they are asked for, to the collector that is named', async (t) => {
   const traces = (env: object) => otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp', ...env })
   t.equal(otlpSettings({ [ENDPOINT]: 'http://c:4317' }).settings.traces, undefined)
-  t.same(traces({ [ENDPOINT]: 'http://c:4317' }).settings.traces, { protocol: 'grpc', timeoutMs: 10_000 })
+  t.same(traces({ [ENDPOINT]: 'http://c:4317' }).settings.traces, {
+    ...{ protocol: 'grpc', timeoutMs: 10_000, files: new Map() },
+  })
   t.same(
     traces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c/v1/traces', OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '5' })
       .settings,
-    { traces: { protocol: 'http/protobuf', timeoutMs: 5 }, metrics: undefined, resourceAttributes: {} },
+    {
+      traces: { protocol: 'http/protobuf', timeoutMs: 5, files: new Map() },
+      metrics: undefined,
+      resourceAttributes: {},
+    },
   )
   t.match(traces({}).problems, [/OTEL_TRACES_EXPORTER: .*no collector.*OTEL_EXPORTER_OTLP_ENDPOINT/])
   for (const [variable, value, expected] of [

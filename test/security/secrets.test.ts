@@ -3,6 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { hashSync } from 'bcryptjs'
 import t from 'tap'
+import { checkConfig } from '../../src/config/load.js'
 import { validateCommand } from '../../src/config/validate-command.js'
 import { hashOf } from '../../src/security/identity/tokens.js'
 import { tokenCommand } from '../../src/security/token-command.js'
@@ -181,4 +182,35 @@ t.test('files that every user can change, and passwords that every user can read
   const { said } = await startGuarded(t, { identity })
   t.match(said.text, /warn.*every user of this machine can write tokens_file: chmod o-w/)
   t.match(said.text, /warn.*every user of this machine can read htpasswd_file: chmod o-r/)
+})
+
+t.test('a configuration that every user can change, or read where secrets stand in it, is told at start', async (t) => {
+  const file = `${t.testdir()}/config.json5`
+  const said = async (text: string, mode: number, env: NodeJS.ProcessEnv = {}): Promise<string> => {
+    writeFileSync(file, text)
+    chmodSync(file, mode)
+    const { warnings, problems } = await checkConfig(file, { env })
+    t.same(problems, [])
+    return warnings.map(({ message, expected }) => `${message}, expected ${expected}`).join('\n')
+  }
+  const secret = leaky(false)
+  const fromOutside = configOf({
+    stores: `REMOTE: { grpc: { instance_name: '', store_type: 'cas', endpoints: [{ address: 'grpc://127.0.0.1:1' }], headers: { authorization: 'Bearer \${MY_TOKEN}' } } },`,
+  })
+  const env = { MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
+  t.match(
+    await said(secret, 0o644, env),
+    /every user of this machine can read this file, which has secrets in it, expected chmod o-r /,
+  )
+  t.match(await said(secret, 0o646, env), /can read and write this file, which has secrets in it, expected chmod o-rw /)
+  t.equal(await said(secret, 0o640, env), '')
+  t.equal(await said(fromOutside, 0o644, env), '', 'what it takes from the environment is not in it')
+  t.match(await said(fromOutside, 0o646, env), /can write this file, expected chmod o-w /)
+  t.equal(await said(configOf({}), 0o444), '')
+
+  writeFileSync(file, secret)
+  chmodSync(file, 0o644)
+  const program = start(t, [process.execPath, ...cli, file], { env: { ...process.env, ...env } })
+  await program.hears(/every user of this machine can read this file/)
+  await program.hears(/serving grpc/)
 })

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { credentials } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { ManualClock, systemClock } from '../../src/base/clock.js'
@@ -6,6 +6,7 @@ import { RELOAD_PERIOD_MS } from '../../src/base/reloaded-files.js'
 import { parseConfig } from '../../src/config/load.js'
 import { assemble } from '../../src/main.js'
 import { TestClient } from '../server/client.js'
+import { OPERATIONS } from '../service/execution-harness.js'
 import { blobOf, CAS, failure, wire } from '../service/harness.js'
 import { Authority, type Issued } from './authority.js'
 import { Lines } from './lines.js'
@@ -126,22 +127,25 @@ t.test('a worker that does not trust the certificate of the scheduler does not c
   await said.hears(/no connection to the scheduler.*does not match certificate/)
 })
 
-t.test('a grpc store takes a certificate that was replaced, for calls from then on', async (t) => {
+/** A cache that knows its clients by their certificates, and a server in front of it that reaches it with one. */
+const startPair = async (t: Test) => {
   const folder = t.testdir({ authority: {}, own: {} })
   const authority = new Authority(`${folder}/authority`)
   const server = authority.issue('server')
   const security = {
     identity: { client_certificates: {} },
     access: [
-      { names: ['new'], may: ['read_cas', 'write_cas'] },
+      { names: ['new'], may: ['read_cas', 'write_cas', 'administer'] },
       { names: ['old'], may: ['read_ac'] },
     ],
   }
   const tls = { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile }
   const http = { socket_address: '127.0.0.1:0', tls }
+  const execution = [{ instance_name: 'main', cas_store: 'CAS', scheduler: 'S' }]
   const { port } = await start(t, {
     stores: { CAS: memory, AC: memory },
-    servers: [{ listener: { http }, services }],
+    schedulers: { S: { simple: {} } },
+    servers: [{ listener: { http }, services: { ...services, execution } }],
     security,
   })
   const [certFile, keyFile] = [`${folder}/own/cert.pem`, `${folder}/own/key.pem`]
@@ -149,32 +153,67 @@ t.test('a grpc store takes a certificate that was replaced, for calls from then 
     const { cert, key } = authority.issue(name, { subject: `/CN=${name}` })
     writeFileSync(keyFile, key)
     writeFileSync(certFile, cert)
+    chmodSync(keyFile, 0o600)
   }
   place('old')
   const clock = new ManualClock(Date.now())
   const said = new Lines()
   const tls_config = { ca_file: authority.caFile, cert_file: certFile, key_file: keyFile }
-  const endpoints = [{ address: `grpcs://localhost:${port}`, tls_config }]
-  const stores = { CAS: { grpc: { instance_name: 'main', store_type: 'cas', endpoints } }, AC: memory }
-  const servers = [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services }]
-  const { config } = parseConfig(JSON.stringify({ stores, servers }), 'test.json', { env: {} })
-  if (config === undefined) throw new Error('the configuration of the test is wrong')
-  const running = await assemble(config, { clock, log: said.log })
-  t.teardown(() => running.close())
-  const client = new TestClient(running.addresses[0]?.address ?? '')
-  t.teardown(() => client.close())
-  const { digest } = blobOf('a blob')
-  const missing = async (): Promise<string> => {
-    const request = { instanceName: 'main', blobDigests: [wire(digest)] }
-    return (await failure(client.unary(`${CAS}/FindMissingBlobs`, request).response)).code
+  const inFront = async (parts: object, more: object): Promise<TestClient> => {
+    const servers = [{ listener: { http: { socket_address: '127.0.0.1:0' } }, services: { ...services, ...more } }]
+    const { config, problems } = parseConfig(JSON.stringify({ servers, ...parts }), 'test.json', { env: {} })
+    if (config === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
+    const running = await assemble(config, { clock, log: said.log })
+    t.teardown(() => running.close())
+    const client = new TestClient(running.addresses[0]?.address ?? '')
+    t.teardown(() => client.close())
+    return client
   }
-  t.equal(await missing(), 'PERMISSION_DENIED', 'the server knows it as somebody else')
-  place('new')
-  clock.advance(RELOAD_PERIOD_MS)
-  await said.hears(/certificates of store CAS were read again/)
-  t.equal(await missing(), 'OK')
-  writeFileSync(certFile, 'no certificate')
-  clock.advance(RELOAD_PERIOD_MS)
-  await said.hears(/certificates of store CAS have changed and cannot be used/)
-  t.equal(await missing(), 'OK', 'what cannot be used changes nothing')
+  /** Has another one, and then none, in place of the certificate that `of` connects with. */
+  const rotate = async (of: string, code: () => Promise<string>): Promise<void> => {
+    t.equal(await code(), 'PERMISSION_DENIED', 'the server knows it as somebody else')
+    place('new')
+    clock.advance(RELOAD_PERIOD_MS)
+    await said.hears(new RegExp(`certificates of ${of} were read again`))
+    t.equal(await code(), 'OK')
+    t.notMatch(said.text, /every user of this machine/)
+    writeFileSync(certFile, 'no certificate')
+    clock.advance(RELOAD_PERIOD_MS)
+    await said.hears(new RegExp(`certificates of ${of} have changed and cannot be used`))
+    t.equal(await code(), 'OK', 'what cannot be used changes nothing')
+    place('new')
+    chmodSync(keyFile, 0o604)
+    clock.advance(RELOAD_PERIOD_MS)
+    await said.hears(/warn.*every user of this machine can read tls_config.key_file: chmod o-r/)
+  }
+  return { endpoint: { address: `grpcs://localhost:${port}`, tls_config }, inFront, rotate }
+}
+
+t.test('a grpc store takes a certificate that was replaced, for calls from then on', async (t) => {
+  const { endpoint, inFront, rotate } = await startPair(t)
+  const CAS_STORE = { grpc: { instance_name: 'main', store_type: 'cas', endpoints: [endpoint] } }
+  const client = await inFront({ stores: { CAS: CAS_STORE, AC: memory } }, {})
+  const { digest } = blobOf('a blob')
+  const request = { instanceName: 'main', blobDigests: [wire(digest)] }
+  await rotate('store CAS', async () => (await failure(client.unary(`${CAS}/FindMissingBlobs`, request).response)).code)
+})
+
+t.test('so does a grpc scheduler', async (t) => {
+  const { endpoint, inFront, rotate } = await startPair(t)
+  const execution = [{ instance_name: 'main', cas_store: 'CAS', scheduler: 'THERE' }]
+  const client = await inFront(
+    { stores: { CAS: memory, AC: memory }, schedulers: { THERE: { grpc: { endpoint } } } },
+    { execution },
+  )
+  const list = () => client.unary(`${OPERATIONS}/ListOperations`, { name: 'main/operations' }).response
+  await rotate('scheduler THERE', async () => (await failure(list())).code)
+})
+
+t.test('a worker tells of a key that every user can read', async (t) => {
+  const folder = t.testdir()
+  const { authority, tlsOf, port } = await startCache(t, `${folder}/authority`)
+  const own = authority.issue('worker')
+  chmodSync(own.keyFile, 0o644)
+  const { said } = await start(t, workerOf(folder, `grpcs://127.0.0.1:${port}`, tlsOf(own)))
+  await said.hears(/warn.*every user of this machine can read tls_config.key_file/)
 })

@@ -2,7 +2,7 @@ import type { GrpcSchedulerOptions } from '../../config/config.js'
 import { Channel } from '../../store/grpc/channels.js'
 import { grpcFailure } from '../../store/grpc/failure.js'
 import { Requests } from '../../store/remote/requests.js'
-import { readAddress } from '../../tls/endpoint.js'
+import { followAddress } from '../../tls/followed-address.js'
 import { GrpcScheduler } from '../grpc/grpc-scheduler.js'
 import { RemoteExecution } from '../grpc/remote-execution.js'
 import type { SchedulerKind } from '../kind.js'
@@ -16,12 +16,16 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
     { endpoint, retry, max_concurrent_requests: maxConcurrent, connections_per_endpoint: count },
     context,
   ) => {
-    const address = await readAddress(endpoint)
-    const channels = Array.from({ length: count }, () => new Channel(address, endpoint))
-    const failureOf = (thrown: unknown) => grpcFailure(address.target, thrown)
-    const requests = new Requests({ backend: address.target, retry, maxConcurrent, timeoutMs: CALL_MS, failureOf })
-    const remote = new RemoteExecution({ backend: address.target, channels, requests, failureOf })
-    const { name, results, clock, newId } = context
+    const { name, results, clock, log, resources, newId } = context
+    const address = await followAddress(endpoint, { of: `scheduler ${name}`, clock, log, resources })
+    const { target: backend } = address.current
+    const channels = Array.from({ length: count }, () => new Channel(address.current, endpoint))
+    address.onChange((now) => {
+      for (const channel of channels) channel.renew(now)
+    })
+    const failureOf = (thrown: unknown) => grpcFailure(backend, thrown)
+    const requests = new Requests({ backend, retry, maxConcurrent, timeoutMs: CALL_MS, failureOf })
+    const remote = new RemoteExecution({ backend, channels, requests, failureOf })
     const scheduler = new GrpcScheduler({ name, remote, results, clock, newId })
     context.watch(scheduler.probe)
     return scheduler

@@ -1,9 +1,7 @@
-import { createSecureContext } from 'node:tls'
-import { ReloadedFiles } from '../../base/reloaded-files.js'
 import { StatusError } from '../../base/status-error.js'
 import type { GrpcEndpoint, GrpcOptions } from '../../config/config.js'
 import { zstdFailure } from '../../stream/compression/libzstd.js'
-import { type Address, readAddress } from '../../tls/endpoint.js'
+import { type FollowParts, followAddress } from '../../tls/followed-address.js'
 import { GrpcActionCacheStore } from '../grpc/ac-store.js'
 import { type Batching, GrpcCasStore } from '../grpc/cas-store.js'
 import { Channel } from '../grpc/channels.js'
@@ -11,7 +9,7 @@ import { grpcFailure } from '../grpc/failure.js'
 import { GrpcStore } from '../grpc/grpc-store.js'
 import { healthOf } from '../grpc/health.js'
 import { RemoteServer } from '../grpc/remote-server.js'
-import type { BuildContext, StoreKind } from '../kind.js'
+import type { StoreKind } from '../kind.js'
 import { type Connection, connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
 import type { Store } from '../store.js'
@@ -22,15 +20,11 @@ import type { Store } from '../store.js'
  */
 export const grpc: StoreKind<GrpcOptions> = {
   build: async (options, context) => {
-    const { path, watch, resources } = context
+    const { path, watch, resources, clock, log } = context
     const { endpoints, connections_per_endpoint: each, retry } = options
-    const dialled = await Promise.all(
-      endpoints.map(async (endpoint) => ({ endpoint, address: await readAddress(endpoint) })),
-    )
-    const perEndpoint = dialled.map(({ address, endpoint }) =>
-      Array.from({ length: each }, () => new Channel(address, endpoint)),
-    )
-    for (const [at, endpoint] of endpoints.entries()) await renewing(endpoint, perEndpoint[at] ?? [], context)
+    const parts = { of: `store ${path}`, clock, log, resources }
+    const dialled = await Promise.all(endpoints.map((endpoint) => dial(endpoint, each, parts)))
+    const perEndpoint = dialled.map((some) => some.channels)
     // Neighbours in turn are different servers.
     const channels = Array.from({ length: each }, (_, at) =>
       perEndpoint.flatMap((some) => some.slice(at, at + 1)),
@@ -39,7 +33,7 @@ export const grpc: StoreKind<GrpcOptions> = {
       for (const channel of channels) channel.close()
     })
 
-    const backend = dialled.map(({ address }) => address.target).join(', ')
+    const backend = dialled.map(({ target }) => target).join(', ')
     const failureOf = (thrown: unknown): StatusError => grpcFailure(backend, thrown)
     const timeoutMs = options.rpc_timeout_s * 1000
     const server = new RemoteServer({
@@ -77,34 +71,14 @@ export const grpc: StoreKind<GrpcOptions> = {
   },
 }
 
-/** Connections are made anew when a file of their TLS changes. */
-const renewing = async (
-  endpoint: GrpcEndpoint,
-  channels: readonly Channel[],
-  { path, resources, clock, log }: BuildContext,
-): Promise<void> => {
-  const { ca_file, cert_file, key_file } = endpoint.tls_config ?? {}
-  const paths = [ca_file, cert_file, key_file].filter((file) => file !== undefined)
-  if (paths.length === 0) return
-  const what = `certificates of store ${path}`
-  const files = await ReloadedFiles.open({ what, paths, read: () => readUsable(endpoint), clock, log })
-  files.onChange((address) => {
-    for (const channel of channels) channel.renew(address)
+/** So many connections to an endpoint, made anew when a file of their TLS changes. */
+const dial = async (endpoint: GrpcEndpoint, count: number, parts: FollowParts) => {
+  const address = await followAddress(endpoint, parts)
+  const channels = Array.from({ length: count }, () => new Channel(address.current, endpoint))
+  address.onChange((now) => {
+    for (const channel of channels) channel.renew(now)
   })
-  resources.add(what, () => files.close())
-}
-
-/** A key that is there before its certificate is for the next look. */
-const readUsable = async (endpoint: GrpcEndpoint): Promise<Address> => {
-  const address = await readAddress(endpoint)
-  const { ca, key, cert } = address.tls ?? {}
-  try {
-    createSecureContext({ ca, ...(key && { key }), ...(cert && { cert }) })
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new StatusError('INVALID_ARGUMENT', `the files of tls_config cannot be used: ${reason}`, { cause })
-  }
-  return address
+  return { target: address.current.target, channels }
 }
 
 const inInstances = (server: RemoteServer, storeIn: (server: RemoteServer) => Store): Store =>
