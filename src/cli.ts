@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { systemClock } from './base/clock.js'
 import type { Log } from './base/log.js'
+import { KnownSecrets } from './base/secrets.js'
 import { Code, StatusError } from './base/status-error.js'
 import { version } from './base/version.js'
 import type { Config } from './config/config.js'
@@ -11,6 +12,7 @@ import { formatProblems } from './config/format.js'
 import { loadConfig } from './config/load.js'
 import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
+import { tellOfCrashes, traceOf } from './crash.js'
 import { GatheredOutput } from './gathered-output.js'
 import type { Running } from './main.js'
 import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
@@ -89,7 +91,7 @@ const token = ([name, ...more]: readonly string[], groups: readonly string[]): n
 
 const serve = async (path: string): Promise<number> => {
   keepObjectsYoung()
-  const config = await loadConfig(path, { env: process.env })
+  const config = await loadConfig(path, { env: process.env, learn: (found) => secrets.learn(found) })
   const log = processLog(config.global.log_level, process.env, output)
   if (config.warnings.length > 0) output.write(formatProblems(config.warnings, 'human'))
   const otlp = readOtlp(process.env, log)
@@ -149,11 +151,19 @@ const readOtlp = (env: NodeJS.ProcessEnv, log: Log): OtlpSettings => {
 const describeFailure = (error: unknown): string => {
   if (error instanceof StatusError && error.code !== Code.INTERNAL) return error.message
   if (error instanceof StatusError && error.cause !== undefined) return describeFailure(error.cause)
-  return error instanceof Error ? String(error.stack) : String(error)
+  return traceOf(error)
 }
 
-const output = new GatheredOutput(process.stderr)
+const secrets = new KnownSecrets()
+const output = new GatheredOutput(process.stderr, (text) => secrets.hideKnown(text))
 process.once('exit', output.flush)
+tellOfCrashes({
+  write: (text) => {
+    output.write(text)
+    output.flush()
+  },
+  secrets,
+})
 
 try {
   process.exitCode = await main(process.argv.slice(2))
@@ -165,7 +175,7 @@ try {
     output.write(formatProblems(error.problems, 'human'))
     process.exitCode = 1
   } else {
-    output.write(`remexec: cannot serve: ${describeFailure(error)}\n`)
+    output.write(`remexec: cannot serve: ${secrets.hide(describeFailure(error))}\n`)
     process.exitCode = 1
   }
 }

@@ -10,10 +10,13 @@ export interface Output {
 export class GatheredOutput implements Output {
   readonly isTTY: boolean
   readonly #output: Output
+  readonly #shown: (text: string) => string
   #text = ''
 
-  constructor(output: Output) {
+  /** `shown` is what may be seen of a text. */
+  constructor(output: Output, shown = (text: string): string => text) {
     this.#output = output
+    this.#shown = shown
     this.isTTY = output.isTTY === true
   }
 
@@ -26,6 +29,6 @@ export class GatheredOutput implements Output {
     if (this.#text === '') return
     const text = this.#text
     this.#text = ''
-    this.#output.write(text)
+    this.#output.write(this.#shown(text))
   }
 }

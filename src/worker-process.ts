@@ -1,14 +1,21 @@
+import { writeSync } from 'node:fs'
 import { systemClock } from './base/clock.js'
 import { isWritten, type Log, type LogFields, type LogLevel } from './base/log.js'
+import { KnownSecrets } from './base/secrets.js'
 import { Code, StatusError } from './base/status-error.js'
 import type { Tracer } from './base/trace.js'
 import { version } from './base/version.js'
+import { secretsOf } from './config/secrets.js'
+import { tellOfCrashes } from './crash.js'
 import { otlpSettings } from './otlp/settings.js'
 import { type LocalWorker, startLocalWorker } from './worker/local-worker.js'
 import type { FromWorkerProcess, StartWorker, ToWorkerProcess } from './worker/process/messages.js'
 
 // The process of a worker that a server started (worker/process/worker-process.ts). What it is to be comes over the channel
 // between the two; when that closes, the server is gone, and so is this at once, with everything it started.
+
+const secrets = new KnownSecrets()
+tellOfCrashes({ write: (text) => writeSync(2, text), secrets })
 
 const HEALTH_PERIOD_MS = 500
 
@@ -54,11 +61,18 @@ const tracer = async (): Promise<Tracer | undefined> => {
   return started.tracer
 }
 
+/** What it was told and nobody else may know. */
+const secretsIn = ({ token, storeKey, options }: StartWorker): readonly string[] => {
+  const headers = [...options.worker_api_endpoint.headers].map(([, value]) => value)
+  return [token ?? '', storeKey ?? '', ...headers, ...secretsOf(null, process.env)].sort((a, b) => b.length - a.length)
+}
+
 let stopTraces = async (): Promise<void> => {}
 let starting: Promise<LocalWorker> | undefined
 let isStopping = false
 
 const begin = async (request: StartWorker): Promise<void> => {
+  secrets.learn(secretsIn(request))
   starting = start(request)
   try {
     const worker = await starting

@@ -34,3 +34,29 @@ export const withoutSecrets = (text: string): string =>
   text.replace(SECRETS, (_found, url: string | undefined, scheme: string | undefined) =>
     url === undefined ? `${scheme}***` : `${url}***@`,
   )
+
+/** Shorter ones are words that a text may have for other reasons, and guard little. */
+const LEAST_LENGTH = 8
+
+/** The secrets of this process, for whoever writes what others may read. */
+export class KnownSecrets {
+  #pattern: RegExp | undefined
+
+  /** The longest first. */
+  learn(secrets: readonly string[]): void {
+    const words = secrets
+      .filter(({ length }) => length >= LEAST_LENGTH)
+      .map((secret) => secret.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    this.#pattern = words.length === 0 ? undefined : new RegExp(words.join('|'), 'g')
+  }
+
+  /** A text without these, and without what gives itself away as a secret. */
+  hide(text: string): string {
+    return withoutSecrets(this.hideKnown(text))
+  }
+
+  /** Without these, for who has done the other. */
+  hideKnown(text: string): string {
+    return this.#pattern === undefined ? text : text.replace(this.#pattern, '***')
+  }
+}

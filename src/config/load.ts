@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly env?: Environment
   /** The permissions of the file, where it is one: `st_mode`. */
   readonly mode?: number
+  /** Hears the secrets of the configuration and of the environment, the longest first. */
+  readonly learn?: (secrets: readonly string[]) => void
 }
 
 /** Everything found in one file. `config` is there when no problem is an error; `problems` are the errors. */
@@ -63,7 +65,11 @@ const textOf = (bytes: Buffer): string | undefined => {
 }
 
 /** As `checkConfig` for a text that is at hand; `file` is only a name for messages. */
-export const parseConfig = (text: string, file: string, { env = process.env, mode }: LoadOptions = {}): Checked => {
+export const parseConfig = (
+  text: string,
+  file: string,
+  { env = process.env, mode, learn }: LoadOptions = {},
+): Checked => {
   let document: Document
   try {
     document = new Document(text)
@@ -76,7 +82,7 @@ export const parseConfig = (text: string, file: string, { env = process.env, mod
   const secrets = secretsOf(document.root, {})
   const shown = masked(text, secrets)
   if (mode !== undefined) lintModes({ file, mode, holdsSecrets: holdsSecrets(text, secrets) }, findings)
-  const config = checkDocument(document, findings, env)
+  const config = checkDocument(document, findings, env, learn)
   const all = findings.all()
   const warnings = all.filter(({ severity }) => severity === 'warning')
   const problems = all.filter(({ severity }) => severity === 'error')
@@ -88,6 +94,7 @@ const checkDocument = (
   document: Document,
   findings: Findings,
   env: Environment,
+  learn: LoadOptions['learn'],
 ): Omit<Config, 'warnings'> | undefined => {
   for (const path of document.repeatedKeys) {
     findings.error(path, `the key ${JSON.stringify(path.at(-1))} is written twice`, {
@@ -98,7 +105,9 @@ const checkDocument = (
   const root = expandEnvironment(document.root, env, (path, message, expected) =>
     findings.error(path, message, { expected }),
   )
-  findings.hide(secretsOf(root, env))
+  const secrets = secretsOf(root, env)
+  learn?.(secrets)
+  findings.hide(secrets)
   validate(root, document, findings)
   const normaliser = new Normaliser(findings)
   // The schema was checked, and what does not meet it was left out: this is where the generated types begin to hold.

@@ -191,7 +191,8 @@ t.test('a configuration that every user can change, or read where secrets stand 
     chmodSync(file, mode)
     const { warnings, problems } = await checkConfig(file, { env })
     t.same(problems, [])
-    return warnings.map(({ message, expected }) => `${message}, expected ${expected}`).join('\n')
+    const about = warnings.filter(({ message }) => /this file/.test(message))
+    return about.map(({ message, expected }) => `${message}, expected ${expected}`).join('\n')
   }
   const secret = leaky(false)
   const fromOutside = configOf({
@@ -213,4 +214,55 @@ t.test('a configuration that every user can change, or read where secrets stand 
   const program = start(t, [process.execPath, ...cli, file], { env: { ...process.env, ...env } })
   await program.hears(/every user of this machine can read this file/)
   await program.hears(/serving grpc/)
+})
+
+/** A preload with which a process fails as libraries do, with secrets in the message, in its fields and in its cause. */
+const failing = `
+const make = (env) => Object.assign(
+  new Error('could not reach redis://me:sesame-in-a-url@127.0.0.1, ' + env.MY_TOKEN + ', Bearer sesame-in-a-header', {
+    cause: Object.assign(new Error('refused ' + env.MY_TOKEN), { secretAccessKey: 'sesame-of-the-bucket' }),
+  }),
+  { config: { headers: { authorization: 'Bearer sesame-in-a-header' } }, token: env.MY_TOKEN },
+)
+process.on('SIGUSR2', () => {
+  if (process.env.FAILS === 'rejection') void Promise.reject(make(process.env))
+  else if (process.env.FAILS === 'object') void Promise.reject({ token: process.env.MY_TOKEN, in: 'sesame-in-a-header' })
+  else throw make(process.env)
+})`
+
+t.test('a server that ends by what nobody handled says what it was, and repeats no secret', async (t) => {
+  const folder = t.testdir({ 'fail.mjs': failing, 'config.json5': leaky(false) })
+  const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
+  const check = async (FAILS: string, expected: RegExp): Promise<void> => {
+    const args = [...cli.slice(0, 3), '--import', `${folder}/fail.mjs`, ...cli.slice(3), `${folder}/config.json5`]
+    const program = start(t, [process.execPath, ...args], { env: { ...env, FAILS } })
+    await program.hears(/serving grpc:/)
+    program.child.kill('SIGUSR2')
+    t.equal((await program.ended).code, 1)
+    t.match(program.said(), expected)
+    for (const secret of SECRETS) t.notOk(program.said().includes(secret), `${FAILS}: ${secret}`)
+  }
+  await Promise.all([
+    check(
+      'throw',
+      /ended by an error that nobody handled: Error: could not reach redis:\/\/\*\*\*@127[\s\S]*caused by Error: refused \*\*\*/,
+    ),
+    check('rejection', /ended by a rejection that nobody handled: Error: could not reach/),
+    check('object', /ended by a rejection that nobody handled: UnhandledPromiseRejection: /),
+  ])
+})
+
+t.test('neither does one that cannot start for a reason that nobody foresaw', async (t) => {
+  const folder = t.testdir({
+    'fail.mjs': `${failing}
+const { Server } = await import('node:net')
+Server.prototype.listen = () => { throw make(process.env) }`,
+    'config.json5': leaky(false),
+  })
+  const env = { ...process.env, MY_TOKEN: 'sesame-of-the-environment', SIZE: '1000' }
+  const args = [...cli.slice(0, 3), '--import', `${folder}/fail.mjs`, ...cli.slice(3), `${folder}/config.json5`]
+  const program = start(t, [process.execPath, ...args], { env })
+  t.equal((await program.ended).code, 1)
+  t.match(program.said(), /cannot serve: Error: could not reach/)
+  for (const secret of SECRETS) t.notOk(program.said().includes(secret), secret)
 })
