@@ -56,7 +56,9 @@ export interface StartOptions {
 const folders = new Set<string>()
 const children = new Set<ChildProcess>()
 
-const SERVING = /serving (grpcs?):\/\/([^\s"]+)(?: server=(\S+))?/g
+/** As text, and as JSON. */
+const SERVING =
+  /(?:"server":"(?<of>[^"]+)","msg":"remexec )?serving (?<scheme>grpcs?):\/\/(?<address>[^\s"]+)(?: server=(?<name>\S+))?/g
 
 const start = (args: readonly string[], options: StartOptions): Promise<ServerProcess> => {
   const { profileFolder, env, onLog, addressCount = 1 } = options
@@ -80,9 +82,9 @@ const start = (args: readonly string[], options: StartOptions): Promise<ServerPr
       text += chunk
       if (!text.endsWith('\n')) return
       let isSecure = false
-      for (const [, scheme, address = '', name = ''] of text.matchAll(SERVING)) {
-        addresses.set(name, address)
-        isSecure ||= scheme === 'grpcs'
+      for (const { groups = {} } of text.matchAll(SERVING)) {
+        addresses.set(groups['name'] ?? groups['of'] ?? '', groups['address'] ?? '')
+        isSecure ||= groups['scheme'] === 'grpcs'
       }
       const [first] = addresses.values()
       if (first === undefined || addresses.size < addressCount) return
