@@ -1,4 +1,4 @@
-import { Code, StatusError } from './status-error.js'
+import { Code, type CodeName, StatusError } from './status-error.js'
 
 /** The name Node gives to a failed system call (`ENOENT`), if that is what the error is. */
 export const errnoOf = (error: unknown): string | undefined =>
@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTEMPTY: 'the directory is not empty',
   ELOOP: 'symbolic links lead in a circle',
   ENAMETOOLONG: 'the name is too long',
+  EILSEQ: 'this machine cannot have a file of that name',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -44,6 +45,30 @@ export const inWords = (error: unknown): string => {
   const errno = errnoOf(error)
   if (errno === undefined) return error instanceof Error ? error.message : String(error)
   return WORDS[errno] === undefined ? errno : `${WORDS[errno]} (${errno})`
+}
+
+/** What an errno means to whoever called; the others are our fault and INTERNAL. */
+const CODES: Readonly<Record<string, CodeName>> = {
+  ENOSPC: 'RESOURCE_EXHAUSTED',
+  EDQUOT: 'RESOURCE_EXHAUSTED',
+  EFBIG: 'RESOURCE_EXHAUSTED',
+  EMFILE: 'RESOURCE_EXHAUSTED',
+  ENFILE: 'RESOURCE_EXHAUSTED',
+  ENAMETOOLONG: 'INVALID_ARGUMENT',
+  EILSEQ: 'INVALID_ARGUMENT',
+  EEXIST: 'ALREADY_EXISTS',
+  EIO: 'DATA_LOSS',
+}
+
+/**
+ * What a failure of this machine's file system is to a client. `what` says what was attempted (`could not write blob abc-12`),
+ * without paths of here: those stay in the cause.
+ */
+export const fileFailure = (thrown: unknown, what: string): StatusError => {
+  if (thrown instanceof StatusError) return thrown
+  const errno = errnoOf(thrown)
+  if (errno === undefined) return StatusError.from(thrown).withPrefix(what)
+  return new StatusError(CODES[errno] ?? 'INTERNAL', `${what}: ${inWords(thrown)}`, { cause: thrown })
 }
 
 const ATTEMPTS: Readonly<Record<string, string>> = {

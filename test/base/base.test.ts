@@ -1,5 +1,6 @@
 import t from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
+import { fileFailure } from '../../src/base/errno.js'
 import { textLog } from '../../src/base/log.js'
 import { Resources } from '../../src/base/resources.js'
 import { Code, codeName, isStatus, StatusError } from '../../src/base/status-error.js'
@@ -114,4 +115,24 @@ t.test('what a peer calls itself cannot steer the terminal that shows the log', 
   t.match(lines[0], /a worker \u241b\[2J connected name=/)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   t.notMatch(lines[0]?.trimEnd(), /[\u0000-\u001f\u007f-\u009f]/)
+})
+
+t.test('what a file system refuses says what was attempted and no path, with the code of its errno', async (t) => {
+  const refused = (code: string) => Object.assign(new Error(`${code}: open '/secret/place'`), { code })
+  const full = fileFailure(refused('ENOSPC'), 'could not write blob a-1')
+  t.equal(full.code, Code.RESOURCE_EXHAUSTED)
+  t.equal(full.message, 'could not write blob a-1: the disk is full (ENOSPC)')
+  for (const [errno, code] of [
+    ['EIO', Code.DATA_LOSS],
+    ['EEXIST', Code.ALREADY_EXISTS],
+    ['ENAMETOOLONG', Code.INVALID_ARGUMENT],
+    ['EACCES', Code.INTERNAL],
+    ['EUNHEARDOF', Code.INTERNAL],
+  ] as const) {
+    const failure = fileFailure(refused(errno), 'input "a"')
+    t.equal(failure.code, code, errno)
+    t.notMatch(failure.message, /secret/)
+  }
+  t.equal(fileFailure(new Error('/secret/place'), 'input "a"').message, 'input "a": internal error')
+  t.equal(fileFailure(full, 'input "a"'), full, 'a status passes')
 })

@@ -1,6 +1,6 @@
 import { open, stat, unlink } from 'node:fs/promises'
 import { type Call, cancellation } from '../../base/call.js'
-import { errnoOf } from '../../base/errno.js'
+import { errnoOf, fileFailure } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
 import type { Turns } from '../../base/work/turns.js'
 import type { Digest } from '../../reapi/digest.js'
@@ -12,7 +12,6 @@ import { pour } from '../../stream/blob/pour.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import type { StoreUsage } from '../meter.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
-import { fileError } from './file-error.js'
 import { FilePart } from './files/file-part.js'
 import { FileWriter, type Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
@@ -70,7 +69,7 @@ export class FilesystemStore extends BaseStore {
       extentOf(range, located.storedBytes, digest.key)
       if (located.isInline) {
         const bytes = await this.#parts.inspection.readInline(located).catch((error: unknown) => {
-          throw fileError(error, `read blob ${digest.key}`)
+          throw fileFailure(error, `could not read blob ${digest.key}`)
         })
         if (bytes !== undefined) return Blob.ofPart(bytes, range, digest.key)
       } else {
@@ -93,7 +92,7 @@ export class FilesystemStore extends BaseStore {
       if (Buffer.isBuffer(written)) await this.#shelf.commitBytes(digest, written, signal)
       else await this.#shelf.commitFile(digest, written)
     } catch (thrown) {
-      const error = fileError(thrown, `write blob ${digest.key}`)
+      const error = fileFailure(thrown, `could not write blob ${digest.key}`)
       this.#parts.shortages.met(digest, error)
       throw error
     }
@@ -132,7 +131,7 @@ export class FilesystemStore extends BaseStore {
       }
       signal.throwIfAborted()
     } catch (error) {
-      const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileError(error, 'write').message
+      const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileFailure(error, 'could not write').message
       return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
     }
     const { failure, hasGoneRound } = this.#parts.patrol

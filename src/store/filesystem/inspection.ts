@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { fileFailure } from '../../base/errno.js'
 import type { Log } from '../../base/log.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { fileError } from './file-error.js'
 import { OpenFile } from './files/open-file.js'
 import { isGone } from './files/unlinker.js'
 import type { Located } from './located.js'
@@ -155,7 +155,7 @@ const fileChecksum = async (
   for (let at = 0; at < storedBytes; ) {
     await pace(Math.min(buffer.length, storedBytes - at))
     const bytesRead = await file.read(buffer, at).catch((error: unknown) => {
-      throw fileError(error, `read blob ${digest.key}`)
+      throw fileFailure(error, `could not read blob ${digest.key}`)
     })
     if (bytesRead === 0) break
     checksum = crc32(buffer.subarray(0, bytesRead), checksum)

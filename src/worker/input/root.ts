@@ -2,6 +2,7 @@ import { createWriteStream, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
 import { chmod, utimes } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { Call } from '../../base/call.js'
+import { fileFailure } from '../../base/errno.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import { toMs } from '../../proto/time.js'
@@ -9,7 +10,6 @@ import { missingBlobs } from '../../reapi/action.js'
 import { linkBlob } from '../../store/local-file.js'
 import type { BlobFiles, Store } from '../../store/store.js'
 import { WHOLE } from '../../stream/path.js'
-import { fsFailure } from '../disk/fs-failure.js'
 import { isLongerThan, PATH_MAX_BYTES } from '../disk/limits.js'
 import type { InputFile, InputTree } from './tree.js'
 
@@ -49,7 +49,7 @@ export const makeInputRoot = async (
       if (files !== undefined && isLinked(file)) links.push(await link(file, root, files, call))
       else await copy(file, root, store, call)
     } catch (error) {
-      throw fsFailure(error, inputNamed(file.path))
+      throw fileFailure(error, inputNamed(file.path))
     }
   })
   return links
@@ -110,7 +110,7 @@ const attempt = (path: string, work: () => void): void => {
   try {
     work()
   } catch (error) {
-    throw fsFailure(error, inputNamed(path))
+    throw fileFailure(error, inputNamed(path))
   }
 }
 

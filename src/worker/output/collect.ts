@@ -1,5 +1,6 @@
 import { mkdirSync, readlinkSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
+import { fileFailure } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import {
   type ActionResultInput,
@@ -11,7 +12,6 @@ import {
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { type RequestedOutput, requestedOutputs } from '../../reapi/command.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
-import { fsFailure } from '../disk/fs-failure.js'
 import { isDirectoryInside, statsOf, targetOf } from '../disk/inside-root.js'
 import { readOutputDirectory } from './directory.js'
 import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './file.js'
@@ -62,7 +62,7 @@ export const collectOutputs = async (
       await collector.add(output)
     } catch (error) {
       const what = `output ${JSON.stringify(output.path)}`
-      const failure = fsFailure(error, what)
+      const failure = fileFailure(error, what)
       throw failure === error ? failure.withPrefix(what) : failure
     }
   }

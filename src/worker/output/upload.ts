@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { type Call, callWith } from '../../base/call.js'
+import { fileFailure } from '../../base/errno.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import type { Digest } from '../../reapi/digest.js'
 import { missingOf, type Store } from '../../store/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { STAGE_BYTES } from '../../stream/path.js'
-import { fsFailure } from '../disk/fs-failure.js'
 import type { HashedFile, OutputBlob } from './file.js'
 import { handIn } from './hand-in.js'
 
@@ -67,7 +67,7 @@ const putFile = async (digest: Digest, file: HashedFile, store: Store, call: Cal
 
 /** A CAS refuses bytes that are not those of the digest; here the client has no part in it. */
 const notPut = (digest: Digest | undefined, error: unknown): StatusError => {
-  if (!isStatus(error, 'INVALID_ARGUMENT')) return fsFailure(error, `upload of ${digest}`)
+  if (!isStatus(error, 'INVALID_ARGUMENT')) return fileFailure(error, `upload of ${digest}`)
   return new StatusError('INTERNAL', `upload of ${digest}: the file changed meanwhile`, { cause: error })
 }
 

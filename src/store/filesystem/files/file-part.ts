@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
+import { fileFailure } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { BlobFile } from '../../../stream/blob/file.js'
-import { fileError } from '../file-error.js'
 import type { OpenFile } from './open-file.js'
 
 interface FilePartOptions {
@@ -31,7 +31,7 @@ export class FilePart implements BlobFile {
     const { file, key, offset, onTorn } = this.#options
     const wanted = into.subarray(0, Math.min(into.length, this.sizeBytes - position))
     const bytesRead = await file.read(wanted, offset + position).catch((error: unknown) => {
-      throw fileError(error, `read blob ${key}`)
+      throw fileFailure(error, `could not read blob ${key}`)
     })
     if (bytesRead > 0) return bytesRead
     onTorn()
@@ -40,7 +40,7 @@ export class FilePart implements BlobFile {
 
   async close(): Promise<void> {
     await this.#options.file.close().catch((error: unknown) => {
-      throw fileError(error, `read blob ${this.#options.key}`)
+      throw fileFailure(error, `could not read blob ${this.#options.key}`)
     })
   }
 

@@ -1,10 +1,10 @@
 import { unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { fileFailure } from '../../../base/errno.js'
 import { LARGE_BYTES, type LentBuffer, lendBuffer, SMALL_BYTES } from '../../../base/lent-buffers.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Turns } from '../../../base/work/turns.js'
 import type { FinishedFile } from '../../store.js'
-import { fileError } from '../file-error.js'
 import { OpenFile } from './open-file.js'
 
 export interface FileWriterParts {
@@ -111,7 +111,7 @@ export class FileWriter {
     this.#work = this.#work
       .then(() => this.#inTurn(() => this.#append(full)))
       .catch((error: unknown) => {
-        throw fileError(error, `write blob ${this.#parts.key}`)
+        throw fileFailure(error, `could not write blob ${this.#parts.key}`)
       })
     // Told to who gives more, or says that there is no more.
     this.#work.catch(() => {})

@@ -1,12 +1,11 @@
 import { constants, statSync } from 'node:fs'
 import { chmod, copyFile, lstat, rename, stat, unlink, utimes } from 'node:fs/promises'
 import type { Call } from '../../../base/call.js'
-import { errnoOf } from '../../../base/errno.js'
+import { errnoOf, fileFailure } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
 import { SingleFlight } from '../../../base/work/single-flight.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../../store.js'
-import { fileError } from '../file-error.js'
 import type { Inspection } from '../inspection.js'
 import { ATTEMPTS_MAX, type Located, notFound } from '../located.js'
 import type { Shelf } from '../shelf.js'
@@ -44,7 +43,7 @@ export class LinkedFiles implements BlobFiles {
         if (this.#shelf.isCommitting(digest)) await this.#shelf.commits.settled(digest)
       }
     } catch (error) {
-      throw fileError(error, `locate blob ${digest.key}`)
+      throw fileFailure(error, `could not locate blob ${digest.key}`)
     }
     throw notFound(digest)
   }
@@ -72,7 +71,7 @@ export class LinkedFiles implements BlobFiles {
       await this.#shelf.commitFile(digest, file)
     } catch (error) {
       await unlink(path).catch(() => {})
-      throw fileError(error, `keep a file as blob ${digest.key}`)
+      throw fileFailure(error, `could not keep a file as blob ${digest.key}`)
     }
   }
 

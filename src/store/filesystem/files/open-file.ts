@@ -1,7 +1,6 @@
 import { close, fstatSync, fsync, open, read, type Stats, writev } from 'node:fs'
 import { promisify } from 'node:util'
-import { errnoOf } from '../../../base/errno.js'
-import { fileError } from '../file-error.js'
+import { errnoOf, fileFailure } from '../../../base/errno.js'
 
 /** Never writable: inputs of actions are hard links to these files. */
 export const FILE_MODE = 0o444
@@ -40,7 +39,7 @@ export class OpenFile {
       return new OpenFile(await openFd(path, 'r'))
     } catch (error) {
       if (errnoOf(error) === 'ENOENT') return undefined
-      throw fileError(error, `open blob ${key}`)
+      throw fileFailure(error, `could not open blob ${key}`)
     }
   }
 

@@ -1,12 +1,11 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { errnoOf } from '../../../base/errno.js'
+import { errnoOf, fileFailure } from '../../../base/errno.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { BlobIndex } from '../../index/blob-index.js'
 import { WORD } from '../../index/probe.js'
 import { CHUNK_SLOTS, RECORD_WORDS, SLOTS_MAX, TAIL_WORDS } from '../../index/records.js'
 import type { IndexImage } from '../../index/restore.js'
-import { fileError } from '../file-error.js'
 import { syncFolder } from '../files/folder-syncs.js'
 import type { LogPosition } from '../records/record-log.js'
 import { bytesOf, fill, readSection, writeSection } from './sections.js'
@@ -89,7 +88,7 @@ const openIfThere = async (path: string): Promise<FileHandle | undefined> => {
     await file.close()
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined
-    throw fileError(error, `read the checkpoint ${path}, expected a file the server may read and write`)
+    throw fileFailure(error, `could not read the checkpoint ${path}, expected a file the server may read and write`)
   }
   const text = `${path} is a directory, expected the checkpoint of a store: move it away, blobs are found again without it`
   throw new StatusError('FAILED_PRECONDITION', text)

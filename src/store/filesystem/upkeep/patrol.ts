@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import { errnoOf } from '../../../base/errno.js'
+import { errnoOf, fileFailure } from '../../../base/errno.js'
 import { ABSENT } from '../../index/blob-index.js'
-import { fileError } from '../file-error.js'
 import type { BlobName } from '../layout.js'
 import { Rounds, type UpkeepParts } from '../rounds.js'
 
@@ -53,7 +52,7 @@ export class Patrol extends Rounds {
     const fail = (error: unknown): void => {
       if (this.#failure === undefined && failure === undefined)
         log.error('could not look for the files of a store', { error })
-      failure ??= fileError(error, 'look for the files of the store').message
+      failure ??= fileFailure(error, 'could not look for the files of the store').message
     }
     for (const name of await shelf.layout.folders(fail)) {
       if (this.isStopped) return
