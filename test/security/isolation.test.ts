@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { parseConfig } from '../../src/config/load.js'
 import { assemble } from '../../src/main.js'
+import { compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { formatReadName } from '../../src/reapi/resource-name.js'
 import { collect, TestClient } from '../server/client.js'
@@ -64,11 +65,16 @@ const workerOptions = (folder: string, uri: string) => ({
 })
 
 const start = async (t: Test, config: object, log = new Lines().log) => {
+  const { running } = await startStoppable(t, config, log)
+  return running.addresses.map(({ address }) => address)
+}
+
+const startStoppable = async (t: Test, config: object, log = new Lines().log) => {
   const { config: parsed, problems } = parseConfig(JSON.stringify(config), 'test.json', { env: {} })
   if (parsed === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
   const running = await assemble(parsed, { clock: systemClock, log })
   t.teardown(() => running.close())
-  return running.addresses.map(({ address }) => address)
+  return { running, address: running.addresses[0]?.address }
 }
 
 const connect = (t: Test, address = ''): TestClient => {
@@ -106,44 +112,91 @@ const execute = async (client: TestClient, instanceName: Tenant, { digest }: Bui
 
 const NOT_FOUND = 5
 
+interface Kept {
+  readonly small: Blob
+  readonly large: Blob
+  /** A directory with `small` in it. */
+  readonly leaf: Blob
+  readonly action: BuiltAction
+}
+
+/** Blobs, a tree and a result of instance `a`. */
+const fill = async (client: TestClient): Promise<Kept> => {
+  const [small, large] = [randomBlob(100), randomBlob(200_000)]
+  const leaf = blobOf(directoryCodec.encode({ files: [{ name: 'secret', digest: wire(small.digest) }] }))
+  const action = buildAction({ command: { arguments: [small.digest.hash] } })
+  await upload(client, 'a', small, leaf)
+  await uploadAction(client, 'a', action)
+  await write(client, messagesOf(uploadName(large.digest, { instanceName: 'a' }), large.bytes))
+  const outputFiles = [{ path: 'o', digest: wire(small.digest) }]
+  const actionResult = { stdoutDigest: wire(small.digest), outputFiles }
+  await client.unary(`${AC}/UpdateActionResult`, { instanceName: 'a', actionDigest: wire(action.digest), actionResult })
+    .response
+  return { small, large, leaf, action }
+}
+
+/** That `a` finds what it has by every method, and `b` by none. Answers the chunks of the large blob. */
+const checkApart = async (t: Test, client: TestClient, { small, large, leaf, action }: Kept): Promise<object[]> => {
+  const ask = (name: string, request: object) => client.unary(name, request).response
+  t.same(await missing(client, 'a', small, large, leaf), [], 'its owner has it')
+  t.same(
+    await missing(client, 'b', small, large, leaf),
+    [small, large, leaf].map(({ digest: { hash } }) => hash),
+    'others are told to upload it',
+  )
+  t.equal(await batchRead(client, 'a', small), 0)
+  t.equal(await batchRead(client, 'b', small), NOT_FOUND)
+  t.ok((await read(client, formatReadName('a', large.digest))).bytes.equals(large.bytes))
+  const unread = await failure(read(client, formatReadName('b', large.digest)))
+  t.equal(unread.code, 'NOT_FOUND')
+  const never = await failure(read(client, formatReadName('b', randomBlob(200_000).digest)))
+  const shape = (text: string): string => text.replaceAll(/[0-9a-f]{64}/g, 'HASH')
+  t.equal(shape(unread.message), shape(never.message), 'as of a blob that nobody has')
+  t.match(unread.message, large.digest.hash, 'told by the name that was asked for')
+  const zstd = compressors.find(({ name }) => name === 'ZSTD')
+  t.equal((await failure(read(client, formatReadName('b', large.digest, zstd)))).code, 'NOT_FOUND')
+  const status = { resourceName: uploadName(large.digest, { instanceName: 'b' }) }
+  t.equal((await failure(ask(`${BYTE_STREAM}/QueryWriteStatus`, status))).code, 'NOT_FOUND')
+  const tree = (instanceName: Tenant) =>
+    collect(client.serverStream(`${CAS}/GetTree`, { instanceName, rootDigest: wire(leaf.digest) }))
+  t.equal((await tree('a')).messages.length, 1)
+  t.equal((await tree('b')).status?.code, NOT_FOUND)
+  const result = (instanceName: Tenant) => {
+    const inlined = { inlineStdout: true, inlineStderr: true, inlineOutputFiles: ['o'] }
+    return ask(`${AC}/GetActionResult`, { instanceName, actionDigest: wire(action.digest), ...inlined })
+  }
+  const { stdoutRaw, outputFiles } = await result('a')
+  t.same([stdoutRaw, outputFiles[0].contents], [small.bytes, small.bytes])
+  t.equal((await failure(result('b'))).code, 'NOT_FOUND', 'nor what is inlined')
+  const executed = await execute(client, 'b', action)
+  t.equal(executed.status?.code, 9, 'FAILED_PRECONDITION: an action of another is none')
+  t.match(
+    executed.status?.details.map(({ value }: { value: Buffer }) => value.toString('latin1')),
+    [new RegExp(action.digest.hash)],
+  )
+  const split = (instanceName: Tenant) =>
+    ask(`${CAS}/SplitBlob`, { instanceName, blobDigest: wire(large.digest) }).then(({ chunkDigests }) => chunkDigests)
+  const chunkDigests = await split('a')
+  t.ok(chunkDigests.length > 1)
+  t.equal((await failure(split('b'))).code, 'NOT_FOUND')
+  for (const { hash, sizeBytes } of chunkDigests) {
+    const request = { instanceName: 'b', digests: [{ hash, sizeBytes }] }
+    const { responses } = await ask(`${CAS}/BatchReadBlobs`, request)
+    t.equal(responses[0].status.code, NOT_FOUND, 'nor one of its chunks')
+  }
+  return chunkDigests
+}
+
 for (const transport of ['remexec', 'grpc-js']) {
   t.test(`${transport}: what one isolated instance has is found by no method of another`, async (t) => {
     const [address] = await start(t, configOf(t.testdir(), { transport }))
     const client = connect(t, address)
-    const ask = (name: string, request: object) => client.unary(name, request).response
-    const [small, large] = [randomBlob(100), randomBlob(200_000)]
-    const leaf = blobOf(directoryCodec.encode({ files: [{ name: 'secret', digest: wire(small.digest) }] }))
-    await upload(client, 'a', small, leaf)
-    await write(client, messagesOf(uploadName(large.digest, { instanceName: 'a' }), large.bytes))
-    t.same(await missing(client, 'a', small, large, leaf), [], 'its owner has it')
-    t.same(
-      await missing(client, 'b', small, large, leaf),
-      [small, large, leaf].map(({ digest: { hash } }) => hash),
-      'others are told to upload it',
-    )
-    t.equal(await batchRead(client, 'a', small), 0)
-    t.equal(await batchRead(client, 'b', small), NOT_FOUND)
-    t.ok((await read(client, formatReadName('a', large.digest))).bytes.equals(large.bytes))
-    const unread = await failure(read(client, formatReadName('b', large.digest)))
-    t.equal(unread.code, 'NOT_FOUND')
-    const never = await failure(read(client, formatReadName('b', randomBlob(200_000).digest)))
-    const shape = (text: string): string => text.replaceAll(/[0-9a-f]{64}/g, 'HASH')
-    t.equal(shape(unread.message), shape(never.message), 'as of a blob that nobody has')
-    t.match(unread.message, large.digest.hash, 'told by the name that was asked for')
-    const status = { resourceName: uploadName(large.digest, { instanceName: 'b' }) }
-    t.equal((await failure(ask(`${BYTE_STREAM}/QueryWriteStatus`, status))).code, 'NOT_FOUND')
-    const tree = (instanceName: Tenant) =>
-      collect(client.serverStream(`${CAS}/GetTree`, { instanceName, rootDigest: wire(leaf.digest) }))
-    t.equal((await tree('a')).messages.length, 1)
-    t.equal((await tree('b')).status?.code, NOT_FOUND)
-
-    const split = (instanceName: Tenant) =>
-      ask(`${CAS}/SplitBlob`, { instanceName, blobDigest: wire(large.digest) }).then(({ chunkDigests }) => chunkDigests)
-    const chunkDigests = await split('a')
-    t.ok(chunkDigests.length > 1)
-    t.equal((await failure(split('b'))).code, 'NOT_FOUND')
-    const splice = (instanceName: Tenant) =>
-      ask(`${CAS}/SpliceBlob`, { instanceName, blobDigest: wire(large.digest), chunkDigests, chunkingFunction: 1 })
+    const kept = await fill(client)
+    const chunkDigests = await checkApart(t, client, kept)
+    const splice = (instanceName: Tenant) => {
+      const blobDigest = wire(kept.large.digest)
+      return client.unary(`${CAS}/SpliceBlob`, { instanceName, blobDigest, chunkDigests, chunkingFunction: 1 }).response
+    }
     t.equal((await failure(splice('b'))).code, 'NOT_FOUND', 'nor put together of the chunks of others')
     await splice('a')
   })
@@ -163,6 +216,20 @@ for (const transport of ['remexec', 'grpc-js']) {
     t.same(await missing(client, 'b', blob), [])
   })
 }
+
+t.test('neither is it after a restart', async (t) => {
+  const folder = t.testdir()
+  const run = async (): Promise<{ readonly client: TestClient; readonly close: () => Promise<void> }> => {
+    const { running, address } = await startStoppable(t, configOf(folder, {}))
+    return { client: connect(t, address), close: () => running.close() }
+  }
+  const first = await run()
+  const kept = await fill(first.client)
+  await first.close()
+  const second = await run()
+  await checkApart(t, second.client, kept)
+  await second.close()
+})
 
 t.test('results of one isolated instance are none of another, and each has its own', async (t) => {
   const [address] = await start(t, configOf(t.testdir(), {}))
