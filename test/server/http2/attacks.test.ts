@@ -336,3 +336,78 @@ t.test('a client that gives no sign of life is asked for one, and then let go', 
   t.notOk(alive.isClosed)
   alive.destroy()
 })
+
+t.test('idle connections: hundreds of them hold little each, and do not keep others from being served', async (t) => {
+  const { port, clock, unharmed } = await attacked(t)
+  const idle = await Promise.all(Array.from({ length: 500 }, () => RawClient.greeted(port)))
+  const isGreeted = ({ type, flags }: { readonly type: number; readonly flags: number }): boolean =>
+    type === FrameType.SETTINGS && flags === 1
+  await Promise.all(idle.map((client) => client.until(isGreeted)))
+  await unharmed(100)
+  // They answer nothing: who only holds a connection open loses it.
+  clock.advance(62_000)
+  await Promise.all(idle.map((client) => client.until(({ type }) => type === FrameType.PING)))
+  clock.advance(22_000)
+  await Promise.all(idle.map((client) => client.closed()))
+  await unharmed(100)
+})
+
+t.test('slow senders: requests that come a byte at a time are answered, and others beside them', async (t) => {
+  const { port, unharmed } = await attacked(t)
+  const slow = await Promise.all(Array.from({ length: 50 }, () => RawClient.greeted(port)))
+  const request = Buffer.concat([
+    frame(FrameType.HEADERS, 4, 1, requestBlock(`/${GET}`)),
+    ...[...message(Buffer.from([0x0a, 4, ...Buffer.from('main')]))].map((byte) =>
+      frame(FrameType.DATA, 0, 1, Buffer.from([byte])),
+    ),
+    frame(FrameType.DATA, 1, 1),
+  ])
+  for (let at = 0; at < request.length - 1; at++) {
+    await Promise.all(slow.map((client) => client.sent(request.subarray(at, at + 1))))
+    if (at % 100 === 0) await unharmed(60)
+  }
+  t.notOk(slow.some(({ isClosed, heard }) => isClosed || heard.some(({ type }) => type === FrameType.HEADERS)))
+  for (const client of slow) client.write(request.subarray(-1))
+  for (const client of slow) {
+    const answered = await client.until(({ fields }) => fields['grpc-status'] !== undefined)
+    t.equal(answered?.fields['grpc-status'], '0')
+    client.destroy()
+  }
+  await unharmed(60)
+})
+
+t.test('streams beyond their number are refused, also while those that were given up still run', async (t) => {
+  const { port, begun, unharmed } = await attacked(t, { maxConcurrentStreams: 10 })
+  const attacker = await RawClient.greeted(port)
+  const block = requestBlock(`/${BYTES}/QueryWriteStatus`)
+  const begin = (id: number): Buffer =>
+    Buffer.concat([frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 1, id, message())])
+  for (let count = 0; count < 30; count++) attacker.write(begin(2 * count + 1))
+  const refusal = ({ type, payload }: { readonly type: number; readonly payload: Buffer }): boolean =>
+    type === FrameType.RST_STREAM && payload.readUInt32BE() === ErrorCode.REFUSED_STREAM
+  await attacker.until((heard) => refusal(heard) && heard.streamId === 59)
+  t.same(
+    attacker.heard.filter(refusal).map(({ streamId }) => streamId),
+    Array.from({ length: 20 }, (_, at) => 2 * (at + 10) + 1),
+  )
+  t.equal(begun.hanging, 10)
+  attacker.write(frame(FrameType.RST_STREAM, 0, 1, uint32(ErrorCode.CANCEL)), begin(61))
+  attacker.write(frame(FrameType.PING, 0, 0, Buffer.alloc(8, 1)))
+  await attacker.until(({ type, payload }) => type === FrameType.PING && payload[0] === 1)
+  t.ok(attacker.heard.some((heard) => refusal(heard) && heard.streamId === 61))
+  t.equal(begun.hanging, 10)
+  await unharmed(60)
+  attacker.destroy()
+})
+
+t.test('a message that says it is larger than any may be is refused before it comes', async (t) => {
+  const { port, unharmed } = await attacked(t)
+  const attacker = await RawClient.greeted(port)
+  const head = message()
+  head.writeUInt32BE(0xffffffff, 1)
+  attacker.write(frame(FrameType.HEADERS, 4, 1, requestBlock(`/${GET}`)), frame(FrameType.DATA, 0, 1, head))
+  const refused = await attacker.until(({ fields }) => fields['grpc-status'] !== undefined)
+  t.equal(refused?.fields['grpc-status'], '8', 'RESOURCE_EXHAUSTED')
+  await unharmed(60)
+  attacker.destroy()
+})
