@@ -95,3 +95,8 @@ export const digestFunctions: Readonly<Record<DigestFunctionName, DigestFunction
   SHA512: native('SHA512', 6, 128),
   BLAKE3: blake3,
 }
+
+/** By their numbers in REAPI. */
+export const functionsByValue: ReadonlyMap<number, DigestFunction> = new Map(
+  Object.values(digestFunctions).map((each) => [each.value, each]),
+)

@@ -1,5 +1,5 @@
 import { Digest } from '../../reapi/digest.js'
-import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
+import { type DigestFunction, functionsByValue } from '../../reapi/digest-function.js'
 import { FUNCTION_SHIFT, HIGH_MASK, WORD } from './probe.js'
 import { ACCESSED, EXTRA, type Records, SIZE_HIGH, SIZE_LOW, STORED_HIGH, STORED_LOW } from './records.js'
 
@@ -77,8 +77,6 @@ export class Entries {
     return Digest.parse({ hash, sizeBytes }, functionOf(sizeHigh >>> FUNCTION_SHIFT))
   }
 }
-
-const functionsByValue = new Map(Object.values(digestFunctions).map((served) => [served.value, served]))
 
 const functionOf = (value: number): DigestFunction => {
   const found = functionsByValue.get(value)

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { Digest } from '../../../reapi/digest.js'
-import { digestFunctions } from '../../../reapi/digest-function.js'
+import { functionsByValue } from '../../../reapi/digest-function.js'
 
 /** Records begin at multiples of this, so that 32 bits can say where one is. */
 export const UNIT_BYTES = 64
@@ -35,8 +35,6 @@ const STORED_AT = 32
 const WRITTEN_AT = 40
 const HASH_AT = 48
 export const HEAD_BYTES_MAX = HASH_AT + 64
-
-const functionsByValue = new Map(Object.values(digestFunctions).map((each) => [each.value, each]))
 
 export const headBytesOf = (digest: Digest): number => HASH_AT + hashBytesOf(digest)
 
