@@ -1,7 +1,7 @@
 import { codec } from '../proto/codec.js'
 import { type MethodDefinition, serviceDefinition } from '../proto/service-definition.js'
 import type { Any } from '../wire/methods.js'
-import type { TapedCall } from './tape.js'
+import type { TapedCall } from './tape/tape.js'
 
 const requestMetadataCodec = codec('build.bazel.remote.execution.v2.RequestMetadata')
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { RecordSettings } from './arguments.js'
-import { RecordingProxy } from './proxy.js'
-import { Tape } from './tape.js'
+import { RecordingProxy } from './tape/proxy.js'
+import { Tape } from './tape/tape.js'
 import { transcribe } from './transcribe.js'
 import { writeSession } from './write-session.js'
 

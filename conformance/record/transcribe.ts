@@ -7,7 +7,7 @@ import { type DecodedCall, decodeCall } from './decoded-call.js'
 import { harvest, resourceOf } from './harvest.js'
 import { notesOf } from './notes.js'
 import { Placeholders } from './placeholders.js'
-import type { TapedCall, TapedEnd } from './tape.js'
+import type { TapedCall, TapedEnd } from './tape/tape.js'
 
 const statusCodec = codec('google.rpc.Status')
 
