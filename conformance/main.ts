@@ -51,6 +51,7 @@ const main = async (): Promise<number> => {
     comeBack: () => comeBack(candidate, settings.restartCommand),
     onCrash: (crash: Crash) => void crashes.push(crash),
     onResult,
+    asksLateAgain: true,
   }
   const checked = await runChecks(chosen, candidate, { ...running, concurrency: 8 })
   const replayed = await runChecks(sessions, candidate, { ...running, concurrency: 4 })

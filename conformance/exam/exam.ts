@@ -10,7 +10,7 @@ import * as methods from '../wire/methods.js'
 import { show } from '../wire/show.js'
 import { batchesOf } from './batches.js'
 import type { Candidate } from './candidate.js'
-import { Divergence, NotApplicable } from './finding.js'
+import { Divergence, Lateness, NotApplicable } from './finding.js'
 import { Leftovers } from './leftovers.js'
 
 export type Digest = { readonly hash: string; readonly sizeBytes: number }
@@ -42,6 +42,8 @@ export class Exam {
   #isClosed = false
   /** A call ended because the connection broke, or could not be made. */
   lostConnection = false
+  /** A call was not answered before its deadline. */
+  ranOutOfTime = false
 
   /** `actionId` is what RequestMetadata says of each call: the check it belongs to. */
   constructor(candidate: Candidate, actionId = 'exam') {
@@ -233,6 +235,11 @@ export class Exam {
     if (!holds) throw new Divergence(expected, found)
   }
 
+  /** What holds for a server that is quick enough. */
+  expectInTime(holds: boolean, expected: string, found: string): void {
+    if (!holds) throw new Lateness(expected, found)
+  }
+
   /** The value itself, which must be there. */
   present<T>(value: T | null | undefined, expected: string): T {
     if (value === null || value === undefined) throw new Divergence(expected, 'none')
@@ -278,6 +285,7 @@ export class Exam {
   /** Takes a call into the transcript. */
   note(method: { readonly service: string; readonly name: string }, outcome: Outcome<unknown>): void {
     if (isLost(outcome) && !this.#isClosed) this.lostConnection = true
+    if (outcome.isOverdue && !this.#isClosed) this.ranOutOfTime = true
     if (this.transcript.length >= MOST_CALLS) return
     const { code, message, messages } = outcome
     const end = `${codeName(code)} ${message.slice(0, 300)}`.trim()

@@ -15,6 +15,9 @@ export class Divergence extends Error {
   }
 }
 
+/** The server answered as it should, and later than it should: on a busy machine that may be the machine's. */
+export class Lateness extends Divergence {}
+
 /** This server offers too little for the check, found out only while it ran. */
 export class NotApplicable extends Error {
   override readonly name = 'NotApplicable'

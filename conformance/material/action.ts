@@ -266,7 +266,7 @@ export const start = async (exam: Exam, plan: ActionPlan) => {
   stream.halfClose()
   const first = await stream.next()
   exam.expect(first !== undefined, 'a first Operation', 'the end of the stream')
-  return { prepared, stream, name: first?.name ?? '' }
+  return { prepared, stream, first, name: first?.name ?? '' }
 }
 
 /** The code of a refusal, or 0: an accepted action of low priority may wait for as long as others come. */

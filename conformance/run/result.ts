@@ -17,6 +17,8 @@ export interface Result {
   readonly reason: string
   /** The method that the server does not implement, when that is all there is to say. */
   readonly unimplemented?: string | undefined
+  /** What diverged is, or may be, that an answer did not come in time. */
+  readonly isLate?: boolean | undefined
   readonly observations: Readonly<Record<string, Observed>>
   /** What clients make of the observations. */
   readonly readings: readonly Reading[]

@@ -1,6 +1,6 @@
 import type { Candidate, Need } from '../exam/candidate.js'
 import { Exam, type TranscriptLine } from '../exam/exam.js'
-import { Divergence, NotApplicable } from '../exam/finding.js'
+import { Divergence, Lateness, NotApplicable } from '../exam/finding.js'
 import type { Check, Level, Requirement } from '../requirements/check.js'
 import { readingsOf } from '../requirements/profiles.js'
 import { requirements } from '../requirements/requirements.js'
@@ -15,6 +15,8 @@ export interface RunSettings extends OutageSettings {
   /** What the candidate offers; a check that needs more is skipped with the reason. */
   missing(need: Need): string | undefined
   onResult(result: Result): void
+  /** Whether a finding that may be the machine's is told only when the row, taken again alone, finds it again. */
+  readonly asksLateAgain?: boolean
 }
 
 const DEADLINE_MS = 30_000
@@ -23,7 +25,7 @@ const DEADLINE_MS = 30_000
  * Runs every check against the candidate, a bounded number at a time; those that have to wait for something start at
  * once and run beside the others, those that move many bytes run one after the other, and those that have to be alone
  * run at the end. When the server goes away the others wait, and those that were under way are taken again one by one,
- * so that none is blamed for its neighbour. Once the candidate's patience is at its end, what is under way ends as unanswered
+ * so that none is blamed for its neighbour. Those whose answer came late are taken again in the end, alone. Once the candidate's patience is at its end, what is under way ends as unanswered
  * and the rest is skipped with the reason.
  */
 export const runChecks = async (
@@ -34,11 +36,17 @@ export const runChecks = async (
   const results = new Array<Result>(checks.length)
   const outages = new Outages(candidate, settings)
   const sweep = sweeper()
-  const take = async (check: Check, index: number): Promise<void> => {
-    const result = await outages.take(() => new Sitting(check, candidate, settings))
+  const late: { readonly check: Check; readonly index: number }[] = []
+  const judge = (check: Check): Promise<Result> => outages.take(() => new Sitting(check, candidate, settings))
+  const tell = (result: Result, index: number): void => {
     results[index] = result
     sweep()
     settings.onResult(result)
+  }
+  const take = async (check: Check, index: number): Promise<void> => {
+    const result = await judge(check)
+    if (result.isLate && settings.asksLateAgain && candidate.patience.reason === undefined) late.push({ check, index })
+    else tell(result, index)
   }
   const order = checks.map((check, index) => ({ check, index }))
   const waiting = order.filter(({ check }) => check.waitsFor !== undefined)
@@ -55,7 +63,15 @@ export const runChecks = async (
     ...Array.from({ length: settings.concurrency }, () => lane(others)),
   ])
   await lane(alone)
+  for (const { check, index } of late) tell(inTimeAlone(await judge(check)), index)
   return foldUnimplemented(results, candidate.answered)
+}
+
+/** Of a row that was taken again alone, since an answer came late beside the others. */
+const inTimeAlone = (result: Result): Result => {
+  if (result.verdict !== 'pass' && result.verdict !== 'chosen') return result
+  const told = 'an answer was late beside other rows, and in time when this one was taken again alone'
+  return { ...result, reason: result.reason === '' ? told : `${result.reason}; ${told}` }
 }
 
 /**
@@ -143,7 +159,8 @@ export class Sitting {
         this.lostConnection = this.#exam.lostConnection
         this.gotNoAnswer =
           this.lostConnection || error instanceof Silence || /UNAVAILABLE|DEADLINE_EXCEEDED/.test(error.found)
-        return this.result(verdictOf(level), error.message, error.unimplemented)
+        const isLate = error instanceof Silence || error instanceof Lateness || this.#exam.ranOutOfTime
+        return { ...this.result(verdictOf(level), error.message, error.unimplemented), isLate }
       }
       // Nothing that the server did: it must neither pass for a finding nor end the run.
       return this.result('broken', error instanceof Error ? `${error.name}: ${error.message}` : String(error))

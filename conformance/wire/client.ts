@@ -33,6 +33,8 @@ export interface Outcome<R> {
   /** Undecodable response messages end the call with this text. */
   readonly garbage: string | undefined
   readonly elapsedMs: number
+  /** Ended by this side's own deadline, and not by what the server said. */
+  readonly isOverdue: boolean
 }
 
 export interface CallSettings {
@@ -119,12 +121,12 @@ export class Client {
       this.#metadata(settings),
       options,
     )
-    const conversation = new Conversation<Q, R>(definition, call, settings)
+    const conversation = new Conversation<Q, R>(definition, call, { ...settings, deadlineMs })
     conversation.outcome.then((outcome) => {
       if (outcome.code === Code.OK) this.#answered?.add(outcome.method)
       // What the client broke off before anything came tells neither of an answer nor of silence.
       const isTelling = !conversation.isCancelled || outcome.responses.length > 0
-      if (isTelling) this.#patience.noteEnd(method.name, outcome, deadlineMs)
+      if (isTelling) this.#patience.noteEnd(method.name, outcome)
     })
     return conversation
   }
@@ -166,13 +168,19 @@ export class Conversation<Q, R> {
   #garbage: string | undefined
   readonly #onResponse: CallSettings['onResponse']
   readonly #mostResponseBytes: number
+  readonly #deadlineMs: number
 
-  constructor(definition: MethodDefinition, call: ClientDuplexStream<Buffer, Buffer>, settings: CallSettings) {
+  constructor(
+    definition: MethodDefinition,
+    call: ClientDuplexStream<Buffer, Buffer>,
+    settings: CallSettings & { readonly deadlineMs: number },
+  ) {
     const { maxResponses = Number.POSITIVE_INFINITY } = settings
     this.#definition = definition
     this.#call = call
     this.#onResponse = settings.onResponse
     this.#mostResponseBytes = settings.mostResponseBytes ?? MOST_RESPONSE_BYTES
+    this.#deadlineMs = settings.deadlineMs
     const startMs = performance.now()
     call.on('data', (bytes: Buffer) => {
       this.#take(bytes)
@@ -274,6 +282,8 @@ export class Conversation<Q, R> {
       messages: this.#log,
       garbage: this.#garbage,
       elapsedMs,
+      // A server is told of the deadline, and may be the first to say that it has passed.
+      isOverdue: status.code === Code.DEADLINE_EXCEEDED && elapsedMs >= this.#deadlineMs - 50,
     }
   }
 }

@@ -2,12 +2,10 @@ import { setMaxListeners } from 'node:events'
 
 /** How one call ended, as far as waiting is concerned. */
 export interface Ended {
-  readonly code: number
   readonly responses: readonly unknown[]
-  readonly elapsedMs: number
+  readonly isOverdue: boolean
 }
 
-const DEADLINE_EXCEEDED = 4
 /** Calls of one method that may stay unanswered in a row before the next ones wait only `SHORT_MS`. */
 const MOST_SILENCES = 3
 const SHORT_MS = 1_000
@@ -64,9 +62,8 @@ export class Patience {
     return this.scaledMs(ms)
   }
 
-  /** `deadlineMs` is the client's own: a server that answers DEADLINE_EXCEEDED before it has answered. */
-  noteEnd(method: string, ended: Ended, deadlineMs: number): void {
-    if (!isSilence(method, ended, deadlineMs)) {
+  noteEnd(method: string, ended: Ended): void {
+    if (!isSilence(method, ended)) {
       this.#silences.delete(method)
       // The one call that a server may answer while all that stands behind it hangs.
       if (method !== 'GetCapabilities') this.#silentInARow.clear()
@@ -80,5 +77,5 @@ export class Patience {
   }
 }
 
-const isSilence = (method: string, { code, responses, elapsedMs }: Ended, deadlineMs: number): boolean =>
-  code === DEADLINE_EXCEEDED && elapsedMs >= deadlineMs - 50 && (responses.length === 0 || !LONG_STREAMS.has(method))
+const isSilence = (method: string, { responses, isOverdue }: Ended): boolean =>
+  isOverdue && (responses.length === 0 || !LONG_STREAMS.has(method))

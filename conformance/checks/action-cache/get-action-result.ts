@@ -2,6 +2,7 @@ import type { Need } from '../../exam/candidate.js'
 import { RANDOM_LINE, run } from '../../material/action.js'
 import { comparable, everyOutput, found, get, storedAction, storedResult, update } from '../../material/action-cache.js'
 import { rawDirectory } from '../../material/input-tree.js'
+import { takesLinks } from '../../material/operation.js'
 import { Code } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
 
@@ -40,7 +41,8 @@ export const getActionResultChecks: readonly Check[] = [
     run: async (exam) => {
       const script = `mkdir -p d/sub; ${RANDOM_LINE} > d/sub/f; ${RANDOM_LINE} > f; echo > x; chmod +x x; ln -s f link
         ${RANDOM_LINE}; ${RANDOM_LINE} >&2`
-      const command = { outputPaths: ['d', 'f', 'link', 'x'] }
+      const links = (await takesLinks(exam)) ? ['link'] : []
+      const command = { outputPaths: ['d', 'f', ...links, 'x'] }
       const { prepared, result } = await run(exam, { script, command, outputDirectories: ['d'] })
       for (const _ of [1, 2]) {
         const outcome = await get(exam, prepared.actionDigest)

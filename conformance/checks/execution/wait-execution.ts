@@ -1,6 +1,6 @@
 import type { Digest, Exam } from '../../exam/exam.js'
 import { type Execution, executionOf, onWorkers, outputText, resultOf, run, start } from '../../material/action.js'
-import { everyKind, told } from '../../material/operation.js'
+import { everyKind, expectTold } from '../../material/operation.js'
 import { codec } from '../../proto/codec.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
@@ -20,7 +20,7 @@ const expectName = (exam: Exam, { outcome }: Execution, name: string): void =>
 
 /** The end of an operation is one fact, whoever tells it: done, its metadata, and what it came to, with its times. */
 const expectSame = (exam: Exam, waited: Execution, execution: Execution): void =>
-  exam.expectEqual(waited.last && told(waited.last), execution.last && told(execution.last), 'the last Operation')
+  expectTold(exam, waited.last, execution.last, 'the last Operation')
 
 /** Whoever waits is told what is being run. */
 const expectAction = (exam: Exam, { outcome }: Execution, digest: Digest): void => {
@@ -36,14 +36,18 @@ const waitChecks: readonly Check[] = [
     id: 'WAI-01',
     sends: 'WaitExecution on an action of 2 s; the state at once, then updates, the last one done, under one name.',
     run: async (exam) => {
-      const { name, stream, prepared } = await start(exam, everyKind('sleep 2;'))
+      const { name, stream, prepared } = await start(exam, await everyKind(exam, 'sleep 2;'))
       const waiting = exam.open(methods.waitExecution, { deadlineMs: 25_000 })
       const startMs = performance.now()
       await waiting.send({ name })
       waiting.halfClose()
       const first = exam.present(await waiting.next(), 'a first Operation')
       const elapsedMs = performance.now() - startMs
-      exam.expect(!first.done, 'the state of a running operation at once', `one after ${Math.round(elapsedMs)} ms`)
+      exam.expectInTime(
+        !first.done,
+        'the state of a running operation at once',
+        `one after ${Math.round(elapsedMs)} ms`,
+      )
       const waited = executionOf(await waiting.outcome)
       expectName(exam, waited, name)
       expectAction(exam, waited, prepared.actionDigest)
@@ -64,7 +68,7 @@ const waitChecks: readonly Check[] = [
     id: 'WAI-03',
     sends: 'WaitExecution on an operation that ended; its result.',
     run: async (exam) => {
-      const { execution } = await run(exam, everyKind())
+      const { execution } = await run(exam, await everyKind(exam))
       const waited = await wait(exam, execution.name)
       exam.observed('finished operations stay', waited.outcome.code === 0)
       if (waited.outcome.code === 0) expectSame(exam, waited, execution)
@@ -75,7 +79,7 @@ const waitChecks: readonly Check[] = [
     id: 'WAI-04',
     sends: 'Five WaitExecutions on one running action; each gets its result.',
     run: async (exam) => {
-      const { name, stream, prepared } = await start(exam, everyKind('sleep 1;'))
+      const { name, stream, prepared } = await start(exam, await everyKind(exam, 'sleep 1;'))
       const waits = await Promise.all(Array.from({ length: 5 }, () => wait(exam, name)))
       for (const waited of waits) {
         expectName(exam, waited, name)
