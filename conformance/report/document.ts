@@ -111,6 +111,14 @@ export const keptReport = (document: ReportDocument): string =>
     results: document.results.map((row) => ({ ...row, calls: isFinding(row) ? row.calls : [] })),
   })
 
+/** The call that came last in short: mostly the one that the finding is about. `--explain` and json show all. */
+export const lastCallOf = (calls: readonly TranscriptLine[], mostCharacters: number): string => {
+  const last = calls.at(-1)
+  if (last === undefined) return ''
+  const [sent, came] = [last.messages[0] ?? '', last.messages.findLast((message) => message.startsWith('<')) ?? '']
+  return `${last.method} ${[sent, came, `= ${last.end}`].filter(Boolean).join(' ')}`.slice(0, mostCharacters)
+}
+
 /** What a report lists one by one. */
 export const isFinding = ({ verdict }: { readonly verdict: Verdict }): boolean =>
   ['fail', 'crash', 'warn', 'known', 'surprise', 'broken'].includes(verdict)

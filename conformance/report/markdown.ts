@@ -1,4 +1,13 @@
-import { clientFindings, costOf, counted, crashLines, isFinding, type ReportDocument, VERDICTS } from './document.js'
+import {
+  clientFindings,
+  costOf,
+  counted,
+  crashLines,
+  isFinding,
+  lastCallOf,
+  type ReportDocument,
+  VERDICTS,
+} from './document.js'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').replaceAll('<', '&lt;')
 const row = (...cells: readonly (string | number)[]): string =>
@@ -15,9 +24,7 @@ export const markdownReport = (document: ReportDocument): string => {
   const findings = results
     .filter(isFinding)
     .map(({ id, level, verdict, reason, rpc, requirement, source, sends, calls }) => {
-      const last = calls.at(-1)
-      const call = last === undefined ? '' : `${last.method}: ${last.messages[0] ?? ''} = ${last.end}`.slice(0, 300)
-      return row(id, level, verdict, reason, `${rpc}: ${requirement}`, source, sends, call)
+      return row(id, level, verdict, reason, `${rpc}: ${requirement}`, source, sends, lastCallOf(calls, 400))
     })
   const clients = [...clientFindings(results)].flatMap(([client, found]) =>
     found.map(({ id, reading }) => row(client, id, `${reading.fact}: ${reading.value}`, reading.consequence)),

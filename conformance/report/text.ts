@@ -1,6 +1,15 @@
 import { EOL } from 'node:os'
 import type { Result, Verdict } from '../run/runner.js'
-import { clientFindings, costOf, counted, crashLines, isFinding, type ReportDocument, VERDICTS } from './document.js'
+import {
+  clientFindings,
+  costOf,
+  counted,
+  crashLines,
+  isFinding,
+  lastCallOf,
+  type ReportDocument,
+  VERDICTS,
+} from './document.js'
 
 const MARK: Readonly<Record<Verdict, string>> = {
   pass: 'ok  ',
@@ -31,7 +40,7 @@ export const textReport = (document: ReportDocument): string => {
       `     ${rpc}: ${requirement}`,
       `     rests on ${source}`,
       `     sent: ${sends}`,
-      ...lastCallOf(calls),
+      ...(calls.length === 0 ? [] : [`     last call: ${lastCallOf(calls, 500)}`]),
     ])
   const clients = [...clientFindings(results)].flatMap(([client, found]) => [
     client,
@@ -49,14 +58,6 @@ export const textReport = (document: ReportDocument): string => {
     '',
     ...(clients.length === 0 ? [] : ['What clients would make of it:', ...clients, '']),
   ].join('\n')
-}
-
-/** The call that came last is mostly the one that the finding is about; `--explain` shows all. */
-const lastCallOf = (calls: Row['calls']): string[] => {
-  const last = calls.at(-1)
-  if (last === undefined) return []
-  const [first, answer] = [last.messages[0] ?? '', last.messages.findLast((message) => message.startsWith('<')) ?? '']
-  return [`     last call: ${last.method} ${[first, answer, `= ${last.end}`].filter(Boolean).join(' ').slice(0, 400)}`]
 }
 
 type Row = ReportDocument['results'][number]

@@ -1,4 +1,5 @@
-import { createCipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createHash, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { fastCdcLengths } from '../../../conformance/material/fast-cdc.js'
 import {
@@ -34,6 +35,21 @@ t.test('cuts are where another implementation makes them', async (t) => {
       bytes.length,
     )
   }
+})
+
+// The vectors beside remote_execution.proto are of a picture that no registry has: test/fixtures/SekienAkashita.jpg of the crate's
+// repository.
+const picture = process.env['REMEXEC_TEST_FASTCDC_PICTURE'] ?? ''
+const PICTURE_SHA256 = 'd9e749d9367fc908876749d6502eb212fee88c9a94892fb07da5ef3ba8bc39ed'
+const needsPicture = existsSync(picture)
+  ? false
+  : 'needs the picture of the published vectors in REMEXEC_TEST_FASTCDC_PICTURE'
+
+t.test('cuts are those of the published vectors', { skip: needsPicture }, async (t) => {
+  const content = readFileSync(picture)
+  t.equal(createHash('sha256').update(content).digest('hex'), PICTURE_SHA256)
+  t.same(fastCdcLengths(content, 16_384, 0), [19_186, 19_279, 17_354, 16_387, 19_940, 17_320])
+  t.same(fastCdcLengths(content, 16_384, 666), [17_635, 17_334, 19_136, 17_467, 23_593, 14_301])
 })
 
 t.test('what SPL-10 sends is cut at the known places, whatever its salt', async (t) => {
