@@ -2,6 +2,8 @@ import { CommandOutputDirectoryFormat } from '../../src/proto/generated/build.ba
 import type { Candidate } from '../exam/candidate.js'
 import type { Exam } from '../exam/exam.js'
 import { codec } from '../proto/codec.js'
+import { Code } from '../proto/status-code.js'
+import * as methods from '../wire/methods.js'
 import {
   type ActionPlan,
   type ActionResult,
@@ -78,6 +80,23 @@ const unworded = <T extends object>(status: T): T => ({ ...status, message: '' }
 
 const byPath = <T extends { readonly path: string }>(outputs: readonly T[]): T[] =>
   [...outputs].sort((a, b) => (a.path < b.path ? -1 : 1))
+
+const [PAGE_SIZE, MOST_PAGES] = [100, 200]
+
+/** What ListOperations has, page by page; nothing where it is not there. */
+export const listed = async (exam: Exam): Promise<Operation[]> => {
+  const operations: Operation[] = []
+  for (let pageToken = '', pages = 0; pages === 0 || pageToken !== ''; pages++) {
+    exam.expect(pages < MOST_PAGES, `the last page of operations after at most ${MOST_PAGES}`, 'another one')
+    const request = { name: exam.instanceName, pageSize: PAGE_SIZE, pageToken }
+    const outcome = await exam.call(methods.listOperations, request)
+    if (outcome.code === Code.UNIMPLEMENTED || outcome.code === Code.NOT_FOUND) return []
+    exam.expectCode(outcome, 'OK')
+    operations.push(...(outcome.responses[0]?.operations ?? []))
+    pageToken = outcome.responses[0]?.nextPageToken ?? ''
+  }
+  return operations
+}
 
 /** An action with outputs of every kind that the server takes. */
 export const everyKind = async (exam: Exam, script = ''): Promise<ActionPlan> => {

@@ -17,16 +17,30 @@ interface Entry {
 
 type Response = Output<'build.bazel.remote.execution.v2.BatchUpdateBlobsResponse'>
 
-const update = (exam: Exam, requests: readonly Entry[]): Promise<Outcome<Response>> =>
-  exam.call(methods.batchUpdateBlobs, { instanceName: exam.instanceName, requests: [...requests] })
+/** What was asked, for answers that say nothing of it. */
+const asked = new WeakMap<Outcome<Response>, readonly Entry[]>()
+
+const update = async (exam: Exam, requests: readonly Entry[]): Promise<Outcome<Response>> => {
+  const outcome = await exam.call(methods.batchUpdateBlobs, {
+    instanceName: exam.instanceName,
+    requests: [...requests],
+  })
+  asked.set(outcome, requests)
+  return outcome
+}
 
 const entryOf = (exam: Exam, data: Uint8Array): Entry => ({ digest: exam.digest(data), data })
 
-/** The code of each entry by hash; entries that repeat a digest agree or show the worse code. */
+/**
+ * The code of each entry by hash; entries that repeat a digest agree or show the worse code. Where none says which blob it is about,
+ * which BUB-01 tells of, they are those of the request in its order.
+ */
 const codes = (outcome: Outcome<Response>): Map<string, number> => {
   const found = new Map<string, number>()
-  for (const { digest, status } of outcome.responses[0]?.responses ?? []) {
-    const hash = digest?.hash ?? ''
+  const entries = outcome.responses[0]?.responses ?? []
+  const isNameless = entries.every(({ digest }) => !digest?.hash)
+  for (const [at, { digest, status }] of entries.entries()) {
+    const hash = (isNameless ? asked.get(outcome)?.[at]?.digest?.hash : digest?.hash) ?? ''
     found.set(hash, Math.max(found.get(hash) ?? 0, status?.code ?? 0))
   }
   return found

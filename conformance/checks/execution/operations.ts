@@ -15,7 +15,7 @@ import {
   uploadAction,
 } from '../../material/action.js'
 import { file } from '../../material/input-tree.js'
-import { everyKind, everyLegacyKind, expectTold } from '../../material/operation.js'
+import { everyKind, everyLegacyKind, expectTold, listed } from '../../material/operation.js'
 import { codec } from '../../proto/codec.js'
 import { Code, codeName } from '../../proto/status-code.js'
 import type { Check } from '../../requirements/check.js'
@@ -23,22 +23,7 @@ import * as methods from '../../wire/methods.js'
 
 const metadataCodec = codec('build.bazel.remote.execution.v2.ExecuteOperationMetadata')
 
-const [PAGE_SIZE, MOST_PAGES, MOST_COMPARED] = [100, 200, 40]
-
-/** What ListOperations has, page by page; nothing where it is not there. */
-const listed = async (exam: Exam): Promise<Operation[]> => {
-  const operations: Operation[] = []
-  for (let pageToken = '', pages = 0; pages === 0 || pageToken !== ''; pages++) {
-    exam.expect(pages < MOST_PAGES, `the last page of operations after at most ${MOST_PAGES}`, 'another one')
-    const request = { name: exam.instanceName, pageSize: PAGE_SIZE, pageToken }
-    const outcome = await exam.call(methods.listOperations, request)
-    if (outcome.code === Code.UNIMPLEMENTED || outcome.code === Code.NOT_FOUND) return []
-    exam.expectCode(outcome, 'OK')
-    operations.push(...(outcome.responses[0]?.operations ?? []))
-    pageToken = outcome.responses[0]?.nextPageToken ?? ''
-  }
-  return operations
-}
+const MOST_COMPARED = 40
 
 /** Each of the other ways to ask for this operation that the server has, and what it answers, twice. */
 const tellersOf = async (exam: Exam, name: string): Promise<[string, Operation][]> => {

@@ -1,6 +1,15 @@
 import type { Digest, Exam } from '../../exam/exam.js'
-import { type Execution, executionOf, onWorkers, outputText, resultOf, run, start } from '../../material/action.js'
-import { everyKind, expectTold } from '../../material/operation.js'
+import {
+  type Execution,
+  executionOf,
+  type Operation,
+  onWorkers,
+  outputText,
+  resultOf,
+  run,
+  start,
+} from '../../material/action.js'
+import { everyKind, expectTold, listed } from '../../material/operation.js'
 import { codec } from '../../proto/codec.js'
 import type { Check } from '../../requirements/check.js'
 import * as methods from '../../wire/methods.js'
@@ -30,6 +39,38 @@ const expectAction = (exam: Exam, { outcome }: Execution, digest: Digest): void 
     exam.expectDigest(actionDigest, digest, 'the action digest in metadata')
   }
 }
+
+/** What the Operation tells of a run that goes on, but for details in types of the server's own. */
+const partialOf = ({ metadata }: Operation): [string, unknown][] => {
+  const partial = metadata && metadataCodec.decode(metadata.value).partialExecutionMetadata
+  return Object.entries(partial ?? {}).filter(
+    ([name, value]) => name !== 'auxiliaryMetadata' && value !== null && value !== '',
+  )
+}
+
+const ongoingChecks: readonly Check[] = [
+  {
+    id: 'EXE-54',
+    sends: 'An action of 3 s, watched by every method there is; what they tell of the run is what its result tells.',
+    run: async (exam) => {
+      const { name, stream } = await start(exam, { script: 'sleep 3' })
+      const waits = [1, 2].map(() => exam.call(methods.waitExecution, { name }, { deadlineMs: 25_000 }))
+      const asked: Operation[] = []
+      for (const _ of [1, 2]) {
+        asked.push(...(await exam.call(methods.getOperation, { name })).responses)
+        asked.push(...(await listed(exam)).filter((operation) => operation.name === name))
+      }
+      const execution = executionOf(await stream.outcome)
+      const watched = (await Promise.all(waits)).flatMap(({ responses }) => responses)
+      const final = resultOf(exam, execution).executionMetadata
+      const told = [...execution.outcome.responses, ...watched, ...asked].flatMap(partialOf)
+      if (told.length === 0 || final === null) exam.notApplicable('the server tells no details of a run that goes on')
+      const result: Readonly<Record<string, unknown>> = { ...final }
+      for (const [field, value] of told) exam.expectEqual(value, result[field], `${field}, told while the action ran,`)
+      exam.chose(`tells ${[...new Set(told.map(([field]) => field))].join(', ')} of a run that goes on`)
+    },
+  },
+]
 
 const waitChecks: readonly Check[] = [
   {
@@ -98,4 +139,4 @@ const waitChecks: readonly Check[] = [
   },
 ]
 
-export const waitExecutionChecks: readonly Check[] = onWorkers(waitChecks)
+export const waitExecutionChecks: readonly Check[] = onWorkers([...ongoingChecks, ...waitChecks])

@@ -1,5 +1,6 @@
 import { SymlinkAbsolutePathStrategy } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { execute, failureOf, onWorkers, outputFile, resultOf, run, uploadAction } from '../../material/action.js'
+import { takesLinks } from '../../material/operation.js'
 import type { Check } from '../../requirements/check.js'
 
 const fileChecks: readonly Check[] = [
@@ -93,6 +94,7 @@ const symlinkChecks: readonly Check[] = [
     id: 'OUT-10',
     sends: 'An absolute symlink as an output where those are disallowed; FAILED_PRECONDITION.',
     run: async (exam) => {
+      if (!(await takesLinks(exam))) exam.notApplicable('the server takes no symlink for an output, as OUT-08 tells')
       const strategy = exam.capabilities.cacheCapabilities?.symlinkAbsolutePathStrategy
       const command = { outputPaths: ['link'] }
       const { actionDigest } = await uploadAction(exam, { script: 'ln -s /etc/x link', command })

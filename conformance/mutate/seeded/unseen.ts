@@ -30,6 +30,14 @@ const causes: readonly { readonly why: string; of(fault: SeededFault): boolean }
     of: ({ path }) => path.startsWith('cacheCapabilities.fastCdc2020Params.'),
   },
   {
+    why: "details in a type of the server's own, which no text tells",
+    of: ({ path }) => path.includes('.auxiliaryMetadata[].'),
+  },
+  {
+    why: 'details of a run that goes on, which a server may leave out',
+    of: ({ path, change }) => path.includes('.partialExecutionMetadata') && change === 'dropped',
+  },
+  {
     why: 'every second answer, and no row puts this question twice in a row: the one that it reads is the other',
     of: ({ isAlternate }) => isAlternate,
   },

@@ -106,7 +106,7 @@ export const executionFailureMutations: readonly Mutation[] = [
   {
     name: 'client-faults-are-internal',
     breaks: 'Actions that the client got wrong fail with INTERNAL.',
-    caughtBy: ['EXE-18', 'EXE-19', 'CMD-21'],
+    caughtBy: ['EXE-19', 'CMD-21'],
     tamper: () =>
       onFailure((status) => {
         if (status.code === 3 || status.code === FAILED_PRECONDITION) status.code = 13

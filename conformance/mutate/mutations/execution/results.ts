@@ -107,7 +107,7 @@ export const executionResultsMutations: readonly Mutation[] = [
   {
     name: 'execution-metadata-missing',
     breaks: 'Results have no execution_metadata.',
-    caughtBy: ['EXE-46', 'EXE-47'],
+    caughtBy: ['EXE-46'],
     tamper: () =>
       onResult((result) => {
         result.executionMetadata = null

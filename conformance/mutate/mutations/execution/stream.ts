@@ -238,6 +238,17 @@ export const executionStreamMutations: readonly Mutation[] = [
     tamper: () => instead(waitExecution, () => ended(NOT_FOUND)),
   },
   {
+    name: 'ongoing-run-of-another-time',
+    breaks: 'What Operations tell of a run that goes on was queued an hour earlier than its result says.',
+    caughtBy: ['EXE-54'],
+    waitsMs: 3_000,
+    tamper: () =>
+      onOperation(({ metadata }) => {
+        const queued = metadata?.partialExecutionMetadata?.queuedTimestamp
+        if (queued) queued.seconds -= 3_600
+      }),
+  },
+  {
     name: 'operation-one-waiter',
     breaks: 'WaitExecution serves one client for each operation.',
     caughtBy: ['WAI-04'],
