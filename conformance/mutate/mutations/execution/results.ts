@@ -1,9 +1,9 @@
 import { DigestFunction } from '../../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { execute } from '../../../wire/methods.js'
-import { absentDigest, onResult, partsOf } from '../../execution.js'
+import { absentDigest, onOperation, onResult, partsOf } from '../../execution.js'
 import { type Mutation, onRequest } from '../../mutation.js'
 
-const FAILED_PRECONDITION = 9
+const [FAILED_PRECONDITION, INTERNAL] = [9, 13] as const
 
 /** What a Command asks for, by the action digest that Execute named. */
 const commands = () => {
@@ -219,6 +219,18 @@ export const executionResultsMutations: readonly Mutation[] = [
         result.outputSymlinks = []
         result.outputFileSymlinks = []
         result.outputDirectorySymlinks = []
+      }),
+  },
+  {
+    name: 'output-symlinks-end-the-run',
+    breaks: 'An action with a symlink for an output ends with INTERNAL.',
+    caughtBy: ['OUT-08', 'OUT-09'],
+    tamper: () =>
+      onOperation(({ response }) => {
+        const { outputSymlinks = [], outputFileSymlinks = [] } = response?.result ?? {}
+        if (response === undefined || outputSymlinks.length + outputFileSymlinks.length === 0) return
+        response.result = null
+        response.status = { code: INTERNAL, message: 'an output is neither file nor directory', details: [] }
       }),
   },
   {
