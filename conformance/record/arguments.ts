@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-export const USAGE = `usage: npm run record -- --listen HOST:PORT --upstream grpc://HOST:PORT [options] OUT
+export const USAGE = `usage: remexec-conformance-record --listen HOST:PORT --upstream grpc://HOST:PORT [options] OUT
 
 Stands between a client and a server, and writes what they said to the folder OUT when it is told to stop (SIGINT,
 SIGTERM). Start with an empty server, and put salt-0000000000000000 into the sources: a replay puts its own there.

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { isAlive, openCandidate } from '../../../conformance/exam/candidate.js'
 import type { Exam } from '../../../conformance/exam/exam.js'
+import { lawfulVariants } from '../../../conformance/mutate/lawful.js'
 import { instead, type Mutation } from '../../../conformance/mutate/mutation.js'
 import { mutations } from '../../../conformance/mutate/mutations.js'
 import { MutatingProxy } from '../../../conformance/mutate/proxy/proxy.js'
@@ -49,6 +50,32 @@ for (const [name, only, blamed] of CASES) {
     )
   })
 }
+
+t.test(
+  'clients that would not talk to the server, and what only older ones use, are no reason to blame it',
+  async (t) => {
+    const address = await behind(
+      t,
+      lawfulVariants.find(({ name }) => name === 'starts-at-2.3'),
+    )
+    const only = 'CMD-07,OUT-09,SES-bazel-2.1-genrules,SES-bazel-4.2-genrules,SES-bazel-7.7-buildgrid,SES-siso,SES-recc'
+    const { code, stdout } = await conformance(address, '--quiet', '--format', 'json', '--only', only)
+    t.equal(code, 0)
+    const { results } = JSON.parse(stdout) as ReportDocument
+    const told = Object.fromEntries(results.map(({ id, verdict, reason }) => [id, `${verdict}: ${reason}`]))
+    for (const id of ['SES-bazel-2.1-genrules', 'SES-bazel-4.2-genrules', 'SES-bazel-7.7-buildgrid']) {
+      t.match(told[id], /^skip: Bazel \S+ refuses a server that announces 2\.3 to \S+: it speaks up to 2\.[01]$/)
+    }
+    for (const id of ['CMD-07', 'OUT-09', 'SES-siso']) {
+      t.match(
+        told[id],
+        /^skip: the server announces 2\.3 as its lowest version, and this is for clients below 2\.1$/,
+        id,
+      )
+    }
+    t.equal(told['SES-recc'], 'pass: ')
+  },
+)
 
 const TOLD = { address: '', instanceName: '', properties: [], headers: {}, tls: {} }
 
