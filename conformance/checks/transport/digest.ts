@@ -177,12 +177,10 @@ export const digestChecks: readonly Check[] = [
     run: async (exam) => {
       const [small = EMPTY_DIGEST] = await exam.upload(exam.random(100))
       const wrapped = { hash: small.hash, sizeBytes: 2 ** 32 + 100 }
-      // Which error is for BSR-05 to judge: bytes would be those of a wrapped offset.
-      exam.expectEqual(
-        (await exam.read(exam.readName(small), { offset: 2 ** 32 })).data.length,
-        0,
-        'the bytes behind 2^32',
-      )
+      const from = async (offset: number): Promise<number> =>
+        (await exam.read(exam.readName(small), { offset })).data.length
+      // Which error is for BSR-05 to judge, and that an offset is looked at for BSR-03: bytes would be those of a wrapped one.
+      if ((await from(1)) === 99) exam.expectEqual(await from(2 ** 32), 0, 'the bytes behind 2^32')
       const near = await find(exam, [{ hash: small.hash, sizeBytes: 101 }])
       if (near.code === Code.OK && missingCount(exam, near) === 0) {
         exam.notApplicable('the server looks at no size, as DIG-02 tells: none is wrapped')
