@@ -60,11 +60,10 @@ const toldResult = (result: ActionResult, other: ActionResult | null | undefined
       ),
     ),
     outputDirectories: byPath(
-      result.outputDirectories.map((directory) =>
-        directory.treeDigest && !directories.get(directory.path)?.rootDirectoryDigest
-          ? { ...directory, rootDirectoryDigest: null }
-          : directory,
-      ),
+      result.outputDirectories.map((directory) => {
+        const isLeftOut = directory.treeDigest && !directories.get(directory.path)?.rootDirectoryDigest
+        return { ...directory, rootDirectoryDigest: isLeftOut ? null : directory.rootDirectoryDigest }
+      }),
     ),
     outputSymlinks: byPath(result.outputSymlinks),
     outputFileSymlinks: byPath(result.outputFileSymlinks),
