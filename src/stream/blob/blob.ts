@@ -155,7 +155,9 @@ export class Blob {
 
   /** The same blob. `tell` hears of it when its source, or a stage it has passed so far, fails under whoever takes it. */
   onFailure(tell: FailureListener): Blob {
-    const { stages, check, failures } = this.#way
+    const { source, stages, check, failures } = this.#way
+    // Bytes at hand cannot fail: a blob that is counted by every store on its way is not made anew by each of them.
+    if (source.kind === 'bytes' && stages.length === 0 && check === undefined) return this
     return this.#onward({
       ...this.#way,
       failures: failures.heardBy(tell, stages.length + (check === undefined ? 0 : 1)),

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import t from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
@@ -59,4 +59,17 @@ t.test('a blob that arrives is not heard of', async (t) => {
   const { heard, checked } = listened(Blob.ofPath([Readable.from([Buffer.from('another')])]))
   t.equal(String(await checked.bytes(...all)), 'another')
   t.same(heard, [])
+})
+
+t.test('bytes at hand are handed on as they are, and a stage in front of who listens is heard', async (t) => {
+  const heard: string[] = []
+  const listen = (blob: Blob, name: string): Blob => blob.onFailure(() => heard.push(name))
+  const plain = Blob.ofBytes(Buffer.from('x'))
+  t.equal(listen(listen(plain, 'below'), 'above'), plain, 'nothing is made for what cannot fail')
+  t.same(await plain.bytes(1, { signal: new AbortController().signal }), Buffer.from('x'))
+
+  const failing = { bytes: () => Promise.reject(new Error('no')), stream: () => new PassThrough() }
+  const blob = listen(listen(Blob.ofBytes(Buffer.from('x')), 'below').through(failing), 'above')
+  await t.rejects(blob.take())
+  t.same(heard, ['above'])
 })
