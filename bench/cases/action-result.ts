@@ -24,10 +24,12 @@ interface Variant {
   readonly configure?: RateCase['configure']
   /** Says who calls. */
   readonly headers?: Request['headers']
+  /** That CONCURRENCY calls at a time are made on each of. Default 1. */
+  readonly connections?: number
 }
 
 /** A result with one output file and stdout, 1,000 bytes each. */
-export const getActionResult = ({ name, isHit, isInlined, configure, headers }: Variant): RateCase => {
+export const getActionResult = ({ name, isHit, isInlined, configure, headers, connections = 1 }: Variant): RateCase => {
   const [output = Buffer.alloc(0), stdout = Buffer.alloc(0)] = randomBlobs(2, 1000)
   const actionDigest = digestOf(randomBytes(100))
   const hints = isInlined ? { inlineStdout: true, inlineOutputFiles: ['out/a'] } : {}
@@ -54,7 +56,8 @@ export const getActionResult = ({ name, isHit, isInlined, configure, headers }: 
     const isWhole = outputFiles[0]?.contents.equals(output) === true && stdoutRaw.equals(stdout)
     if (outputFiles.length !== 1 || (isInlined && !isWhole)) throw new Error('another result came than was stored')
   }
-  const run = (server: Server, requests: number) => repeat(server, ask(server), { requests, concurrency: CONCURRENCY })
+  const run = (server: Server, requests: number) =>
+    repeat(server, ask(server), { requests, concurrency: CONCURRENCY * connections, connections })
   return {
     kind: 'rate',
     name,
@@ -76,6 +79,7 @@ export const getActionResult = ({ name, isHit, isInlined, configure, headers }: 
 
 export const actionResultCases = (): readonly RateCase[] => [
   getActionResult({ name: 'GetActionResult hit', isHit: true, isInlined: false }),
+  getActionResult({ name: 'GetActionResult hit 4x32', isHit: true, isInlined: false, connections: 4 }),
   getActionResult({ name: 'GetActionResult hit, inlined', isHit: true, isInlined: true }),
   getActionResult({
     name: 'GetActionResult hit, unchecked',
