@@ -1,0 +1,50 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { cleanEnv, run } from '../clients/process.js'
+import { findClient } from '../clients/recipe/recipe.js'
+import { root, scratchFolder } from '../clients/scratch.js'
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const systemd = await findClient('REMEXEC_TEST_SYSTEMD_ANALYZE', 'systemd-analyze')
+
+/** Each with the configuration that it is for. */
+const UNITS = {
+  'remexec.service': 'fixtures/configs/default.json5',
+  'remexec-worker.service': 'deploy/chart/config/worker.json5',
+}
+
+for (const [name, config] of Object.entries(UNITS)) {
+  t.test(`systemd takes ${name}`, { skip: systemd === undefined && 'needs systemd-analyze' }, async (t) => {
+    const folder = await scratchFolder(t)
+    const unit = join(root, 'deploy', name)
+    t.same(await run(systemd ?? '', ['verify', '--man=no', unit], folder, cleanEnv(folder)), { code: 0, output: '' })
+  })
+
+  t.test(`the variables of ${name} are those that its configuration reads`, async (t) =>
+    readsThem(t, `deploy/${name}`, config),
+  )
+}
+
+t.test('the variables of the image are those the default configuration reads', async (t) =>
+  readsThem(t, 'deploy/Containerfile', 'fixtures/configs/default.json5'),
+)
+
+const readsThem = (t: Test, file: string, config: string): void => {
+  const variables = [...read(file).matchAll(/\b(REMEXEC_[A-Z_]+)=/g)].map(([, name = '']) => name)
+  t.ok(variables.length > 0)
+  for (const name of variables) t.ok(read(config).includes(`\${${name}:-`), name)
+}
+
+t.test('the pages link to what is there, and the package has it', async (t) => {
+  const { files } = JSON.parse(read('package.json')) as { files: string[] }
+  for (const page of ['README.md', 'docs/operation.md', 'docs/architecture.md']) {
+    const links = [...read(page).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => join(page, '..', link))
+    t.ok(links.length > 0 || page.endsWith('architecture.md'), page)
+    for (const link of links) {
+      t.ok(existsSync(join(root, link)), `${page}: ${link}`)
+      const isPacked = files.some((part) => link === part || link.startsWith(`${part}/`))
+      t.ok(isPacked || link.startsWith('conformance/'), `${page}: ${link} is in the package`)
+    }
+  }
+})
