@@ -8,6 +8,7 @@ import { findMissingCases } from './cases/find-missing.js'
 import { memoryCases } from './cases/memory.js'
 import { noOpCases } from './cases/no-op.js'
 import { observedCases } from './cases/observed.js'
+import { probeCases } from './cases/probes.js'
 import { readCases } from './cases/read.js'
 import { securedCases } from './cases/secured.js'
 import { sessionCases } from './cases/session.js'
@@ -29,6 +30,7 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...securedCases(),
   ...sessionCases(clients),
   ...observedCases(),
+  ...probeCases(),
   ...noOpCases(),
   ...dispatchCases(),
   ...trueCases(),

@@ -1,0 +1,62 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Builds, EventCase, Observation } from '../case.js'
+import { observed } from '../server/config.js'
+import { startRemexec } from '../server/process.js'
+import { percentile } from '../statistics.js'
+
+const PROBES = 300
+/** An orchestrator asks every few seconds; so often is enough to see each kind of answer warm. */
+const WARM_UP = 50
+
+/** A machine that takes connections and never says a word. */
+const silentMachine = (): Promise<{ readonly port: number; readonly server: Server }> =>
+  new Promise((resolve) => {
+    const server = createServer((socket: Socket) => void socket.resume().on('error', () => {}))
+    server.listen(0, '127.0.0.1', () => {
+      const bound = server.address()
+      resolve({ port: typeof bound === 'object' && bound !== null ? bound.port : 0, server })
+    })
+    server.unref()
+  })
+
+/** As `observed`, with a backend on another machine that does not answer. */
+const withSilentBackend = (port: number) => (dataPath: string) => {
+  const config = observed(dataPath) as { readonly stores: readonly object[] }
+  const far = { name: 'FAR', redis_store: { addresses: [`redis://127.0.0.1:${port}/`], connection_timeout_ms: 1000 } }
+  return { ...config, stores: [...config.stores, far] }
+}
+
+const timed = async (address: string, path: string): Promise<readonly number[]> => {
+  const tookMs: number[] = []
+  for (let probe = 0; probe < WARM_UP + PROBES; probe++) {
+    const fromMs = performance.now()
+    await (await fetch(`http://${address}${path}`)).text()
+    if (probe >= WARM_UP) tookMs.push(performance.now() - fromMs)
+  }
+  return tookMs
+}
+
+/** What a load balancer waits for: a connection of its own, the question and the report. */
+const probes = (name: string, configured: () => Promise<(dataPath: string) => object>): EventCase => ({
+  kind: 'event',
+  name,
+  async *observe({ cli, rounds }: Builds): AsyncGenerator<Observation> {
+    const server = await startRemexec(await configured(), { cli })
+    try {
+      for (const path of ['/status', '/status/ready', '/status/live']) {
+        const runs: (readonly number[])[] = []
+        for (let round = 0; round < rounds; round++) runs.push(await timed(server.address, path))
+        for (const percent of [50, 99]) {
+          yield { name: `${path}, p${percent}`, unit: 'ms', values: runs.map((run) => percentile(run, percent)) }
+        }
+      }
+    } finally {
+      await server.stop()
+    }
+  },
+})
+
+export const probeCases = (): readonly EventCase[] => [
+  probes('health probes', async () => observed),
+  probes('health probes, a silent backend', async () => withSilentBackend((await silentMachine()).port)),
+]
