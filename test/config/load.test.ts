@@ -31,7 +31,9 @@ t.test('good fixtures load, and only those about older forms and keys without ef
   for (const name of good) {
     const { problems, warnings } = await checkConfig(new URL(name, fixtures).pathname, { env })
     t.equal(formatProblems(problems), '', name)
-    t.equal(warnings.length, new Map(Object.entries(warned)).get(name) ?? 0, `${name}: warnings`)
+    // The modes of fixtures are those of the checkout.
+    const told = warnings.filter(({ message }) => !message.startsWith('every user of this machine'))
+    t.equal(told.length, new Map(Object.entries(warned)).get(name) ?? 0, `${name}: warnings`)
   }
 })
 
