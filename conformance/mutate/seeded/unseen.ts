@@ -31,7 +31,7 @@ const causes: readonly { readonly why: string; of(fault: SeededFault): boolean }
   },
   {
     why: "details in a type of the server's own, which no text tells",
-    of: ({ path }) => path.includes('.auxiliaryMetadata[].'),
+    of: ({ path }) => path.includes('.auxiliaryMetadata'),
   },
   {
     why: 'details of a run that goes on, which a server may leave out',
