@@ -22,6 +22,16 @@ const LINKS = [
   { path: 'b', target: '../elsewhere' },
 ]
 
+const OF_THE_SUITE = 'type.googleapis.com/conformance.Any'
+
+/** Without what the server adds about itself in types of its own, for which the field is there. */
+const asSent = (told: ActionResult) => {
+  const { executionMetadata } = told
+  if (executionMetadata === null) return told
+  const auxiliaryMetadata = executionMetadata.auxiliaryMetadata.filter(({ typeUrl }) => typeUrl === OF_THE_SUITE)
+  return { ...told, executionMetadata: { ...executionMetadata, auxiliaryMetadata } }
+}
+
 /** A result of every kind of output, with whatever may be said of them and of the run. */
 const everyDetail = async (exam: Exam): Promise<ActionResultInput> => {
   const plain = await everyOutput(exam)
@@ -48,7 +58,7 @@ const everyDetail = async (exam: Exam): Promise<ActionResultInput> => {
       outputUploadStartTimestamp: at(6),
       outputUploadCompletedTimestamp: at(7),
       workerCompletedTimestamp: at(8),
-      auxiliaryMetadata: [{ typeUrl: 'type.googleapis.com/conformance.Any', value: Buffer.from('aux') }],
+      auxiliaryMetadata: [{ typeUrl: OF_THE_SUITE, value: Buffer.from('aux') }],
     },
   }
 }
@@ -173,7 +183,7 @@ export const updateActionResultChecks: readonly Check[] = [
         const kept = told.outputFiles.find(({ path }) => path === 'out/run')?.nodeProperties
         if (told !== answer)
           exam.observed('keeps node properties', kept?.mtime?.nanos === 5 && kept.unixMode?.value === 0o640)
-        exam.expectEqual(inFull(told), inFull(result), what)
+        exam.expectEqual(inFull(asSent(told)), inFull(result), what)
         exam.expectEqual(legacyOf(told), [LINKS.slice(0, 1), LINKS.slice(1)], `the legacy lists of ${what}`)
       }
     },
