@@ -117,9 +117,16 @@ class FastSlowStore extends BaseStore {
     await Promise.all([this.#fast.remove(digest, call), this.#slow.remove(digest, call)])
   }
 
-  /** The one a read got it from is fast where that has it. Then slow is read, whose copies are compared. */
+  /**
+   * The one a read got it from is fast where that has it. Then slow is read, whose copies are compared. What is kept under a
+   * mere key cannot be compared: a copy of what is wrong in slow would be back in fast with the next read, so it goes from both.
+   */
   override async disown(digest: Digest, call: Call): Promise<void> {
     this.#copies.outdate(digest)
+    if (!digest.describesContent) {
+      await Promise.all([this.#fast.disown(digest, call), this.#slow.disown(digest, call)])
+      return
+    }
     const isAbsent = await this.#fast.findMissing(DigestBatch.of([digest]), call).then(
       ({ count }) => count > 0,
       () => true,
