@@ -72,6 +72,7 @@ const services = {
   cas: [{ instance_name: '*', cas_store: 'CAS' }],
   ac: [{ instance_name: '*', ac_store: 'AC' }],
   execution: [{ instance_name: '*', cas_store: 'CAS', scheduler: 'MAIN' }],
+  health: {},
 }
 
 /** A build machine whose blobs are in a bucket behind its own folder, and whose results are in a Redis. */
@@ -108,6 +109,10 @@ const sharing = (name: string, places: { s3Port: number; bucket: string; redis: 
   workers: workers(name, places.workerPort),
   servers: [{ listener: listener(0), services }],
 })
+
+/** Whether the server reports that every store answers: a result found while one is still away is kept nowhere. */
+const isHealthy = async ({ uri }: Server): Promise<boolean> =>
+  (await fetch(`${uri.replace('grpc:', 'http:')}/status`)).status === 200
 
 const skip = withoutS3 || withoutRedis
 
@@ -173,6 +178,7 @@ t.test(
     await t.test('both come back, without a restart', async (t) => {
       s3 = await s3.restart()
       redis = await redis.restart()
+      await untilSo(() => isHealthy(one))
       await bazel.clean()
       const first = await bazel.run('build', ...remotely(one))
       succeeds(t, first, one)
