@@ -82,6 +82,19 @@ export interface StartAttempt {
   readonly waitingSinceMs: number
 }
 
+/** An attempt as its worker tells of it to a scheduler that may not know it. */
+export type BroughtAttempt = Pick<StartAttempt, 'attemptId' | 'operationName' | 'request' | 'queuedMs'>
+
+/** What a worker that connects again had before. */
+export interface WorkerPast {
+  /** What its last connection was given; '' for none. */
+  readonly workerId: string
+  /** The attempts it still runs or has results of. */
+  readonly attemptIds: readonly string[]
+  /** What those were started with, as far as it tells, by their ids. */
+  readonly brought?: ReadonlyMap<string, BroughtAttempt>
+}
+
 export interface WorkerOffer {
   readonly name: string
   /** Every value satisfies `exact`; of a `minimum` property the largest counts. */

@@ -12,7 +12,14 @@
 import type { StatusError } from '../base/status-error.js'
 import type { ActionResult, ExecuteResponse } from '../proto/generated/build.bazel.remote.execution.v2.js'
 import type { PlatformProperty } from '../reapi/platform.js'
-import type { ExecutionRequest, ListedOperation, OperationState, StartAttempt, WorkerOffer } from './request.js'
+import type {
+  ExecutionRequest,
+  ListedOperation,
+  OperationState,
+  StartAttempt,
+  WorkerOffer,
+  WorkerPast,
+} from './request.js'
 
 export type * from './request.js'
 
@@ -119,14 +126,10 @@ export interface WorkerPool {
   readonly keepAliveIntervalMs: number
 
   /**
-   * A worker said Hello. `previous` is what its last connection was given (`''` for none) and the attempts it still runs
-   * or has results of. INVALID_ARGUMENT when an amount it offers is no whole number.
+   * A worker said Hello. What it ran before and this scheduler knows goes on; so does, for a while after a start, what the
+   * scheduler before this one had given it. INVALID_ARGUMENT when an amount it offers is no whole number.
    */
-  connectWorker(
-    offer: WorkerOffer,
-    previous: { readonly workerId: string; readonly attemptIds: readonly string[] },
-    link: WorkerLink,
-  ): WorkerSession
+  connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession
 }
 
 /** How the scheduler reaches a worker. `welcome` comes first, nothing comes after `close` or `disconnected`. */

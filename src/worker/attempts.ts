@@ -9,6 +9,7 @@ import type { ToScheduler } from './connection.js'
 
 /** What a worker has been given and has not been relieved of yet. */
 interface Held {
+  readonly start: Start
   readonly controller: AbortController
   stage: number
   /** Whether it counts against the limit: until its outputs are on their way, when the scheduler gives its place away. */
@@ -47,6 +48,11 @@ export class Attempts {
 
   get ids(): readonly string[] {
     return [...this.#held.keys()]
+  }
+
+  /** What they were started with. */
+  get starts(): readonly Start[] {
+    return [...this.#held.values()].map(({ start }) => start)
   }
 
   get running(): number {
@@ -113,7 +119,7 @@ export class Attempts {
 
   async #run(start: Start): Promise<void> {
     const { attemptId } = start
-    const held: Held = { controller: new AbortController(), stage: 0, hasPlace: true, outcome: undefined }
+    const held: Held = { start, controller: new AbortController(), stage: 0, hasPlace: true, outcome: undefined }
     this.#held.set(attemptId, held)
     this.#running += 1
     this.#placed += 1

@@ -5,6 +5,7 @@ import type { Log } from '../base/log.js'
 import { Code, codeName, StatusError } from '../base/status-error.js'
 import type { Codec } from '../proto/codec.js'
 import { codec, type Input, type Output } from '../proto/codec.js'
+import type { Start } from '../proto/generated/remexec.worker.v1.js'
 import { serviceDefinition } from '../proto/service-definition.js'
 import type { TlsFiles } from '../tls/endpoint.js'
 
@@ -25,7 +26,7 @@ export interface ConnectionOptions {
   /** What the worker is and offers; asked before each connection. */
   readonly describe: () => Promise<Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts' | 'storeKey'>>
   /** What still runs or was not acknowledged; asked when the Hello is sent. */
-  readonly attemptIds: () => readonly string[]
+  readonly attempts: () => readonly Start[]
   /** The scheduler knows this worker (again). */
   readonly onWelcome: () => void
   readonly onMessage: (message: FromScheduler) => void
@@ -140,19 +141,21 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { attemptIds, timeoutMs } = this.#options
+    const { timeoutMs } = this.#options
     const offer = await this.#offer()
     const tls = offer && (await this.#secured())
     if (this.#isClosed || offer === undefined || tls === undefined) return
     try {
       const stream = this.#open(tls)
+      const attempts = this.#options.attempts()
       this.#timer = setTimeout(() => stream.cancel(), timeoutMs)
       stream.write({
         hello: {
           ...offer,
           protocolVersion: PROTOCOL_VERSION,
           workerId: this.#workerId,
-          attemptIds: attemptIds(),
+          attemptIds: attempts.map(({ attemptId }) => attemptId),
+          attempts,
         },
       })
     } catch (error) {

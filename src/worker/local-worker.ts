@@ -91,7 +91,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       maxInflightAttempts: options.max_inflight_tasks,
       ...('key' in parts.stores && { storeKey: parts.stores.key }),
     }),
-    attemptIds: () => attempts.ids,
+    attempts: () => attempts.starts,
     onWelcome: () => {
       attempts.welcomed()
       if (isClosing) connection.send({ goingAway: {} })

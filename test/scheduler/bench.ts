@@ -53,7 +53,7 @@ export class Bench {
   worker(id: string, pairs: readonly (readonly [string, ...string[]])[] = [], maxInflightAttempts = Infinity): void {
     const properties = new Map(pairs.map(([name, ...values]) => [name, values]))
     const offer: WorkerOffer = { name: id, properties, maxInflightAttempts }
-    this.do(this.machine.workerConnected(this.nowMs, id, offer, []))
+    this.do(this.machine.workerConnected(this.nowMs, id, offer, { attemptIds: [] }))
   }
 
   /** Lets time pass while these workers keep talking. */

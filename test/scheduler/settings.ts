@@ -18,4 +18,5 @@ export const defaultSettings: SimpleSettings = simpleSettings({
   max_running_actions_per_instance: 0,
   priority_ageing_s: 60,
   hold_worker_after_s: 30,
+  adopt_attempts_for_s: 60,
 })

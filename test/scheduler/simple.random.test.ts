@@ -4,7 +4,7 @@ import { StatusError } from '../../src/base/status-error.js'
 import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
-import type { WorkerOffer } from '../../src/scheduler/scheduler.js'
+import type { BroughtAttempt, WorkerOffer } from '../../src/scheduler/scheduler.js'
 import { SimpleScheduler } from '../../src/scheduler/simple/machine.js'
 import type { SchedulerMeter } from '../../src/scheduler/simple/meter.js'
 import type { Bucket } from '../../src/scheduler/simple/queue/queue.js'
@@ -39,6 +39,7 @@ const settings: SimpleSettings = {
   maxRunningPerInstance: 3,
   priorityAgeingMs: 50,
   holdWorkerAfterMs: 60,
+  adoptForMs: 500,
 }
 
 const response: ExecuteResponse = { result: null, cachedResult: false, status: null, serverLogs: {}, message: '' }
@@ -114,6 +115,21 @@ class World {
   readonly starts = new Set<string>()
   isDraining = false
 
+  /** A run that the scheduler before this one started, perhaps of an operation that is known here. */
+  foreign(a: number, b: number): BroughtAttempt {
+    const known = this.names.filter((name) => !this.completed.has(name))
+    const name = (a % 4 === 0 && pick(known, a)) || `operations/before-${this.names.length}`
+    const properties = this.requestOf.get(name) ?? requests[a % requests.length] ?? []
+    const actionDigest = Digest.of(Buffer.from([a % requests.length, b % 2]), digestFunctions.SHA256)
+    const attemptId = `foreign-${a}-${b}`
+    const request = {
+      ...{ instanceName: a % 3 === 0 ? 'one' : 'two', actionDigest, priority: b % 3, invocation: '' },
+      ...{ doNotCache: b % 3 === 0, skipCacheLookup: false },
+      properties: properties.map(([property, value]) => ({ name: property, value })),
+    }
+    return { attemptId, operationName: name, queuedMs: this.nowMs, request }
+  }
+
   apply(commands: readonly Command[]): void {
     for (const command of commands) this.#apply(command)
   }
@@ -135,6 +151,7 @@ class World {
       assert(!this.completed.has(name), `${name} is published after it completed`)
       assert((stage === 'COMPLETED') === (outcome !== undefined), 'an outcome exactly with COMPLETED')
       assert(this.stageOf.get(name) !== stage, 'published only when something changed')
+      if (!this.names.includes(name)) this.names.push(name)
       this.stageOf.set(name, stage)
       if (stage === 'COMPLETED') this.completed.add(name)
     }
@@ -209,12 +226,15 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     if (offer === undefined) return
     const id = `${offer.name}-${b % 2}`
     const held = [...(world.connected.get(id) ?? world.away.get(id) ?? [])]
-    const named = b % 7 === 0 ? held.slice(1) : b % 11 === 0 ? [...held, `stranger-${a}-${b}`] : held
+    const foreign = b % 5 === 0 ? world.foreign(a, b) : undefined
+    const others = foreign ? [foreign.attemptId] : b % 11 === 0 ? [`stranger-${a}-${b}`] : []
+    const named = [...(b % 7 === 0 ? held.slice(1) : held), ...others]
+    const brought = new Map(foreign && [[foreign.attemptId, foreign]])
     world.connected.set(id, new Set(named))
     world.away.delete(id)
     world.leaving.delete(id)
     world.offerOf.set(id, offer)
-    world.apply(world.machine.workerConnected(world.nowMs, id, offer, named))
+    world.apply(world.machine.workerConnected(world.nowMs, id, offer, { attemptIds: named, brought }))
   },
   disconnect: (world, a) => {
     const id = pick(world.connected.keys(), a)
@@ -317,9 +337,10 @@ const checkInvariants = (world: World): void => {
     for (const [name, total] of worker.total) {
       const used = holding.reduce((sum, { requirement }) => sum + (requirement?.minimum.get(name) ?? 0), 0)
       assert(worker.left.get(name) === total - used, `${name} is given back`)
-      assert(used <= total, `${name} is not promised twice`)
+      const brought = holding.some(({ id }) => isForeign(id))
+      assert(used <= total || brought, `${name} is not promised twice`)
     }
-    const own = holding.filter(({ requirement }) => requirement !== undefined)
+    const own = holding.filter(({ id }) => !isForeign(id))
     assert(own.length <= worker.offer.maxInflightAttempts, 'no more attempts than places')
     assert(worker.isConnected === world.connected.has(worker.id), 'knows who is connected')
   }
@@ -351,6 +372,9 @@ const couldRun = ({ offer: { properties } }: Worker, { exact, minimum, present }
   [...minimum].every(([name, amount]) => (properties.get(name) ?? []).some((value) => Number(value) >= amount)) &&
   present.every((name) => properties.has(name))
 
+/** What a worker brought along is taken over as it is, whatever there is room for. */
+const isForeign = (attemptId: string): boolean => /^(foreign|stranger)-/.test(attemptId)
+
 const waitingIn = ({ lanes }: Bucket): number =>
   [...lanes.values()].flatMap((own) => [...own.values()]).reduce((sum, { size }) => sum + size, 0)
 
@@ -360,7 +384,8 @@ const checkShares = ({ queue, attempts, index }: Dispatch): void => {
   for (const tenant of queue.tenants.all) {
     const own = seats.filter(({ seat }) => seat?.tenant === tenant).length
     assert(tenant.running === own, `${tenant.name} has ${own} places, counted ${tenant.running}`)
-    assert(own <= settings.maxRunningPerInstance, 'no instance has more places than it may')
+    const given = seats.filter(({ seat, id }) => seat?.tenant === tenant && !isForeign(id)).length
+    assert(given <= settings.maxRunningPerInstance, 'no instance is given more places than it may have')
     assert(tenant.queued <= settings.maxQueuedActionsPerInstance + REQUEUED, 'no instance has more queued than it may')
     queued += tenant.queued
     for (const what of ['running', 'queued'] as const) {

@@ -188,7 +188,7 @@ t.test('a worker that disconnects may come back in time; one with nothing to los
   t.equal(bench.starts.length, 1, 'nothing starts on it meanwhile')
   bench.pass(2_900)
   const offer = { name: 'w', properties: new Map(), maxInflightAttempts: 2 }
-  bench.do(bench.machine.workerConnected(bench.nowMs, 'w', offer, ['1-1']))
+  bench.do(bench.machine.workerConnected(bench.nowMs, 'w', offer, { attemptIds: ['1-1'] }))
   t.equal(bench.starts.length, 2)
   bench.finish('w', '1-1')
   t.equal(bench.failure('operations/1'), undefined)

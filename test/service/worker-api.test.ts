@@ -4,7 +4,7 @@ import type { Input } from '../../src/proto/codec.js'
 import { ProgressStage } from '../../src/proto/generated/remexec.worker.v1.js'
 import { ACKNOWLEDGE_WITHIN_MS } from '../../src/service/worker-api/stream-link.js'
 import { buildAction, FakeWorker, Reader, responseOf, serveExecution } from './execution-harness.js'
-import { failure } from './harness.js'
+import { failure, wire } from './harness.js'
 
 const fail = (): never => {
   throw new Error('nothing came')
@@ -99,6 +99,46 @@ t.test('a worker that reconnects keeps its attempts and reports later', async (t
   t.equal(responseOf((await stream.rest()).at(-1) ?? fail()).result?.stdoutRaw.toString(), 'kept')
   back.succeed(start)
   t.equal(await back.next('resultAck'), start.attemptId, 'a repeated result is acknowledged and forgotten')
+})
+
+t.test('a worker goes on with what the scheduler before this one gave it, and its client finds that', async (t) => {
+  const server = await serveExecution(t, { instances: ['', 'other'] })
+  const built = await server.upload(buildAction())
+  const start = { attemptId: 'x-1', operationName: 'operations/main/x', actionDigest: wire(built.digest) }
+  const hello = { workerId: 'w-before', attemptIds: ['x-1'] }
+  for (const [lie, code, reason] of [
+    [{ operationName: 'no operation' }, 'INVALID_ARGUMENT', /attempts: operation_name "no operation" is not valid/],
+    [
+      { operationName: 'other/operations/main/x' },
+      'INVALID_ARGUMENT',
+      /expected the name of an operation of instance ""/,
+    ],
+    [{ actionDigest: { hash: 'beef', sizeBytes: 3 } }, 'INVALID_ARGUMENT', /hash "beef" is not valid/],
+    [{ attemptId: '\n' }, 'INVALID_ARGUMENT', /attempts: attempt_id/],
+  ] as const) {
+    const liar = new FakeWorker(server.connect(), server.clock)
+    liar.send({ hello: { protocolVersion: 1, name: 'w', ...hello, attempts: [{ ...start, ...lie }] } })
+    t.match(await failure(liar.messages.next()), { code, message: reason })
+  }
+  const elsewhere = await server.worker({
+    ...{ attemptIds: ['y-1'], workerId: 'v-before' },
+    attempts: [{ ...start, attemptId: 'y-1', operationName: 'operations/other/x' }],
+  })
+  t.equal(await elsewhere.next('kill'), 'y-1', 'an operation of another scheduler')
+  elsewhere.stream.cancel()
+
+  const worker = await server.worker({ ...hello, attempts: [start] })
+  t.equal(worker.id, 'w-before')
+  const stream = new Reader(server.wait('operations/main/x'))
+  t.match(await stream.next(), { name: 'operations/main/x', done: false })
+  const joined = new Reader(server.execute(built))
+  t.match(await joined.next(), { done: false })
+  worker.send({ result: { attemptId: 'x-1', executeResponse: { result: { stdoutRaw: Buffer.from('kept') } } } })
+  t.equal(await worker.next('resultAck'), 'x-1')
+  for (const reader of [stream, joined])
+    t.equal(responseOf((await reader.rest()).at(-1) ?? fail()).result?.stdoutRaw.toString(), 'kept')
+  const [cached] = await new Reader(server.execute(built)).rest()
+  t.equal(responseOf(cached ?? fail()).cachedResult, true, 'and its result is kept')
 })
 
 t.test('a second connection of one worker replaces the first', async (t) => {

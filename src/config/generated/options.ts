@@ -886,6 +886,10 @@ export interface SimpleSchedulerOptions {
    */
   readonly priority_ageing_s: number
   /**
+   * Seconds after a start in which workers may go on with what the scheduler before this one had given them, for clients that come back. Later they are told to stop that, and with 0 always: then a restart runs such actions again.
+   */
+  readonly adopt_attempts_for_s: number
+  /**
    * Seconds an action that asks for a `minimum` waits before one worker that could run it is given nothing else until it has room. 0: never.
    */
   readonly hold_worker_after_s: number

@@ -63,6 +63,7 @@ export interface Hello {
   workerId: string
   attemptIds: string[]
   storeKey: string
+  attempts: Start[]
 }
 
 export interface HelloInput {
@@ -73,6 +74,7 @@ export interface HelloInput {
   workerId?: string | undefined
   attemptIds?: readonly string[] | undefined
   storeKey?: string | undefined
+  attempts?: readonly StartInput[] | undefined
 }
 
 export interface OfferedProperty {
@@ -113,6 +115,8 @@ export interface Start {
   tracestate: string
   isolated: boolean
   origin: google_protobuf.Any | null
+  doNotCache: boolean
+  priority: number
 }
 
 export interface StartInput {
@@ -127,6 +131,8 @@ export interface StartInput {
   tracestate?: string | undefined
   isolated?: boolean | undefined
   origin?: google_protobuf.AnyInput | null | undefined
+  doNotCache?: boolean | undefined
+  priority?: number | undefined
 }
 
 export interface Progress {

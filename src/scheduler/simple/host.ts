@@ -9,6 +9,7 @@ import { operationName, unknownOperation } from '../../reapi/operation-name.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
 import type {
   ActionResults,
+  BroughtAttempt,
   ExecutionRequest,
   ListedOperation,
   OperationState,
@@ -17,6 +18,7 @@ import type {
   SchedulerOperator,
   WorkerLink,
   WorkerOffer,
+  WorkerPast,
   WorkerPool,
   WorkerSession,
 } from '../scheduler.js'
@@ -146,13 +148,10 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return true
   }
 
-  connectWorker(
-    offer: WorkerOffer,
-    previous: { readonly workerId: string; readonly attemptIds: readonly string[] },
-    link: WorkerLink,
-  ): WorkerSession {
+  connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession {
     const workerId = previous.workerId === '' ? `${offer.name}-${this.#options.newId()}` : previous.workerId
-    const commands = this.#machine.workerConnected(this.#nowMs, workerId, offer, previous.attemptIds)
+    const past = { attemptIds: previous.attemptIds, brought: this.#ours(previous.brought) }
+    const commands = this.#machine.workerConnected(this.#nowMs, workerId, offer, past)
     this.#closeLink(workerId, new StatusError('ABORTED', `worker ${workerId} connected again`))
     this.#links.set(workerId, link)
     this.#options.log.info('a worker connected', { worker: workerId, attempts: previous.attemptIds.length })
@@ -194,6 +193,14 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   get #nowMs(): number {
     return this.#options.clock.now()
+  }
+
+  /** The attempts of operations that a scheduler of this name began. */
+  #ours(brought: WorkerPast['brought']): ReadonlyMap<string, BroughtAttempt> {
+    const own = `${encodeURIComponent(this.#options.name)}/`
+    const isOurs = ({ operationName: name, request }: BroughtAttempt): boolean =>
+      name.startsWith(operationName(request.instanceName, own))
+    return new Map([...(brought ?? [])].filter(([, attempt]) => isOurs(attempt)))
   }
 
   #session(workerId: string, link: WorkerLink): WorkerSession {

@@ -3,16 +3,24 @@ import { retryInfo } from '../../proto/error-details.js'
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { PlatformProperty } from '../../reapi/platform.js'
-import type { ExecutionRequest, ListedOperation, OperationState, Outcome, Progress, WorkerOffer } from '../request.js'
+import type {
+  BroughtAttempt,
+  ExecutionRequest,
+  ListedOperation,
+  OperationState,
+  Outcome,
+  Progress,
+  WorkerOffer,
+} from '../request.js'
 import type { ActiveExecution, SchedulerActivity, SchedulerMeter } from './meter.js'
 import { positionOf, whyItWaits } from './queue/why.js'
 import type { SimpleSettings } from './settings.js'
 import { Context } from './state/context.js'
 import { Operations, stateOf } from './state/operations.js'
-import { requirementOf } from './state/requirement.js'
-import { type Command, Execution, type Operation } from './state/state.js'
+import { requirementIfAny, requirementOf } from './state/requirement.js'
+import { type Command, Execution, type Operation, type Worker } from './state/state.js'
 import { Dispatch } from './workers/dispatch.js'
-import { Workers } from './workers/workers.js'
+import { type Past, Workers } from './workers/workers.js'
 
 const QUEUE_FULL_RETRY_MS = 1_000
 
@@ -28,6 +36,8 @@ export class SimpleScheduler {
   readonly #executions = new Map<string, Execution>()
   readonly #inFlight = new Map<string, Execution>()
   #matchedMs = 0
+  /** The time of the first event. */
+  #firstMs = Number.POSITIVE_INFINITY
   #sequence = 0
 
   constructor(settings: SimpleSettings, meter?: SchedulerMeter) {
@@ -45,7 +55,7 @@ export class SimpleScheduler {
       () => this.#workers.all,
       (worker, error) => this.#workers.evict(worker, error),
     )
-    this.#workers = new Workers(this.#context, this.#dispatch)
+    this.#workers = new Workers(this.#context, this.#dispatch, (worker, brought) => this.#adopt(worker, brought))
   }
 
   /** INVALID_ARGUMENT when these properties can never be matched here. */
@@ -120,10 +130,7 @@ export class SimpleScheduler {
         return
       }
       this.#checkRoom(operation.instanceName)
-      if (execution.sharingKey !== undefined) this.#inFlight.set(execution.sharingKey, execution)
-      this.#executions.set(execution.id, execution)
-      operation.execution = execution
-      execution.operations.add(operation)
+      this.#enter(execution)
       this.#dispatch.submit(execution)
     })
   }
@@ -163,11 +170,12 @@ export class SimpleScheduler {
   }
 
   /**
-   * A worker connected, again or for the first time. Attempts it names and we still wait for go on; others it is told to
-   * kill. INVALID_ARGUMENT when an amount it offers is no whole number.
+   * A worker connected, again or for the first time. Attempts it names and we still wait for go on, and those that it
+   * brought along from the scheduler before this one, for a while; others it is told to kill. INVALID_ARGUMENT when an amount
+   * it offers is no whole number.
    */
-  workerConnected(nowMs: number, workerId: string, offer: WorkerOffer, attemptIds: readonly string[]): Command[] {
-    return this.#event(nowMs, () => this.#workers.connected(workerId, offer, attemptIds))
+  workerConnected(nowMs: number, workerId: string, offer: WorkerOffer, past: Past): Command[] {
+    return this.#event(nowMs, () => this.#workers.connected(workerId, offer, past))
   }
 
   workerDisconnected(nowMs: number, workerId: string): Command[] {
@@ -262,10 +270,41 @@ export class SimpleScheduler {
     }
   }
 
+  /**
+   * A run that a worker brought along from the scheduler before this one goes on as a run of ours: for the client that asks
+   * for its operation again, and for those that have asked for the same action since. False where nobody needs it.
+   */
+  #adopt(worker: Worker, { attemptId, operationName: name, request }: BroughtAttempt): boolean {
+    const { settings, nowMs } = this.#context
+    if (nowMs >= this.#firstMs + settings.adoptForMs || this.#workers.isDraining) return false
+    if (this.#operations.has(name)) return false
+    const requirement = requirementIfAny(request.properties, settings.supportedPlatformProperties)
+    if (requirement === undefined || !this.#dispatch.isCapable(worker, requirement)) return false
+    this.#operations.open(name, request.instanceName, request.actionDigest)
+    const operation = this.#operations.unfinished(name)
+    if (operation === undefined) return false
+    const own = new Execution(operation, request, requirement, ++this.#sequence, nowMs)
+    const shared = this.#underWay(own)
+    if (shared !== undefined) this.#join(operation, shared, request)
+    else this.#enter(own)
+    const execution = shared ?? own
+    if (execution.state !== 'new' && execution.state !== 'queued') return false
+    this.#dispatch.adopt(execution, worker, attemptId)
+    return true
+  }
+
   /** The run that an equal action may join: for who wants no older result, one whose result nobody has yet. */
   #underWay({ sharingKey, request }: Execution): Execution | undefined {
     const shared = sharingKey === undefined ? undefined : this.#inFlight.get(sharingKey)
     return request.skipCacheLookup && shared?.state === 'settling' ? undefined : shared
+  }
+
+  #enter(execution: Execution): void {
+    const { first, sharingKey } = execution
+    if (sharingKey !== undefined) this.#inFlight.set(sharingKey, execution)
+    this.#executions.set(execution.id, execution)
+    first.execution = execution
+    execution.operations.add(first)
   }
 
   #join(operation: Operation, execution: Execution, { priority }: ExecutionRequest): void {
@@ -326,6 +365,7 @@ export class SimpleScheduler {
 
   #event(nowMs: number, event: () => void): Command[] {
     this.#context.nowMs = nowMs
+    this.#firstMs = Math.min(this.#firstMs, nowMs)
     event()
     this.#dispatch.eventEnded()
     return this.#context.take()

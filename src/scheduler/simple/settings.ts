@@ -33,6 +33,8 @@ export interface SimpleSettings {
   readonly priorityAgeingMs: number | undefined
   /** How long an action that needs much of a worker waits before one is kept free for it; undefined: for ever. */
   readonly holdWorkerAfterMs: number | undefined
+  /** How long after the first event workers may bring along what a scheduler before this one started; 0: never. */
+  readonly adoptForMs: number
   /** Finished operations beyond this many are forgotten, oldest first, before their time. */
   readonly maxRetainedOperations: number
 }
@@ -55,6 +57,7 @@ export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings 
   maxRunningPerInstance: orNoLimit(options.max_running_actions_per_instance),
   priorityAgeingMs: unlessOff(options.priority_ageing_s),
   holdWorkerAfterMs: unlessOff(options.hold_worker_after_s),
+  adoptForMs: options.adopt_attempts_for_s * 1000,
   maxRetainedOperations: MAX_RETAINED_OPERATIONS,
 })
 

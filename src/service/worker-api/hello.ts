@@ -1,19 +1,25 @@
-import { StatusError } from '../../base/status-error.js'
-import type { Hello } from '../../proto/generated/remexec.worker.v1.js'
-import type { WorkerOffer } from '../../scheduler/scheduler.js'
+import { isStatus, StatusError } from '../../base/status-error.js'
+import type { Hello, Start } from '../../proto/generated/remexec.worker.v1.js'
+import { toMs } from '../../proto/time.js'
+import { Digest, resolveDigestFunction } from '../../reapi/digest.js'
+import { digestFunctions } from '../../reapi/digest-function.js'
+import { instanceOfOperation } from '../../reapi/operation-name.js'
+import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../scheduler/scheduler.js'
 
 const PROTOCOL_VERSION = 1
 const MAX_NAME_CHARACTERS = 200
 const MAX_ATTEMPTS = 10_000
+const MAX_OPERATION_CHARACTERS = 4_096
+const FUNCTIONS = Object.values(digestFunctions)
 
 export interface ParsedHello {
   readonly offer: WorkerOffer
-  readonly previous: { readonly workerId: string; readonly attemptIds: readonly string[] }
+  readonly previous: WorkerPast
 }
 
 /** FAILED_PRECONDITION for another version of the protocol, INVALID_ARGUMENT for what makes no sense in this one. */
 export const parseHello = (hello: Hello): ParsedHello => {
-  const { protocolVersion, name, properties, maxInflightAttempts, workerId, attemptIds } = hello
+  const { protocolVersion, name, properties, maxInflightAttempts, workerId, attemptIds, attempts } = hello
   if (protocolVersion !== PROTOCOL_VERSION) {
     const expected = `expected ${PROTOCOL_VERSION}: run the same release as the scheduler`
     throw new StatusError(
@@ -23,14 +29,49 @@ export const parseHello = (hello: Hello): ParsedHello => {
   }
   checkName('name', name)
   if (workerId !== '') checkName('worker_id', workerId)
-  if (attemptIds.length > MAX_ATTEMPTS) throw invalid(`${attemptIds.length} attempt_ids`, `at most ${MAX_ATTEMPTS}`)
+  for (const [field, { length }] of Object.entries({ attempt_ids: attemptIds, attempts })) {
+    if (length > MAX_ATTEMPTS) throw invalid(`${length} ${field}`, `at most ${MAX_ATTEMPTS}`)
+  }
   const offered = new Map<string, readonly string[]>()
   for (const { name: property, values } of properties) {
     if (property === '') throw invalid('a property without a name', 'a name')
     offered.set(property, [...(offered.get(property) ?? []), ...values])
   }
   const places = maxInflightAttempts === 0 ? Number.POSITIVE_INFINITY : maxInflightAttempts
-  return { offer: { name, properties: offered, maxInflightAttempts: places }, previous: { workerId, attemptIds } }
+  const brought = new Map(attempts.map((start) => [start.attemptId, broughtBy(start)]))
+  return {
+    offer: { name, properties: offered, maxInflightAttempts: places },
+    previous: { workerId, attemptIds, brought },
+  }
+}
+
+/** What a worker says it was started with. The identity of who asked is not its to tell. */
+const broughtBy = (start: Start): BroughtAttempt => {
+  const { attemptId, operationName, instanceName, properties, queuedTimestamp, doNotCache, priority } = start
+  checkName('attempts: attempt_id', attemptId)
+  if (operationName.length > MAX_OPERATION_CHARACTERS || instanceOf(operationName) !== instanceName) {
+    const expected = `the name of an operation of instance ${JSON.stringify(instanceName.slice(0, MAX_NAME_CHARACTERS))}`
+    throw invalid(`attempts: operation_name ${JSON.stringify(operationName.slice(0, MAX_NAME_CHARACTERS))}`, expected)
+  }
+  const digestFunction = resolveDigestFunction(start.digestFunction, start.actionDigest?.hash, FUNCTIONS)
+  const actionDigest = Digest.parse(start.actionDigest, digestFunction, 'attempts: action_digest')
+  const trace = start.traceparent === '' ? undefined : { traceparent: start.traceparent, tracestate: start.tracestate }
+  return {
+    ...{ attemptId, operationName, queuedMs: queuedTimestamp === null ? 0 : toMs(queuedTimestamp) },
+    request: {
+      ...{ instanceName, actionDigest, properties, priority, doNotCache, trace },
+      ...{ skipCacheLookup: false, invocation: '' },
+    },
+  }
+}
+
+const instanceOf = (operationName: string): string | undefined => {
+  try {
+    return instanceOfOperation(operationName)
+  } catch (error) {
+    if (isStatus(error, 'NOT_FOUND')) return undefined
+    throw error
+  }
 }
 
 const checkName = (field: string, text: string): void => {

@@ -55,7 +55,7 @@ export class StreamLink implements WorkerLink {
   }
 
   start({ attemptId, operationName, request, queuedMs }: StartAttempt): void {
-    const { instanceName, actionDigest, properties, trace } = request
+    const { instanceName, actionDigest, properties, trace, doNotCache, priority } = request
     const { function: digestFunction } = actionDigest
     this.#send({
       start: {
@@ -69,6 +69,7 @@ export class StreamLink implements WorkerLink {
         ...trace,
         isolated: this.#isIsolated(instanceName),
         origin: this.#originOf(request),
+        ...{ doNotCache, priority },
       },
     })
   }

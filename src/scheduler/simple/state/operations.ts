@@ -34,6 +34,11 @@ export class Operations {
     return operation?.isHidden === true ? undefined : operation
   }
 
+  /** Whether there is one of that name, may it be asked for or not. */
+  has(name: string): boolean {
+    return this.#byName.has(name)
+  }
+
   /** An operation that must be unfinished: events of the service that opened it. */
   unfinished(name: string): Operation | undefined {
     const operation = this.#byName.get(name)

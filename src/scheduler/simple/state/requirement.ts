@@ -1,5 +1,5 @@
 import { entryFor } from '../../../base/catch-all.js'
-import { StatusError } from '../../../base/status-error.js'
+import { isStatus, StatusError } from '../../../base/status-error.js'
 import type { PlatformProperty } from '../../../reapi/platform.js'
 
 /**
@@ -39,6 +39,16 @@ export const requirementOf = (
   }
   const parts = [[...exact.keys()].sort(), [...minimum].sort(([a], [b]) => (a < b ? -1 : 1)), [...present].sort()]
   return { signature: JSON.stringify(parts), exact: [...exact.values()], minimum, present: [...present] }
+}
+
+/** The same for properties that were right once; undefined when they can be matched no more. */
+export const requirementIfAny = (...asked: Parameters<typeof requirementOf>): Requirement | undefined => {
+  try {
+    return requirementOf(...asked)
+  } catch (error) {
+    if (isStatus(error, 'INVALID_ARGUMENT')) return undefined
+    throw error
+  }
 }
 
 /** A `minimum` property's value. INVALID_ARGUMENT when it is no whole number up to 2^53-1. */

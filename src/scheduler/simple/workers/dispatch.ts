@@ -3,6 +3,7 @@ import { Holds } from '../queue/holds.js'
 import { Queue } from '../queue/queue.js'
 import { Unmatched } from '../queue/unmatched.js'
 import type { Context } from '../state/context.js'
+import type { Requirement } from '../state/requirement.js'
 import { Attempt, type Execution, type Worker } from '../state/state.js'
 import { release, reserve } from './pool.js'
 import { WorkerIndex } from './worker-index.js'
@@ -158,19 +159,37 @@ export class Dispatch {
     deadlines.set(attempt.deadline, nowMs + limitMs)
   }
 
+  /** Whether the worker, which takes attempts, could ever run this. */
+  isCapable(worker: Worker, requirement: Requirement): boolean {
+    return this.index.classOf(worker)?.isCapable(requirement) === true
+  }
+
+  /** The worker runs this already, whether or not it has room. */
+  adopt(execution: Execution, worker: Worker, attemptId: string): void {
+    const [, tries = '1'] = /-(\d{1,9})$/.exec(attemptId) ?? []
+    // Whatever a worker may still run of it from before has another number than what is started here.
+    execution.attempts = Math.max(execution.attempts, Number(tries))
+    this.#begin(execution, worker, attemptId)
+  }
+
   #start(execution: Execution, worker: Worker): void {
+    const { first, request, queuedMs, waitingSinceMs } = execution
+    this.#context.meter.dequeued(this.#context.nowMs - waitingSinceMs)
+    const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
+    const start = { attemptId, operationName: first.name, request, queuedMs, waitingSinceMs }
+    this.#context.emit({ kind: 'start', workerId: worker.id, start })
+    this.#begin(execution, worker, attemptId)
+  }
+
+  #begin(execution: Execution, worker: Worker, attemptId: string): void {
     const seat = this.queue.tenants.seat(execution.first.instanceName, execution.request.invocation)
     this.queue.tenants.started(seat)
     const bucket = this.queue.bucketOf(execution.requirement)
     if (bucket !== undefined) this.#holds.started(bucket, worker)
     this.#leaveQueue(execution)
-    const { meter, nowMs } = this.#context
-    meter.dequeued(nowMs - execution.waitingSinceMs)
-    const { first, request, queuedMs, waitingSinceMs } = execution
-    const attemptId = `${first.name.slice(first.name.lastIndexOf('/') + 1)}-${++execution.attempts}`
     const attempt = new Attempt(attemptId, worker, execution)
     attempt.seat = seat
-    attempt.startedMs = nowMs
+    attempt.startedMs = this.#context.nowMs
     this.attempts.set(attemptId, attempt)
     reserve(attempt)
     worker.lastUsed = ++this.#uses
@@ -178,8 +197,6 @@ export class Dispatch {
     execution.attempt = attempt
     execution.enter('start')
     this.watchProgress(attempt)
-    const start = { attemptId, operationName: first.name, request, queuedMs, waitingSinceMs }
-    this.#context.emit({ kind: 'start', workerId: worker.id, start })
     this.#progressed.onStage(execution)
   }
 

@@ -1,6 +1,6 @@
 import { StatusError } from '../../../base/status-error.js'
 import type { ExecuteResponse } from '../../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { WorkerOffer } from '../../request.js'
+import type { BroughtAttempt, WorkerOffer, WorkerPast } from '../../request.js'
 import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
 import { Attempt, type Worker } from '../state/state.js'
@@ -14,6 +14,9 @@ const PAUSE_MS = 1_000
 /** How long an action may be refused from worker to worker where `no_worker_timeout_s` sets no limit. */
 const REFUSALS_MS = 60_000
 
+/** What a worker says of the time before it connected. */
+export type Past = Pick<WorkerPast, 'attemptIds' | 'brought'>
+
 /** Workers by id: how they come and go, and what they say about their attempts. */
 export class Workers {
   readonly #byId = new Map<string, Worker>()
@@ -21,9 +24,13 @@ export class Workers {
   readonly #dispatch: Dispatch
   #isDraining = false
 
-  constructor(context: Context, dispatch: Dispatch) {
+  readonly #adoptForeign: (worker: Worker, brought: BroughtAttempt) => boolean
+
+  /** `adopt` makes an attempt that another scheduler started one of ours, or answers false. */
+  constructor(context: Context, dispatch: Dispatch, adopt: (worker: Worker, brought: BroughtAttempt) => boolean) {
     this.#context = context
     this.#dispatch = dispatch
+    this.#adoptForeign = adopt
   }
 
   get all(): Iterable<Worker> {
@@ -48,7 +55,7 @@ export class Workers {
     })
   }
 
-  connected(workerId: string, offer: WorkerOffer, attemptIds: readonly string[]): void {
+  connected(workerId: string, offer: WorkerOffer, { attemptIds, brought }: Past): void {
     const { settings, nowMs, meter } = this.#context
     const worker = newWorker(workerId, offer, settings.supportedPlatformProperties, nowMs)
     const before = this.#byId.get(workerId)
@@ -62,7 +69,7 @@ export class Workers {
     if (this.#isDraining) this.#context.emit({ kind: 'drain', workerId })
     else if (!worker.isKeptFree) this.#dispatch.admit(worker)
     if (before !== undefined) this.#retire(before)
-    for (const attemptId of new Set(attemptIds)) this.#adopt(worker, before, attemptId)
+    for (const attemptId of new Set(attemptIds)) this.#adopt(worker, before, attemptId, brought?.get(attemptId))
     if (before !== undefined) {
       worker.lastUsed = before.lastUsed
       this.#lose(before, new StatusError('UNAVAILABLE', `worker ${workerId} came back without this attempt`))
@@ -205,8 +212,9 @@ export class Workers {
   }
 
   /** Takes over an attempt that a worker says it runs. */
-  #adopt(worker: Worker, before: Worker | undefined, attemptId: string): void {
+  #adopt(worker: Worker, before: Worker | undefined, attemptId: string, brought: BroughtAttempt | undefined): void {
     const known = this.#dispatch.attempts.get(attemptId)
+    if (known === undefined && brought !== undefined && this.#adoptForeign(worker, brought)) return
     if (known === undefined) {
       const stranger = new Attempt(attemptId, worker)
       this.#dispatch.attempts.set(attemptId, stranger)
