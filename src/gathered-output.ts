@@ -3,15 +3,21 @@ export interface Output {
   write(text: string): unknown
 }
 
+/** Between two writes, while lines keep coming. */
+const INTERVAL_MS = 100
+/** What waits no longer for more. */
+const ENOUGH_CHARACTERS = 64 * 1024
+
 /**
- * Gathers the lines of a turn of the event loop and writes them at its end in one: a write to a pipe or a file holds up the
- * loop, and at a busy server many calls end in one turn. Who ends the process has to `flush`.
+ * Gathers lines: a write to a pipe or a file holds up the event loop, for longer than a small call takes. The first line after a
+ * pause is written at the end of its turn, those that follow ten times a second. Who ends the process has to `flush`.
  */
 export class GatheredOutput implements Output {
   readonly isTTY: boolean
   readonly #output: Output
   readonly #shown: (text: string) => string
   #text = ''
+  #isPaused = true
 
   /** `shown` is what may be seen of a text. */
   constructor(output: Output, shown = (text: string): string => text) {
@@ -21,8 +27,12 @@ export class GatheredOutput implements Output {
   }
 
   write(text: string): void {
-    if (this.#text === '') setImmediate(this.flush)
+    if (this.#isPaused) {
+      this.#isPaused = false
+      setImmediate(this.#writeSome)
+    }
     this.#text += text
+    if (this.#text.length > ENOUGH_CHARACTERS) this.flush()
   }
 
   readonly flush = (): void => {
@@ -30,5 +40,13 @@ export class GatheredOutput implements Output {
     const text = this.#text
     this.#text = ''
     this.#output.write(this.#shown(text))
+  }
+
+  readonly #writeSome = (): void => {
+    this.#isPaused = this.#text === ''
+    if (this.#isPaused) return
+    this.flush()
+    // Keeps no process from ending, whose last lines are written then.
+    setTimeout(this.#writeSome, INTERVAL_MS).unref()
   }
 }

@@ -10,7 +10,7 @@ const FORMATS = ['text', 'json'] as const
 /**
  * The log of the process: lines for people on a terminal, JSON for whatever collects logs otherwise. `REMEXEC_LOG_FORMAT`
  * (`text`, `json`) and `REMEXEC_LOG_LEVEL` win over that and over the configuration. INVALID_ARGUMENT when one of them is
- * something else. Trouble is written at once, the rest at the end of the turn.
+ * something else. Trouble is written at once, the rest soon.
  */
 export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: GatheredOutput): Log => {
   const level = oneOf(env, 'REMEXEC_LOG_LEVEL', LEVELS) ?? configured

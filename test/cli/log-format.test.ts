@@ -65,7 +65,7 @@ t.test('secrets are not written, wherever they come from', async (t) => {
 })
 
 t.test(
-  'lines of a turn are written together at its end, trouble at once, and the rest when the process ends',
+  'a line is written at the end of its turn, those that follow together, trouble at once, and the rest when the process ends',
   async (t) => {
     const { log, written, output } = lines({}, false)
     const said = (): string[] => written.splice(0).map((text) => text.match(/"msg":"[^"]*"/g)?.join(' ') ?? '')
@@ -84,6 +84,26 @@ t.test(
     t.same(said(), [], 'once')
   },
 )
+
+t.test('lines that keep coming are few writes, and each of them comes without another behind it', async (t) => {
+  const { log, written } = lines({}, false)
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
+  for (let at = 0; at < 200; at++) {
+    log.info(`line ${at}`)
+    await new Promise(setImmediate)
+  }
+  t.ok(written.length < 20, `${written.length} writes`)
+  while (!written.join('').includes('"line 199"')) await new Promise((resolve) => setTimeout(resolve, 5))
+  const numbers = [...written.join('').matchAll(/"msg":"line (\d+)"/g)].map(([, number]) => Number(number))
+  t.same(
+    numbers,
+    Array.from({ length: 200 }, (_, at) => at),
+  )
+  written.length = 0
+  log.info('x'.repeat(100_000))
+  t.equal(written.length, 1, 'what is much is written at once')
+})
 
 t.test('one id leads from a client through the scheduler and the worker', async (t) => {
   const env = { REMEXEC_LOG_FORMAT: 'json', REMEXEC_LOG_LEVEL: 'debug' }
