@@ -289,6 +289,7 @@ export class SimpleScheduler {
     else this.#enter(own)
     const execution = shared ?? own
     if (execution.state !== 'new' && execution.state !== 'queued') return false
+    this.#context.log('info', `${name} goes on as attempt ${attemptId}, which worker ${worker.id} had from before`)
     this.#dispatch.adopt(execution, worker, attemptId)
     return true
   }
