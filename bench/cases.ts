@@ -2,9 +2,11 @@ import type { Case } from './case.js'
 import { actionResultCases } from './cases/action-result.js'
 import { batchCases } from './cases/batch.js'
 import { dispatchCases } from './cases/dispatch.js'
+import { dispatchOnTheWireCases } from './cases/dispatch-on-the-wire.js'
 import { durabilityCases } from './cases/durability.js'
 import { evictionCases } from './cases/eviction.js'
 import { findMissingCases } from './cases/find-missing.js'
+import { meanwhileCases } from './cases/meanwhile.js'
 import { memoryCases } from './cases/memory.js'
 import { noOpCases } from './cases/no-op.js'
 import { observedCases } from './cases/observed.js'
@@ -33,6 +35,8 @@ export const allCases = ({ clients }: { readonly clients: number }): readonly Ca
   ...probeCases(),
   ...noOpCases(),
   ...dispatchCases(),
+  ...dispatchOnTheWireCases(),
+  ...meanwhileCases(),
   ...trueCases(),
   ...memoryCases(),
   ...startUpCases(),

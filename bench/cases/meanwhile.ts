@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { codec } from '../../src/proto/codec.js'
+import type { Builds, EventCase, Observation } from '../case.js'
+import { digestOf, store } from '../content.js'
+import { Connection, prepare } from '../load/connection.js'
+import { each } from '../load/each.js'
+import { type Request, unframed } from '../load/request.js'
+import { benchConfig } from '../server/config.js'
+import { type ServerProcess, startRemexec } from '../server/process.js'
+import { percentile } from '../statistics.js'
+
+const REAPI = 'build.bazel.remote.execution.v2'
+const ACTIONS = 200
+const DEADLINE_EXCEEDED = 4
+const EVERY_MS = 2
+
+/** Two processes that live until their time is over and they are killed. */
+const command = codec(`${REAPI}.Command`).encode({
+  arguments: ['/bin/sh', '-c', 'echo begun > out; sleep 600 & sleep 600'],
+  outputPaths: ['out'],
+})
+const root = codec(`${REAPI}.Directory`).encode({})
+
+/** A worker that takes all of them at once. */
+const configure = (dataPath: string): object => {
+  const config = benchConfig(dataPath) as { readonly workers: readonly { readonly local: object }[] }
+  return {
+    ...config,
+    workers: config.workers.map(({ local }) => ({ local: { ...local, max_inflight_tasks: ACTIONS } })),
+  }
+}
+
+const dyingActions = async (server: ServerProcess): Promise<Request[]> => {
+  const actions = Array.from({ length: ACTIONS }, () =>
+    codec(`${REAPI}.Action`).encode({
+      ...{ commandDigest: digestOf(command), inputRootDigest: digestOf(root), salt: randomBytes(16) },
+      timeout: { seconds: 2, nanos: 0 },
+    }),
+  )
+  await store(server, [command, root, ...actions])
+  return actions.map((action) => ({
+    path: `/${REAPI}.Execution/Execute`,
+    messages: [codec(`${REAPI}.ExecuteRequest`).encode({ actionDigest: digestOf(action) })],
+  }))
+}
+
+const checkDead = (bytes: Buffer): void => {
+  const { done, response } = codec('google.longrunning.Operation').decode(bytes)
+  if (!done) return
+  const { status } = codec(`${REAPI}.ExecuteResponse`).decode(response?.value ?? Buffer.alloc(0))
+  if (status?.code !== DEADLINE_EXCEEDED) throw new Error(`an action ended with ${status?.code}: ${status?.message}`)
+}
+
+/** GetCapabilities again and again on a connection of its own, until `work` is over. */
+const latenciesDuring = async (server: ServerProcess, work: () => Promise<unknown>): Promise<readonly number[]> => {
+  const connection = await Connection.open(server)
+  const message = codec(`${REAPI}.GetCapabilitiesRequest`).encode({ instanceName: '' })
+  const question = prepare({ path: `/${REAPI}.Capabilities/GetCapabilities`, messages: [message] })
+  const tookMs: number[] = []
+  let isOver = false
+  const worked = work().finally(() => {
+    isOver = true
+  })
+  try {
+    while (!isOver) {
+      const { latencyMs, bytes } = await connection.call(question, true)
+      if (unframed(bytes).length !== 1) throw new Error('no capabilities came')
+      tookMs.push(latencyMs)
+      await setTimeout(EVERY_MS)
+    }
+    await worked
+  } finally {
+    connection.close()
+  }
+  return tookMs
+}
+
+async function* observe({ cli, profileFolder, rounds }: Builds): AsyncGenerator<Observation> {
+  const server = await startRemexec(configure, { cli, profileFolder })
+  const alone: (readonly number[])[] = []
+  const meanwhile: (readonly number[])[] = []
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      const actions = await dyingActions(server)
+      const quiet = await latenciesDuring(server, () => setTimeout(2_000))
+      const busy = await latenciesDuring(server, () =>
+        each(server, actions, { concurrency: ACTIONS, check: checkDead }),
+      )
+      // The first is to warm up.
+      if (round === 0) continue
+      alone.push(quiet)
+      meanwhile.push(busy)
+    }
+  } finally {
+    await server.stop()
+  }
+  for (const percent of [50, 99]) {
+    const at = (lists: readonly (readonly number[])[]): number[] => lists.map((list) => percentile(list, percent))
+    const beside = { name: 'nothing else', values: at(alone) }
+    yield { name: `GetCapabilities, p${percent}`, unit: 'ms', values: at(meanwhile), beside }
+  }
+}
+
+/** Whether the loop of the server notices that actions start and are killed in the process of its worker. */
+export const meanwhileCases = (): readonly EventCase[] => [
+  { kind: 'event', name: 'GetCapabilities while 200 actions start and die', observe },
+]
