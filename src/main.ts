@@ -28,7 +28,7 @@ import { asCas } from './store/view/cas.js'
 import { asKeyed } from './store/view/keyed.js'
 import { zstdFailure } from './stream/compression/libzstd.js'
 import { openListenerTls } from './tls/listener-tls.js'
-import { Lending, startWorker, type WorkerSurroundings } from './workers.js'
+import { Lending, leavesResultsTo, startWorker, type WorkerSurroundings } from './workers.js'
 
 export interface Running {
   /** The bound addresses, in the order of the configuration. */
@@ -131,7 +131,8 @@ const start = async (
   // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
   const workerSurroundings: WorkerSurroundings = {
-    ...{ listeners, lending, parts, observation },
+    ...{ servers: config.servers, listeners, lending, parts, observation },
+    isAlone: config.workers.length === 1 && config.workers[0]?.server === undefined,
     token: security?.ownWorkerToken,
     workersAreHere: surroundings.workersAreHere ?? false,
   }
@@ -237,7 +238,7 @@ const workerFacts = (config: Config, scheduler: string): WorkerFacts => {
   const names = new Set(serving.map(({ name }) => name))
   const workers = config.workers.filter(({ server }) => server !== undefined && names.has(server))
   return {
-    writeResults: workers.some(({ options }) => options.upload_action_result.ac_store !== undefined),
+    writeResults: workers.some(({ options }) => !leavesResultsTo(config.servers, options.upload_action_result)),
     maxTimeoutMs: Math.max(...workers.map(({ options }) => options.max_action_timeout_s * 1000), MIN_ACTION_TIMEOUT_MS),
   }
 }

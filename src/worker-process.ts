@@ -47,7 +47,8 @@ const told = ([name, value]: [string, unknown]): [string, unknown] => {
 const start = async (request: StartWorker): Promise<LocalWorker> => {
   const { name, options, address, token, storeKey, writesResults } = request
   const stores = { key: storeKey, writesResults }
-  return startLocalWorker({ name, options, address, token, stores, clock: systemClock, log, tracer: await tracer() })
+  const about = { name, options, address, token, stores, isAlone: true }
+  return startLocalWorker({ ...about, clock: systemClock, log, tracer: await tracer() })
 }
 
 const tracer = async (): Promise<Tracer | undefined> => {

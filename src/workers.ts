@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startFailure } from './base/errno.js'
-import type { AttachedWorker } from './config/config.js'
+import type { AttachedWorker, LocalWorkerOptions, ServerConfig } from './config/config.js'
 import type { Observation } from './observation.js'
 import type { Listener } from './server/listener.js'
 import type { LentStores } from './service/worker-api/store-requests.js'
@@ -24,6 +24,10 @@ export class Lending {
 }
 
 export interface WorkerSurroundings {
+  /** Of the configuration. */
+  readonly servers: readonly ServerConfig[]
+  /** There is one worker in this process, and nothing else starts programs in it. */
+  readonly isAlone: boolean
   readonly listeners: ReadonlyMap<string, Listener>
   /** Says who a worker of ours is, where that is asked. */
   readonly token: string | undefined
@@ -32,6 +36,21 @@ export interface WorkerSurroundings {
   readonly workersAreHere: boolean
   readonly parts: Parts
   readonly observation: Observation
+}
+
+/**
+ * Whether what a worker of this process would write to an action cache is just what the servers write: successes, to the
+ * action cache of every instance that executes. Then the servers do.
+ */
+export const leavesResultsTo = (
+  servers: readonly ServerConfig[],
+  { ac_store, upload_ac_results_strategy: strategy }: LocalWorkerOptions['upload_action_result'],
+): boolean => {
+  if (ac_store === undefined) return true
+  const instances = servers.flatMap(({ services }) => [...services.execution.values()])
+  return (
+    strategy === 'success_only' && instances.length > 0 && instances.every((instance) => instance.ac_store === ac_store)
+  )
 }
 
 /**
@@ -56,19 +75,22 @@ export const startWorker = async (placed: AttachedWorker, surroundings: WorkerSu
 
 const begin = async (
   { options, server }: AttachedWorker,
-  { listeners, token, lending, workersAreHere, parts, observation }: WorkerSurroundings,
+  { servers, isAlone, listeners, token, lending, workersAreHere, parts, observation }: WorkerSurroundings,
 ): Promise<LocalWorker> => {
   const { clock, log } = parts
   const { name, cas_fast_slow_store, upload_action_result } = options
   const cas = parts.cas(cas_fast_slow_store)
   const { ac_store } = upload_action_result
-  const results = ac_store === undefined ? undefined : parts.ac(ac_store)
   const address = server === undefined ? undefined : listeners.get(server)?.address
+  // What is written where the server writes too is left to it: the result needs no way of its own.
+  const isLeft = address !== undefined && leavesResultsTo(servers, upload_action_result)
+  const results = ac_store === undefined || isLeft ? undefined : parts.ac(ac_store)
   if (address === undefined || workersAreHere) {
     const stores = { cas, results }
     const { tracer } = observation
     const { startLocalWorker } = await import('./worker/local-worker.js')
-    return startLocalWorker({ name, options, stores, address, token: address && token, clock, log, tracer })
+    const about = { name, options, stores, address, token: address && token, isAlone }
+    return startLocalWorker({ ...about, clock, log, tracer })
   }
   const { WorkerProcess } = await import('./worker/process/worker-process.js')
   return WorkerProcess.start({

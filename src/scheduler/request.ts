@@ -9,6 +9,8 @@ export interface ExecutionRequest {
   readonly instanceName: string
   readonly actionDigest: Digest
   readonly properties: readonly PlatformProperty[]
+  /** The Action itself, where it is small, for its worker. */
+  readonly actionBytes?: Buffer | undefined
   /** Lower runs sooner; 0 is usual. */
   readonly priority: number
   /** The action runs for this client alone, and its result is not kept. */

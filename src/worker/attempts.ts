@@ -133,7 +133,8 @@ export class Attempts {
   }
 
   async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
-    const { attemptId, instanceName, isolated, properties, queuedTimestamp, traceparent, tracestate, origin } = start
+    const { attemptId, instanceName, isolated, properties, queuedTimestamp, traceparent, tracestate, origin, action } =
+      start
     try {
       return await this.#options.run({
         attemptId,
@@ -141,6 +142,7 @@ export class Attempts {
         isIsolated: isolated,
         properties,
         actionDigest: digestOf(start),
+        actionBytes: action.length === 0 ? undefined : action,
         queuedMs: queuedTimestamp === null ? undefined : toMs(queuedTimestamp),
         trace: traceparent === '' ? undefined : { traceparent, tracestate },
         origin,

@@ -14,6 +14,7 @@ import { ActionRunner } from './attempt/runner.js'
 import { Attempts } from './attempts.js'
 import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
+import { Orphans } from './command/orphans.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { LentStores } from './lent/lent-stores.js'
@@ -31,6 +32,8 @@ export interface LocalWorkerParts {
   readonly clock: Clock
   readonly log: Log
   readonly tracer?: Tracer | undefined
+  /** Nothing else in this process starts programs that stay. */
+  readonly isAlone?: boolean
   /** What starts the commands, of whoever gives it and may share it between workers. Absent: one of the worker's own. */
   readonly launcher?: Launcher
 }
@@ -68,13 +71,19 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   const offered = () => offeredProperties(options.platform_properties, fixedVariables(options))
   await offered()
   const workDirectory = WorkDirectory.open(options.work_directory, log)
-  const leftovers = new Leftovers(workDirectory.path, clock, log)
+  const launcher = parts.launcher ?? new Launcher(log)
+  const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
+  const leftovers = new Leftovers(workDirectory.path, clock, log, orphans)
   // A worker that was killed could not end what it ran.
   leftovers.sweep()
-  const launcher = parts.launcher ?? new Launcher(log)
   const lent = 'key' in parts.stores ? new LentStores((message) => connection.send(message)) : undefined
   const runner = new ActionRunner(
-    actionContext(parts, storesOf(parts.stores, lent), { launcher, leftovers, workDirectory }),
+    actionContext(parts, storesOf(parts.stores, lent), {
+      launcher,
+      leftovers,
+      workDirectory,
+      memory: orphans && launcher.libc,
+    }),
   )
   const attempts = new Attempts({
     run: (request) => runner.run(request),

@@ -117,6 +117,7 @@ export interface Start {
   origin: google_protobuf.Any | null
   doNotCache: boolean
   priority: number
+  action: Buffer
 }
 
 export interface StartInput {
@@ -133,6 +134,7 @@ export interface StartInput {
   origin?: google_protobuf.AnyInput | null | undefined
   doNotCache?: boolean | undefined
   priority?: number | undefined
+  action?: Uint8Array | undefined
 }
 
 export interface Progress {

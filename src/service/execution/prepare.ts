@@ -1,6 +1,7 @@
 import type { Call } from '../../base/call.js'
 import type { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { actionTimeoutMs, missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
@@ -13,9 +14,16 @@ import type { ExecutionInstance } from './instance.js'
 import { missingInputs } from './missing-inputs.js'
 
 export interface PreparedAction {
+  /** Its bytes, where they are few. */
+  readonly actionBytes?: Buffer | undefined
   readonly doNotCache: boolean
   readonly properties: readonly PlatformProperty[]
 }
+
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+
+/** Larger ones would take too much memory while many wait: their workers read them. */
+const MAX_PASSED_ON_BYTES = 4096
 
 /**
  * Reads an action and checks everything that can be known without running it. INVALID_ARGUMENT says what is wrong with
@@ -38,7 +46,9 @@ export const prepareAction = async (
     commands.get(commandDigest.key) ?? (await orMissing(readCommand(cas, commandDigest, call), commandDigest))
   const prepared = await check(action, command, { scheduler, maxTimeoutMs })
   commands.set(commandDigest.key, command, commandDigest.sizeBytes)
-  return prepared
+  return actionDigest.sizeBytes > MAX_PASSED_ON_BYTES
+    ? prepared
+    : { ...prepared, actionBytes: actionCodec.encode(action) }
 }
 
 const check = async (

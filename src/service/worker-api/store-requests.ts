@@ -8,7 +8,7 @@ import type { Input } from '../../proto/codec.js'
 import { statusOf } from '../../proto/error-details.js'
 import type {
   AdoptFile,
-  NamedBytes,
+  PutBlobs,
   StoreRequest,
   WantedFile,
   WantedPart,
@@ -98,7 +98,7 @@ export class StoreRequests {
     if (findMissing !== null) return missing(await missingOf(cas, findMissing.digests.map(digestOf), call))
     if (read !== null)
       return { parts: await boundedMap(read.parts, LANES, (part) => this.#read(cas, part, digestOf, call)) }
-    if (put !== null) return this.#put(put.areResults ? stores.results : cas, put.blobs, digestOf, call)
+    if (put !== null) return this.#put(stores, put, digestOf, call)
     if (lease !== null) return missing(await this.#lease(filesOf(cas), lease.leaseId, lease.digests.map(digestOf)))
     if (locate !== null) {
       return { located: await boundedMap(locate.files, LANES, (file) => this.#locate(filesOf(cas), file, digestOf)) }
@@ -128,15 +128,25 @@ export class StoreRequests {
   }
 
   async #put(
-    store: Store | undefined,
-    blobs: readonly NamedBytes[],
+    { cas, results }: LentStores,
+    { blobs, areResults }: PutBlobs,
     digestOf: ParseDigest,
     call: Call,
   ): Promise<StoreAnswer> {
+    const store = areResults ? results : cas
     if (store === undefined) throw new StatusError('FAILED_PRECONDITION', 'this worker has no action cache to write to')
-    const entries = blobs.map(({ digest, data }) => ({ digest: digestOf(digest), blob: Blob.ofBytes(data) }))
+    const named = blobs.map(({ digest, data }) => ({ digest: digestOf(digest), data }))
+    const digests = named.map(({ digest }) => digest)
+    // A worker does not ask for each blob whether it is here.
+    const absent = new Set((areResults ? digests : await missingOf(store, digests, call)).map(({ key }) => key))
+    const entries = named.flatMap(({ digest, data }) =>
+      absent.has(digest.key) ? [{ digest, blob: Blob.ofBytes(data) }] : [],
+    )
     const outcomes = await store.putAll(entries, call)
-    return { outcomes: outcomes.map((failure) => (failure === undefined ? {} : statusOf(failure))) }
+    const failures = new Map(entries.map(({ digest }, at) => [digest.key, outcomes[at]]))
+    return {
+      outcomes: digests.map(({ key }) => failures.get(key)).map((failure) => (failure ? statusOf(failure) : {})),
+    }
   }
 
   async #lease(files: BlobFiles, leaseId: number, digests: readonly Digest[]): Promise<readonly Digest[]> {

@@ -12,6 +12,8 @@ type SchedulerMessage = Input<'remexec.worker.v1.SchedulerMessage'>
 /** Messages that may wait for a worker that does not read. A worker has at most a few for each of its attempts. */
 const MAX_WAITING_MESSAGES = 10_000
 
+const NO_BYTES = Buffer.alloc(0)
+
 /** How long a result waits to be acknowledged together with others; its worker does nothing but keep it meanwhile. */
 export const ACKNOWLEDGE_WITHIN_MS = 20
 
@@ -64,6 +66,7 @@ export class StreamLink implements WorkerLink {
         instanceName,
         actionDigest: actionDigest.toMessage(),
         digestFunction: digestFunction.value,
+        action: request.actionBytes ?? NO_BYTES,
         properties,
         queuedTimestamp: timestampOf(queuedMs),
         ...trace,

@@ -52,10 +52,10 @@ export class Attempt {
   /** `writers` are the actions known to write to their inputs, by key; they get private copies. */
   async run(writers: Set<string>, known: KnownSources): Promise<AttemptOutcome> {
     const { store, execution: settings } = this.#context
-    const { actionDigest } = this.#request
+    const { actionDigest, actionBytes: bytes } = this.#request
     this.#call.log.debug('an attempt has begun')
     this.#times.mark('workerStartTimestamp', 'inputFetchStartTimestamp')
-    const source = await readActionSource(actionDigest, store, known, this.#call)
+    const source = await readActionSource({ digest: actionDigest, bytes }, store, known, this.#call)
     const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)
     const isWriter = writers.has(actionDigest.key)
     const first = await this.#execute(source, timeoutMs, isWriter)

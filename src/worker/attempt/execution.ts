@@ -11,7 +11,7 @@ import type { Leftovers } from '../command/leftovers.js'
 import { type CommandExit, runCommand } from '../command/run-command.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
 import type { OpenDirectory } from '../disk/open-directory.js'
-import { PrintedFiles } from '../disk/printed-files.js'
+import { type FilesInMemory, PrintedFiles } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
@@ -36,6 +36,8 @@ export interface Processes {
   readonly launcher: Launcher
   readonly leftovers: Leftovers
   readonly workDirectory: WorkDirectory
+  /** For what is printed, unless processes are known by the files they print to. */
+  readonly memory?: FilesInMemory | undefined
 }
 
 export interface ExecutionRequest {
@@ -79,7 +81,7 @@ export class Execution {
     const execution = new Execution(settings, processes, request, directory)
     try {
       mkdirSync(execution.root)
-      execution.#printed = new PrintedFiles(directory.path)
+      execution.#printed = new PrintedFiles(directory.path, processes.memory)
       if (!writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
       return execution
     } catch (error) {
@@ -151,7 +153,7 @@ export class Execution {
   end(): void {
     for (const directory of this.#open.splice(0)) directory.close()
     this.#closePrinted()
-    this.#processes.workDirectory.discard(this.#directory)
+    this.#processes.workDirectory.discard(this.#directory, [ROOT])
   }
 
   #opened(directory: RunDirectory, name?: string): string | undefined {
@@ -168,11 +170,11 @@ export class Execution {
     readonly call: Call
   }): Promise<CommandExit> {
     const { properties, timeoutMs } = this.#request
-    const { launcher, leftovers } = this.#processes
+    const { launcher, leftovers, memory } = this.#processes
     const { additionalEnvironment, defaultPath } = this.#settings
     const sideChannelPath = this.#sideChannelPath
     const facts = { defaultPath, timeoutMs, sideChannelPath, actionDirectory: this.#directory.path, properties }
-    const printed = this.#printed ?? new PrintedFiles(this.#directory.path)
+    const printed = this.#printed ?? new PrintedFiles(this.#directory.path, memory)
     this.#printed = printed
     const running = leftovers.starting([this.#directory.path])
     const exit = await runCommand(
@@ -191,7 +193,7 @@ export class Execution {
       launcher,
     ).finally(() => leftovers.ended(running))
     // A command that had to be stopped is one that may have tried to get away.
-    if (exit.end !== 'exited') leftovers.sweep()
+    if (exit.end !== 'exited') leftovers.look()
     return exit
   }
 

@@ -18,6 +18,8 @@ export interface AttemptRequest {
   /** Of what the worker has of other instances nothing is to be seen in this one. */
   readonly isIsolated?: boolean
   readonly actionDigest: Digest
+  /** Its bytes, where the scheduler gave them along. */
+  readonly actionBytes?: Buffer | undefined
   readonly properties: readonly PlatformProperty[]
   readonly queuedMs: number | undefined
   /** What it is a piece of, where that is traced. */

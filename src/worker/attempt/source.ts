@@ -1,6 +1,7 @@
 import type { Call } from '../../base/call.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { isStatus } from '../../base/status-error.js'
+import { codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { missingBlobs } from '../../reapi/action.js'
 import { validateCommand } from '../../reapi/command.js'
@@ -9,6 +10,8 @@ import type { Directory } from '../../reapi/directory.js'
 import { readAction, readCommand } from '../../store/content/action.js'
 import { missingOf, type Store } from '../../store/store.js'
 import { type InputTree, readInputTree } from '../input/tree.js'
+
+const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 
 /** What an attempt runs, read from the CAS. */
 export interface ActionSource {
@@ -30,16 +33,16 @@ export class KnownSources {
 const KNOWN_BYTES = 4 * 1024 * 1024
 
 /**
- * Reads an action and what it refers to. INVALID_ARGUMENT when something is malformed; FAILED_PRECONDITION when the
+ * Reads an action, unless its bytes are there, and what it refers to. INVALID_ARGUMENT when something is malformed; FAILED_PRECONDITION when the
  * Action is missing. A missing Command is listed with the missing inputs, so that a client learns of all at once.
  */
 export const readActionSource = async (
-  digest: Digest,
+  { digest, bytes }: { readonly digest: Digest; readonly bytes?: Buffer | undefined },
   store: Store,
   known: KnownSources,
   call: Call,
 ): Promise<ActionSource> => {
-  const action = await orAbsent(readAction(store, digest, call))
+  const action = bytes === undefined ? await orAbsent(readAction(store, digest, call)) : actionCodec.decode(bytes)
   if (action === undefined) throw missingBlobs([digest])
   const commandDigest = Digest.parse(action.commandDigest, digest.function, 'Action.command_digest')
   const rootDigest = Digest.parse(action.inputRootDigest, digest.function, 'Action.input_root_digest')

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
-import { errnoOf } from '../../base/errno.js'
 import type { Log } from '../../base/log.js'
+import type { Orphans } from './orphans.js'
+import { processFacts, unlessGone } from './process-facts.js'
 
 const SWEEP_PERIOD_MS = 1000
 
@@ -16,9 +17,11 @@ export interface RunningCommand {
 /**
  * Kills what a command left behind outside of its process group: children that made a group or session of their own.
  * They are known by the session of a command that has ended, or by living in the directory of an action that has ended
- * (their current directory, stdout or stderr). Linux tells this through /proc; elsewhere only process groups are killed.
+ * (their current directory, stdout or stderr), or by being orphans. Linux tells this through /proc; elsewhere only process
+ * groups are killed.
  *
- * A sweep looks at every process of the machine, so there is one a second at most, and only after a command has ended.
+ * Without orphans every process of the machine is looked at, so that is done once a second at most, and only after a command
+ * has ended.
  */
 export class Leftovers {
   readonly #workDirectory: string
@@ -26,13 +29,16 @@ export class Leftovers {
   readonly #running = new Set<RunningCommand>()
   #ended = new Set<number>()
   #killed: ReadonlySet<number> = new Set()
+  readonly #orphans: Orphans | undefined
   readonly #stop: () => void
 
-  constructor(workDirectory: string, clock: Clock, log: Log) {
+  /** With `orphans` those are looked at, and every process of the machine at `sweep` only. */
+  constructor(workDirectory: string, clock: Clock, log: Log, orphans?: Orphans) {
     this.#workDirectory = `${workDirectory}/`
     this.#log = log
+    this.#orphans = orphans
     this.#stop = existsSync('/proc/self/stat')
-      ? clock.every(SWEEP_PERIOD_MS, () => this.#ended.size > 0 && this.sweep())
+      ? clock.every(SWEEP_PERIOD_MS, () => this.#ended.size > 0 && this.look())
       : () => {}
   }
 
@@ -48,18 +54,34 @@ export class Leftovers {
     if (running.processGroup !== undefined) this.#ended.add(running.processGroup)
   }
 
-  /** Looks once, now. As long as it finds new ones there is a next sweep: they may have been forking. */
+  /** Kills what is left of commands that have ended, as far as it can be told by now. */
+  look(): void {
+    if (this.#orphans === undefined) this.sweep()
+    else {
+      const running = new Set([...this.#running].flatMap(({ processGroup }) => processGroup ?? []))
+      const killed = this.#orphans.kill(running)
+      if (killed.length > 0) this.#tell(killed)
+      // What is older than none of those that run is looked at again.
+      else if (running.size === 0) this.#ended = new Set()
+    }
+  }
+
+  #tell(pids: readonly number[]): void {
+    this.#log.info('killed processes that actions left behind', { pids })
+  }
+
+  /** Looks at every process, now. As long as it finds new ones there is a next sweep: they may have been forking. */
   sweep(): void {
     const ended = this.#ended
     const running = new Set([...this.#running].map(({ processGroup }) => processGroup))
-    const killed = new Set<number>()
+    const killed = new Set(this.#orphans?.kill(new Set([...running].flatMap((pid) => pid ?? []))))
     for (const name of readdirSync('/proc')) {
       const pid = Number(name)
       if (Number.isInteger(pid) && pid !== process.pid && this.#isLeftover(pid, ended, running)) killed.add(pid)
     }
     for (const pid of killed) kill(pid)
     const pids = [...killed].filter((pid) => !this.#killed.has(pid))
-    if (pids.length > 0) this.#log.info('killed processes that actions left behind', { pids })
+    if (pids.length > 0) this.#tell(pids)
     this.#killed = killed
     this.#ended = pids.length > 0 ? ended : new Set()
   }
@@ -69,8 +91,10 @@ export class Leftovers {
   }
 
   #isLeftover(pid: number, ended: ReadonlySet<number>, running: ReadonlySet<number | undefined>): boolean {
-    const session = sessionOf(pid)
-    if (session === undefined || running.has(session)) return false
+    const facts = processFacts(pid)
+    if (facts === undefined || facts.isZombie || facts.session === 0) return false
+    const { session } = facts
+    if (running.has(session)) return false
     // A number is not given to a new process while a session has it, so with its leader dead the session is the old one.
     if (ended.has(session) && !existsSync(`/proc/${session}`)) return true
     return ['cwd', 'fd/1', 'fd/2'].some((link) => this.#isInEndedDirectory(`/proc/${pid}/${link}`))
@@ -86,26 +110,7 @@ export class Leftovers {
   }
 }
 
-/** The session of a process; `undefined` once it is gone, for a zombie and for the kernel's own. */
-const sessionOf = (pid: number): number | undefined => {
-  const text = unlessGone(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
-  if (text === undefined) return undefined
-  // After the name, which may hold anything: state, parent, group, session.
-  const [state, , , session] = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return state === 'Z' || session === '0' ? undefined : Number(session)
-}
-
 const linkTarget = (path: string): string | undefined => unlessGone(() => readlinkSync(path))
-
-/** Processes end while they are looked at, and those of others do not show everything: neither is ours to kill. */
-const unlessGone = <T>(look: () => T): T | undefined => {
-  try {
-    return look()
-  } catch (error) {
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(errnoOf(error) ?? '')) return undefined
-    throw error
-  }
-}
 
 const kill = (pid: number): void => {
   unlessGone(() => process.kill(pid, 'SIGKILL'))

@@ -23,6 +23,9 @@ export interface Libc {
     argv: Pointer,
     environment: Pointer,
   ) => number
+  readonly prctl: (option: number, ...values: readonly [number, number, number, number]) => number
+  /** Answers a descriptor, or -1. */
+  readonly memfdCreate: (name: string, flags: number) => number
   /** `usage` is a `struct rusage`. */
   readonly wait: (pid: number, status: Buffer, options: number, usage: Buffer) => number
 }
@@ -62,6 +65,8 @@ const libcOf = (koffi: Koffi): Libc => {
     attributesSetSignalDefault: library.func('int posix_spawnattr_setsigdefault(void *, void *)'),
     attributesSetSignalMask: library.func('int posix_spawnattr_setsigmask(void *, void *)'),
     posixSpawn: library.func('int posix_spawn(void *, const char *, void *, void *, void *, void *)'),
+    prctl: library.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
+    memfdCreate: library.func('int memfd_create(const char *, unsigned int)'),
     wait: library.func('int wait4(int, void *, int, void *)'),
   }
 }

@@ -89,6 +89,25 @@ export class RunDirectory {
     return `${this.session.folder.path}/${this.name}`
   }
 
+  /** Removes it when nothing is in it but empty directories of these names. Answers whether it is gone. */
+  removeEmpty(names: readonly string[]): boolean {
+    const directory = this.open()
+    if (directory === undefined) return false
+    try {
+      for (const name of names) rmdirSync(directory.below(name))
+    } catch {
+      return false
+    } finally {
+      directory.close()
+    }
+    try {
+      rmdirSync(this.session.folder.below(this.name))
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /** It, or a directory in it; undefined when a command removed it or put something else in its place. */
   open(name?: string): OpenDirectory | undefined {
     let directory: OpenDirectory | undefined

@@ -66,9 +66,14 @@ export class WorkDirectory {
     }
   }
 
-  /** Removes a run's directory later; a few at a time, so that removals do not slow down what runs. */
-  discard({ session, name }: RunDirectory): void {
-    this.#remove({ from: session.folder, name, session })
+  /**
+   * Removes a run's directory: at once when all that is left in it are empty directories of the names given, else later, a
+   * few at a time, so that removals do not slow down what runs.
+   */
+  discard(directory: RunDirectory, names: readonly string[] = []): void {
+    const { session, name } = directory
+    if (directory.removeEmpty(names)) session.release()
+    else this.#remove({ from: session.folder, name, session })
   }
 
   /** Why nothing can run now, if so. */

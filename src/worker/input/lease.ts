@@ -21,11 +21,13 @@ export const leaseInputs = async (
   onFetch: () => void = () => {},
 ): Promise<Pick<BlobLease, 'release'>> => {
   const { files } = store
-  if (files === undefined) {
-    rejectMissing(tree, await missingOf(store, tree.blobs, call))
+  // Every store has the empty blob, which is the directory of an action without inputs.
+  const blobs = tree.blobs.filter(({ sizeBytes }) => sizeBytes > 0)
+  if (files === undefined || blobs.length === 0) {
+    rejectMissing(tree, blobs.length === 0 ? [] : await missingOf(store, blobs, call))
     return { release: () => {} }
   }
-  const lease = await files.lease(tree.blobs, call)
+  const lease = await files.lease(blobs, call)
   try {
     rejectMissing(tree, await missingOf(store, lease.missing, call))
     let absent = lease.missing

@@ -11,9 +11,10 @@ import type { HashedFile, OutputBlob } from './file.js'
 import { handIn } from './hand-in.js'
 
 const PARALLEL_UPLOADS = 16
+const UNASKED_BYTES = 16 * 1024
 
 /**
- * Puts blobs into the store, only those that are missing, each once. Rejects with DEADLINE_EXCEEDED after `timeoutMs`.
+ * Puts blobs into the store, each once; of more than a few bytes only those that are missing. Rejects with DEADLINE_EXCEEDED after `timeoutMs`.
  * `onUpload` is called once something has to be written.
  */
 export const uploadBlobs = async (
@@ -25,11 +26,9 @@ export const uploadBlobs = async (
 ): Promise<void> => {
   if (blobs.length === 0) return
   const byKey = new Map(blobs.map((blob) => [blob.digest.key, blob]))
-  const digests = [...byKey.values()].map(({ digest }) => digest)
-  const missing = new Set((await missingOf(store, digests, call)).map(({ key }) => key))
-  if (missing.size === 0) return
+  const wanted = await wantedOf([...byKey.values()], store, call)
+  if (wanted.length === 0) return
   onUpload()
-  const wanted = [...byKey.values()].filter(({ digest }) => missing.has(digest.key))
   await withDeadline(timeoutMs, call, async (limited) => {
     await Promise.all([
       putTogether(wanted, store, limited),
@@ -38,6 +37,15 @@ export const uploadBlobs = async (
       }),
     ])
   })
+}
+
+/** Those that are missing; as long as all are a few bytes, which go as fast as the question does, they are not asked for. */
+const wantedOf = async (blobs: readonly OutputBlob[], store: Store, call: Call): Promise<readonly OutputBlob[]> => {
+  const bytes = blobs.reduce((sum, { source }) => sum + (Buffer.isBuffer(source) ? source.length : Infinity), 0)
+  if (bytes <= UNASKED_BYTES) return blobs
+  const digests = blobs.map(({ digest }) => digest)
+  const missing = new Set((await missingOf(store, digests, call)).map(({ key }) => key))
+  return blobs.filter(({ digest }) => missing.has(digest.key))
 }
 
 const putTogether = async (blobs: readonly OutputBlob[], store: Store, call: Call): Promise<void> => {

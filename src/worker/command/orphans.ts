@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Libc } from './libc.js'
+import { processFacts, unlessGone } from './process-facts.js'
+
+const CHILD_SUBREAPER = 36
+const WAIT_NO_HANG = 1
+/** One that forks while it is killed is found again: its children are orphans by then. */
+const ROUNDS = 10
+
+/**
+ * Children of this process that it did not start: Linux gives it those whose parents ended, of everything below it. So what a
+ * command started can go into sessions of its own and close all it has, and is found here as soon as its parent is gone.
+ * Whose it was is not told. But it is younger than its command: once all commands that run are younger than it, it belongs
+ * to one that has ended.
+ */
+export class Orphans {
+  readonly #libc: Libc
+  readonly #ownSession = processFacts(process.pid)?.session
+
+  private constructor(libc: Libc) {
+    this.#libc = libc
+  }
+
+  /** For a process in which nothing else starts programs that stay. `undefined` where the system does not have it. */
+  static adopted(libc: Libc | undefined): Orphans | undefined {
+    if (libc === undefined || children() === undefined) return undefined
+    return libc.prctl(CHILD_SUBREAPER, 1, 0, 0, 0) === 0 ? new Orphans(libc) : undefined
+  }
+
+  /** Kills those of commands that have ended; `running` are the process groups of the others. Answers whom. */
+  kill(running: ReadonlySet<number>): readonly number[] {
+    const oldest = Math.min(...[...running].map((pid) => processFacts(pid)?.startTicks ?? Number.POSITIVE_INFINITY))
+    const killed = new Set<number>()
+    for (let round = 0; round < ROUNDS; round++) {
+      const found = this.#ended(running, oldest).filter((pid) => !killed.has(pid))
+      if (found.length === 0) break
+      for (const pid of found) {
+        killed.add(pid)
+        unlessGone(() => process.kill(pid, 'SIGKILL'))
+      }
+    }
+    return [...killed]
+  }
+
+  #ended(running: ReadonlySet<number>, oldestTicks: number): readonly number[] {
+    return (children() ?? []).filter((pid) => {
+      if (running.has(pid)) return false
+      const facts = processFacts(pid)
+      // Node's own are of the session of this process; nobody can join that.
+      if (facts === undefined || facts.session === this.#ownSession) return false
+      if (facts.isZombie) this.#libc.wait(pid, Buffer.alloc(4), WAIT_NO_HANG, Buffer.alloc(256))
+      return !facts.isZombie && !running.has(facts.session) && facts.startTicks < oldestTicks
+    })
+  }
+}
+
+const children = (): number[] | undefined =>
+  unlessGone(() =>
+    readdirSync('/proc/self/task').flatMap((thread) => {
+      const text = unlessGone(() => readFileSync(`/proc/self/task/${thread}/children`, 'latin1'))
+      return (text ?? '').split(' ').filter(Boolean).map(Number)
+    }),
+  )

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../src/base/clock.js'
+import { silentLog } from '../../../src/base/log.js'
+import { Launcher } from '../../../src/worker/command/launcher.js'
+import { Leftovers, type RunningCommand } from '../../../src/worker/command/leftovers.js'
+import { Orphans } from '../../../src/worker/command/orphans.js'
+import { PrintedFiles } from '../../../src/worker/disk/printed-files.js'
+
+const launcher = new Launcher(silentLog)
+const orphans = Orphans.adopted(launcher.libc)
+t.teardown(() => launcher.close())
+
+/** In a session of its own, in `/`, without anything open, its parent gone: says its number, then does `script`. */
+const away = (script: string): string =>
+  `exec 3>&1; (setsid sh -c 'cd /; echo $$ >&3; exec 3>&- </dev/null >/dev/null 2>&1; ${script}' &) ; sleep 0.2`
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+const setUp = (t: Test) => {
+  const cwd = t.testdir({})
+  const leftovers = new Leftovers(cwd, systemClock, silentLog, orphans)
+  t.teardown(() => leftovers.close())
+  const start = (script: string) => {
+    const printed = new PrintedFiles(cwd)
+    const running: RunningCommand = leftovers.starting([cwd])
+    const { outcome, kill } = launcher.launch(
+      { argv: ['/bin/sh', '-c', script], cwd, environment: [['PATH', '/bin:/usr/bin']], ...printed },
+      (pid) => {
+        running.processGroup = pid
+      },
+    )
+    const ended = outcome.then(() => {
+      leftovers.ended(running)
+      const pid = Number(readFileSync(`/proc/self/fd/${printed.stdout}`, 'utf8').trim())
+      printed.close()
+      return pid
+    })
+    return { ended, kill }
+  }
+  return { leftovers, start }
+}
+
+const skip = orphans === undefined && 'this system does not give away orphans'
+
+t.test('a double fork with another session, directory and nothing open survives no action', { skip }, async (t) => {
+  const { leftovers, start } = setUp(t)
+  const pid = await start(away('exec sleep 1000')).ended
+  t.ok(isAlive(pid), 'it got away')
+  leftovers.look()
+  while (isAlive(pid)) await setImmediate()
+})
+
+t.test('one that forks on and on is ended with all it forks', { skip }, async (t) => {
+  const { leftovers, start } = setUp(t)
+  const pid = await start(away('while :; do setsid sleep 1000 & sleep 0.01; done')).ended
+  while (isAlive(pid)) {
+    leftovers.look()
+    await setImmediate()
+  }
+  leftovers.look()
+  t.same(orphans?.kill(new Set()), [], 'nothing of it is left')
+})
+
+t.test('what belongs to a command that runs is left alone, and goes with it', { skip }, async (t) => {
+  const { leftovers, start } = setUp(t)
+  const long = start(`${away('exec sleep 1000')}; exec sleep 1000`)
+  const short = await start(away('exec sleep 1000')).ended
+  leftovers.look()
+  t.ok(isAlive(short), 'it is younger than a command that runs: it may be of that one')
+  long.kill()
+  const other = await long.ended
+  leftovers.look()
+  while (isAlive(short) || isAlive(other)) await setImmediate()
+})
