@@ -11,6 +11,8 @@ import { trueActions } from './true.js'
 
 const QUEUED = [0, 1_000, 10_000]
 const RUNS = 1_000
+/** Before those that count: a server that was just started has not compiled its code. */
+const WARM_UP = 500
 const PLACES = 16
 /** Fewer than the streams that a server takes on one connection. */
 const STREAMS = 1_000
@@ -55,7 +57,7 @@ class Waiting {
 
 const latenciesMs = async (server: ServerProcess, queued: number): Promise<readonly number[]> => {
   const before = queued === 0 ? 0 : queued + PLACES
-  const requests = await trueActions(server, before + RUNS)
+  const requests = await trueActions(server, before + WARM_UP + RUNS)
   const worker = await TimingWorker.connect(server.addresses.get('workers') ?? '', PLACES)
   const clients = new Waiting()
   const tookMs: number[] = []
@@ -81,7 +83,7 @@ const latenciesMs = async (server: ServerProcess, queued: number): Promise<reado
     clients.close()
     worker.close()
   }
-  return tookMs
+  return tookMs.slice(WARM_UP)
 }
 
 async function* observe({ cli, profileFolder, rounds, isQuick }: Builds): AsyncGenerator<Observation> {

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { Admin } from '../../src/admin/admin.js'
 import { unpack } from '../../src/proto/any.js'
 import { codec, type Output } from '../../src/proto/codec.js'
 import { buildAction, metadataCodec, OPERATIONS, Reader, serveExecution } from './execution-harness.js'
@@ -45,54 +44,4 @@ t.test('an operation that waits says why, and where it is once it runs', async (
   t.equal(progressOf(operations.find(({ name }: { name: string }) => name === second.name))?.queuePosition, 0)
   worker.succeed(start)
   t.match(await new Reader(server.wait(second.name)).next(), { done: false })
-})
-
-t.test('admin: workers and queue, drain and undrain, cancel', async (t) => {
-  const server = await serveExecution(t)
-  const admin = new Admin()
-  admin.schedulers = new Map([['MAIN', server.host]])
-  const pages = admin.pages('/admin')
-  const ask = async (method: string, target: string) => {
-    const page = pages.get(target.replace(/\?.*/, ''))
-    if (page?.methods.includes(method) !== true) return { status: 405, content: undefined }
-    const { status, body } = await page(new AbortController().signal, { method, target })
-    return { status, content: JSON.parse(body) }
-  }
-  const worker = await server.worker({ maxInflightAttempts: 1 })
-  const begin = async (text: string) =>
-    new Reader(server.execute(await server.upload(buildAction({ command: { arguments: [text] } })))).next()
-  const first = await begin('a')
-  const start = await worker.start()
-  const second = await begin('b')
-  const drain = `/admin/drain?scheduler=MAIN&worker=${worker.id}`
-  t.same(await ask('PUT', drain), { status: 200, content: { worker: worker.id, isDrained: true } })
-  worker.succeed(start)
-  t.equal((await worker.next('resultAck')).length > 0, true)
-  const { content } = await ask('GET', '/admin')
-  t.match(content, {
-    schedulers: {
-      MAIN: {
-        workers: [{ id: worker.id, state: 'draining', running: 0, places: 1, attempts: [] }],
-        queued: 1,
-        queue: [{ operation: second.name, waitsFor: /no worker can run it/ }],
-      },
-    },
-  })
-  t.equal((await ask('DELETE', drain)).status, 200)
-  t.equal((await worker.start()).operationName, second.name, 'it takes what waits')
-  t.equal((await ask('DELETE', drain)).status, 404, 'it was not drained')
-  t.match(await ask('GET', '/admin'), { content: { schedulers: { MAIN: { workers: [{ running: 1 }] } } } })
-  t.equal((await ask('DELETE', `/admin/operation?name=${second.name}`)).status, 200)
-  t.equal(await worker.next('kill'), `${second.name.split('/').at(-1)}-1`)
-  for (const [method, target, status] of [
-    ['PUT', '/admin/drain?scheduler=MAIN', 400],
-    ['PUT', '/admin/drain?scheduler=X&worker=y', 404],
-    ['PUT', '/admin/drain?scheduler=MAIN&worker=y', 404],
-    ['DELETE', '/admin/operation?name=operations/x', 404],
-    ['GET', '/admin/drain', 405],
-    ['DELETE', '/admin', 405],
-  ] as const) {
-    t.equal((await ask(method, target)).status, status, `${method} ${target}`)
-  }
-  t.ok(first.name)
 })

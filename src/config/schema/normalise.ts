@@ -103,6 +103,7 @@ export class Normaliser {
       this.#findings.error(place, `${pathText([spelling])} is not available yet`, {
         at: 'key',
         found: describeFound(given),
+        expected: property['x-instead'],
       })
     }
     if (given === undefined && property.default === undefined) return []

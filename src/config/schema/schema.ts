@@ -56,6 +56,8 @@ export interface Schema {
   /** What the option asks for is done anyway, so that there is nothing to warn about. */
   readonly 'x-always-so'?: true
   readonly 'x-available'?: false
+  /** Of what is not available: what to write instead. */
+  readonly 'x-instead'?: string
 }
 
 const directory = new URL('../../../schema/', import.meta.url)
