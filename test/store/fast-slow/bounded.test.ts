@@ -99,6 +99,7 @@ t.test(
     t.comment(
       `written ${Math.round(written / MIB)} MiB, read ${Math.round(read / MIB)} MiB of ${(TRANSFERS * SIZE) / MIB}`,
     )
+    t.comment(`resident ${Math.round(process.resourceUsage().maxRSS / 1024)} MiB at most`)
     // Memory and as much again for uploads, a part of each transfer that is filled and one that is sent.
     t.ok(written < 2 * NEAR + TRANSFERS * (2 * PART + UPLOADING), `${written} bytes for uploads`)
     // Memory likewise, and what readers may lag behind each of the 32 copies.
