@@ -52,7 +52,17 @@ export const amount = (values: readonly number[], unit: Observation['unit']): st
   return values.length === 1 ? `${show(median)} ${unit}` : `${show(median)} ${unit} (${show(low)}-${show(high)})`
 }
 
+/** How many times what is beside it, where both were measured in the same rounds. */
+const timesText = (values: readonly number[], beside: readonly number[]): string => {
+  if (values.length !== beside.length || values.length === 1) return ''
+  const { median, low, high } = spreadOf(values.map((value, round) => value / (beside[round] as number)))
+  return `, times ${median.toFixed(2)} (${low.toFixed(2)}-${high.toFixed(2)})`
+}
+
 export const observationText = (build: string, { name, unit, values, beside }: Observation): string => {
-  const compared = beside === undefined ? '' : `   beside ${beside.name}: ${amount(beside.values, unit)}`
+  const compared =
+    beside === undefined
+      ? ''
+      : `   beside ${beside.name}: ${amount(beside.values, unit)}${timesText(values, beside.values)}`
   return `  ${build.padEnd(9)} ${name.padEnd(50)} ${amount(values, unit)}${compared}`
 }

@@ -34,6 +34,9 @@ export interface RemoteBackend {
 const nowhere = (): Writable =>
   new Writable({ highWaterMark: 256 * 1024, write: (_chunk, _encoding, callback) => callback() })
 
+/** The plain clients try again by themselves, as with connections that the server has closed meanwhile. */
+const retry = { max_retries: 3, delay: 0.05 }
+
 const drain = (source: NodeJS.ReadableStream): Promise<void> => pipeline(source, nowhere())
 
 const redis: RemoteBackend = {
@@ -69,7 +72,7 @@ const s3: RemoteBackend = {
         await drain(Body as NodeJS.ReadableStream)
       },
     }
-    const store = { provider: 'aws', bucket: Bucket, ...place, insecure_allow_http: true }
+    const store = { provider: 'aws', bucket: Bucket, ...place, retry, insecure_allow_http: true }
     return { store: { experimental_cloud_object_store: store }, raw, rawName: 'PutObject and GetObject of the SDK' }
   },
 }
@@ -85,7 +88,7 @@ const gcs: RemoteBackend = {
       put: (key: string, bytes: Buffer) => bucket.file(key).save(bytes, { resumable: false, validation: false }),
       get: (key: string) => drain(bucket.file(key).createReadStream({ validation: false })),
     }
-    const store = { provider: 'gcs', bucket: name, endpoint, insecure_allow_http: true, read_timeout_s: 60 }
+    const store = { provider: 'gcs', bucket: name, endpoint, retry, insecure_allow_http: true, read_timeout_s: 60 }
     return {
       store: { experimental_cloud_object_store: store },
       raw,
@@ -107,7 +110,7 @@ const azure: RemoteBackend = {
         if (readableStreamBody !== undefined) await drain(readableStreamBody)
       },
     }
-    const store = { provider: 'azure', container, sas_url: sasUrl(3_600_000), insecure_allow_http: true }
+    const store = { provider: 'azure', container, sas_url: sasUrl(3_600_000), retry, insecure_allow_http: true }
     return { store: { experimental_cloud_object_store: store }, raw, rawName: 'uploadData and download of the library' }
   },
 }
