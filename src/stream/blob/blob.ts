@@ -195,11 +195,12 @@ export class Blob {
       if (feed === undefined) break
       source = { kind: 'feed', feed }
     }
+    const file = source.kind === 'file' ? fileBehind(source.file, stages, failures) : undefined
+    if (file !== undefined) return { kind: 'file', file }
     const rest = stages.length - next
     if (rest > 0 || (source.kind === 'feed' && !isFeed))
       return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next) }
-    if (source.kind === 'path') return { kind: 'path', path: failures.ofPath(source.path, 0) }
-    return source.kind === 'file' ? { kind: 'file', file: failures.ofFile(source.file) } : source
+    return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0) } : source
   }
 
   /** Its streams, for who wants nothing else: the caller runs them, or discards them. */
@@ -298,6 +299,17 @@ const begin = (
 const behind = (source: BlobForm, stages: readonly BlobStage[]): ReadPath => {
   const [first, ...more] = streamsOf(source)
   return [first, ...more, ...stages.map((stage) => stage.stream(undefined))]
+}
+
+/** Undefined where one of the stages is for streams. */
+const fileBehind = (source: BlobFile, stages: readonly BlobStage[], failures: Failures): BlobFile | undefined => {
+  let file: BlobFile | undefined = failures.ofFile(source, -1)
+  for (const [position, stage] of stages.entries()) {
+    file = stage.file?.(file)
+    if (file === undefined) return undefined
+    file = failures.ofFile(file, position)
+  }
+  return file
 }
 
 const tooLarge = (sizeBytes: number, maxBytes: number): StatusError =>

@@ -1,7 +1,9 @@
 import type { StatusError } from '../../base/status-error.js'
+import { BlobCheck } from '../blob-check.js'
 import { faultOf, type PendingCheck, repaired, Verify, type VerifyOptions } from '../verify.js'
 import { VerifyDecoded } from '../verify-decoded.js'
 import { checkedFeed } from './feed.js'
+import type { BlobFile } from './file.js'
 import type { BlobStage, Encoding } from './stage.js'
 
 /** Whether nothing is left to compare once it is done. */
@@ -14,10 +16,51 @@ export const checkStage = (check: PendingCheck, encoding: Encoding): BlobStage =
   return {
     stream: () => new Verify(digest, check),
     feed: (feed) => checkedFeed(feed, check),
+    // A shorter file has no last byte that could be held back.
+    file: (file) => (file.sizeBytes === digest.sizeBytes ? new CheckedFile(file, check) : undefined),
     bytes: (bytes) => {
       const error = faultOf(digest, bytes, check)
       return error === undefined ? bytes : rejectRepaired(error, check)
     },
+  }
+}
+
+/** A file of the length of its digest, compared with it as it is read: nobody gets the last of bytes that are not right. */
+class CheckedFile implements BlobFile {
+  readonly #file: BlobFile
+  readonly #check: PendingCheck
+  readonly #progress: BlobCheck
+  #hashedBytes = 0
+
+  constructor(file: BlobFile, check: PendingCheck) {
+    this.#file = file
+    this.#check = check
+    this.#progress = new BlobCheck(check.digest, check)
+  }
+
+  get sizeBytes(): number {
+    return this.#file.sizeBytes
+  }
+
+  get bufferBytes(): number {
+    return this.#file.bufferBytes
+  }
+
+  /** What was read before may be read again; nothing may be left out. */
+  async read(into: Buffer, position: number): Promise<number> {
+    if (position > this.#hashedBytes)
+      throw new Error(`read at byte ${position} of a file that is checked, ${this.#hashedBytes} is next`)
+    const count = await this.#file.read(into, position)
+    const fresh = into.subarray(this.#hashedBytes - position, count)
+    this.#hashedBytes += fresh.length
+    const isLast = this.#hashedBytes === this.sizeBytes
+    const error = this.#progress.update(fresh) ?? (isLast ? this.#progress.end() : undefined)
+    if (error !== undefined) throw await repaired(error, this.#check.repair)
+    return count
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
   }
 }
 

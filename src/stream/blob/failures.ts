@@ -16,6 +16,7 @@ interface Listener {
  */
 export class Failures {
   readonly #listeners: readonly Listener[]
+  #told: unknown
 
   constructor(listeners: readonly Listener[]) {
     this.#listeners = listeners
@@ -50,8 +51,14 @@ export class Failures {
     return path
   }
 
-  ofFile(file: BlobFile): BlobFile {
-    return this.#listeners.length === 0 ? file : new HeardFile(file, this)
+  /** A file as the stage at this position gives it; of one that failed below that has been told. */
+  ofFile(file: BlobFile, position: number): BlobFile {
+    if (this.#listeners.length === 0) return file
+    return new HeardFile(file, (error) => {
+      if (error === this.#told) return
+      this.#told = error
+      this.met(error, position)
+    })
   }
 }
 
@@ -59,11 +66,11 @@ export const NOBODY = new Failures([])
 
 class HeardFile implements BlobFile {
   readonly #file: BlobFile
-  readonly #failures: Failures
+  readonly #tell: FailureListener
 
-  constructor(file: BlobFile, failures: Failures) {
+  constructor(file: BlobFile, tell: FailureListener) {
     this.#file = file
-    this.#failures = failures
+    this.#tell = tell
   }
 
   get sizeBytes(): number {
@@ -78,7 +85,7 @@ class HeardFile implements BlobFile {
     try {
       return await this.#file.read(into, position)
     } catch (error) {
-      this.#failures.met(error, -1)
+      this.#tell(error)
       throw error
     }
   }

@@ -4,6 +4,7 @@ import { compressionOf } from '../compression/compression.js'
 import { STAGE_BYTES } from '../path.js'
 import type { PendingCheck } from '../verify.js'
 import type { BlobFeed } from './feed.js'
+import type { BlobFile } from './file.js'
 
 /** How the bytes of a blob are encoded on their way; IDENTITY is the blob itself. */
 export type Encoding = 'IDENTITY' | CompressorName
@@ -18,6 +19,9 @@ export interface BlobStage {
 
   /** The same for bytes that are only lent. Undefined when that is for the stream. */
   feed?(feed: BlobFeed): BlobFeed | undefined
+
+  /** The same for an open file, which is read in its order. Undefined when that is for the stream. */
+  file?(file: BlobFile): BlobFile | undefined
 
   /** It compares the blob with its digest on the way, at no cost of its own: nobody has to do so in front of it. */
   readonly doesCheck?: boolean

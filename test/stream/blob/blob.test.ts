@@ -131,6 +131,30 @@ t.test('wrong bytes are the fault of who sent or kept them, and never passed on 
   }
 })
 
+t.test('a file is compared as it is read, whoever reads some of it again', async (t) => {
+  let repairs = 0
+  const repair = async (): Promise<void> => {
+    repairs += 1
+  }
+  const readAll = async (as: Digest): Promise<Buffer> => {
+    const form = await Blob.ofFile(new Part()).checkedAs(as, { fault: 'backend', repair }).take()
+    if (form.kind !== 'file') throw new Error(`it is ${form.kind}`)
+    const all = Buffer.alloc(bytes.length)
+    for (let at = 0; at < all.length; ) {
+      at += await form.file.read(all.subarray(at), at)
+      if (at === 60_000) at = 10_000 + (await form.file.read(all.subarray(10_000), 10_000))
+    }
+    return all
+  }
+  t.ok(bytes.equals(await readAll(digest)))
+  t.equal(repairs, 0)
+  const sameLength = digestOf(Buffer.alloc(bytes.length))
+  await rejects(t, readAll(sameLength), 'DATA_LOSS')
+  t.equal(repairs, 1)
+  const form = await Blob.ofFile(new Part()).checkedAs(wrong, { fault: 'backend' }).take()
+  t.equal(form.kind, 'path', 'another length is found by the stage')
+})
+
 t.test('a blob is hashed once however many stores want it checked', async (t) => {
   let hashed = 0
   const counting: Digest = Object.create(digest, {

@@ -55,6 +55,41 @@ t.test('a file that cannot be read is heard, whoever reads it how', async (t) =>
   t.same(heard, [torn, torn])
 })
 
+/** A file whose first read gives the byte, and each later one fails. */
+class OneByte implements BlobFile {
+  readonly sizeBytes = 2
+  readonly bufferBytes = 1
+
+  async read(into: Buffer, position: number): Promise<number> {
+    if (position > 0) throw torn
+    into[0] = 120
+    return 1
+  }
+
+  async close(): Promise<void> {}
+}
+
+t.test('a file that is checked stays a file, and who fails of the two is heard once by who is above', async (t) => {
+  const into = Buffer.alloc(1)
+  const ofTwo = digestOf(Buffer.from('xy'))
+  for (const [file, digest, expected] of [
+    [new OneByte(), ofTwo, ['source', 'check']],
+    [{ ...new OneByte(), read: async () => 1, close: async () => {} }, ofTwo, ['check']],
+  ] as const) {
+    const heard: string[] = []
+    const checked = Blob.ofFile(file)
+      .onFailure(() => heard.push('source'))
+      .checkedAs(digest, { fault: 'backend' })
+      .onFailure(() => heard.push('check'))
+    const form = await checked.take()
+    if (form.kind !== 'file') return t.fail(form.kind)
+    t.equal(await form.file.read(into, 0), 1)
+    t.same(heard, [])
+    await t.rejects(form.file.read(into, 1), { code: 15 })
+    t.same(heard, expected)
+  }
+})
+
 t.test('a blob that arrives is not heard of', async (t) => {
   const { heard, checked } = listened(Blob.ofPath([Readable.from([Buffer.from('another')])]))
   t.equal(String(await checked.bytes(...all)), 'another')
