@@ -18,6 +18,7 @@ import { type Connection, connectionHealth } from '../remote/connection-health.j
 import type { Requests } from '../remote/requests.js'
 import { BaseStore } from '../store.js'
 import type { Bucket, ObjectFacts, PartedUpload } from './bucket.js'
+import { PartBuffers } from './part-buffers.js'
 import { PartSink } from './part-sink.js'
 
 export interface ObjectStoreParts {
@@ -55,10 +56,12 @@ const ABORT_TIMEOUT_MS = 10_000
  */
 export class ObjectStore extends BaseStore {
   readonly #parts: ObjectStoreParts
+  readonly #buffers: PartBuffers
 
   constructor(parts: ObjectStoreParts) {
     super()
     this.#parts = parts
+    this.#buffers = new PartBuffers(parts.bucket.limits.partBytes)
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -243,6 +246,8 @@ export class ObjectStore extends BaseStore {
     return new PartSink({
       partBytes: Math.max(partBytes, Math.ceil(expectedBytes / maxParts)),
       isSequential,
+      expectedBytes,
+      buffers: this.#buffers,
       write: (bytes) => this.#write(digest, bytes, NEVER),
       begin: () => requests.run({ signal: NEVER }, (signal) => bucket.begin(this.#keyOf(digest), signal)),
       takeTurn: (signal) => partTurns.take('a part to be sent', signal),

@@ -1,13 +1,16 @@
 import { Writable } from 'node:stream'
 import { cancellation } from '../../base/call.js'
-import { ByteQueue } from '../../stream/byte-queue.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { ObjectChunk, PartedUpload } from './bucket.js'
+import type { PartBuffers } from './part-buffers.js'
 
 export interface PartSinkOptions {
   /** The length of every part but the last. What is no longer is written whole. */
   readonly partBytes: number
   readonly isSequential: boolean
+  /** How many bytes there will be, or more; fewer only where nobody could know. */
+  readonly expectedBytes: number
+  readonly buffers: PartBuffers
   /** Writes what fits into one part. */
   write(bytes: Buffer): Promise<void>
   begin(): Promise<PartedUpload>
@@ -28,7 +31,9 @@ export interface PartSinkOptions {
 export class PartSink extends Writable {
   readonly #options: PartSinkOptions
   readonly #controller = new AbortController()
-  readonly #queue = new ByteQueue()
+  /** The part that is being filled, no longer than is needed. */
+  #part: Buffer
+  #filled = 0
   readonly #sending = new Set<Promise<void>>()
   #beginning: Promise<PartedUpload> | undefined
   #failure: Error | undefined
@@ -37,6 +42,7 @@ export class PartSink extends Writable {
   constructor(options: PartSinkOptions) {
     super({ highWaterMark: STAGE_BYTES })
     this.#options = options
+    this.#part = options.buffers.take(Math.min(options.partBytes, options.expectedBytes))
   }
 
   /** Makes the object visible. Rejects once nothing is left of it. */
@@ -56,9 +62,11 @@ export class PartSink extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
-    this.#queue.add(chunk)
-    if (this.#queue.sizeBytes <= this.#options.partBytes) callback()
-    else this.#sendFull().then(() => callback(), callback)
+    const { partBytes } = this.#options
+    if (this.#filled + chunk.length <= partBytes) {
+      this.#fill(chunk)
+      callback()
+    } else this.#sendFull(chunk).then(() => callback(), callback)
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
@@ -67,37 +75,61 @@ export class PartSink extends Writable {
   }
 
   /** Sends the parts of which is known that they are not the last one. */
-  async #sendFull(): Promise<void> {
+  async #sendFull(chunk: Buffer): Promise<void> {
     const { partBytes } = this.#options
-    while (this.#queue.sizeBytes > partBytes) await this.#send(() => this.#queue.take(partBytes), false)
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#filled === partBytes) await this.#send(false)
+      const end = Math.min(chunk.length, at + partBytes - this.#filled)
+      this.#fill(chunk.subarray(at, end))
+      at = end
+    }
+  }
+
+  #fill(bytes: Buffer): void {
+    const { partBytes, buffers } = this.#options
+    const end = this.#filled + bytes.length
+    if (end > this.#part.length) {
+      const longer = buffers.take(partBytes)
+      this.#part.copy(longer, 0, 0, this.#filled)
+      this.#part = longer
+    }
+    bytes.copy(this.#part, this.#filled)
+    this.#filled = end
   }
 
   async #complete(upload: PartedUpload): Promise<void> {
-    await this.#send(() => this.#takeRest(), true)
+    await this.#send(true)
     await Promise.all(this.#sending)
     if (this.#failure !== undefined) throw this.#failure
     await this.#options.complete(upload)
   }
 
   /** Resolves once the part is on its way, or has arrived where they go one by one. */
-  async #send(take: () => Buffer, isLast: boolean): Promise<void> {
-    const { begin, takeTurn, send, isSequential } = this.#options
+  async #send(isLast: boolean): Promise<void> {
+    const { begin, takeTurn, send, isSequential, buffers } = this.#options
     const { signal } = this.#controller
     this.#beginning ??= begin()
     const upload = await this.#beginning
     const giveBack = await takeTurn(signal)
-    const part = { index: this.#partCount++, bytes: take(), isLast }
-    const sending = send(upload, part, signal).finally(() => {
-      giveBack()
-      this.#sending.delete(sending)
-    })
+    const buffer = this.#part
+    const part = { index: this.#partCount++, bytes: this.#takeRest(), isLast }
+    const sending = send(upload, part, signal)
+      // Of one that failed some may still be on its way.
+      .then(() => buffers.giveBack(buffer))
+      .finally(() => {
+        giveBack()
+        this.#sending.delete(sending)
+      })
     this.#sending.add(sending)
     if (isSequential) await sending
     else sending.catch((error: Error) => this.#fail(error))
   }
 
   #takeRest(): Buffer {
-    return this.#queue.take(this.#queue.sizeBytes)
+    const bytes = this.#part.subarray(0, this.#filled)
+    this.#part = NO_BYTES
+    this.#filled = 0
+    return bytes
   }
 
   /** A part that failed ends the transfer, or the commit behind it. */
@@ -108,10 +140,12 @@ export class PartSink extends Writable {
 
   async #giveUp(): Promise<void> {
     this.#controller.abort()
-    this.#queue.clear()
+    this.#part = NO_BYTES
     await Promise.allSettled(this.#sending)
     // Begun by a request that nobody aborted, so that there is no upload that nobody knows of.
     const upload = await this.#beginning?.catch(() => undefined)
     if (upload !== undefined) await this.#options.abort(upload)
   }
 }
+
+const NO_BYTES = Buffer.alloc(0)

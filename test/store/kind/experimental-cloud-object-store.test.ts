@@ -1,4 +1,6 @@
 import t from 'tap'
+import { getBytes } from '../../../src/store/store.js'
+import { bytesOf, call, digestOf, put } from '../blobs.js'
 import { startAzure, withoutAzure } from '../experimental-cloud-object-store/azure-server.js'
 import { startGcs, withoutGcs } from '../experimental-cloud-object-store/gcs-server.js'
 import { type OpenOptions, openObjectStore } from '../experimental-cloud-object-store/open.js'
@@ -21,6 +23,27 @@ void t.test('S3', { skip: withoutS3 }, async (t) => {
     runs: 5,
   })
 })
+
+void t.test(
+  'parts of uploads at a time are each their own, in memory that is used again',
+  { skip: withoutS3 },
+  async (t) => {
+    const { port, bucket } = await startS3(t)
+    process.env['AWS_ACCESS_KEY_ID'] = S3_KEYS.accessKeyId
+    process.env['AWS_SECRET_ACCESS_KEY'] = S3_KEYS.secretAccessKey
+    const place = { provider: 'aws', bucket, region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` } as const
+    const { store, close } = await openObjectStore(place)
+    t.teardown(close)
+    for (const round of [1, 2]) {
+      const blobs = Array.from({ length: 4 }, (_, index) => bytesOf(11_000_000 + index, `${round} ${index}`))
+      await Promise.all(blobs.map((bytes) => put(store, digestOf(bytes), bytes)))
+      for (const bytes of blobs) {
+        const digest = digestOf(bytes)
+        t.ok(bytes.equals(await getBytes(store, digest, bytes.length, call)), `${digest} of round ${round}`)
+      }
+    }
+  },
+)
 
 // Libraries that share their connections keep them when a store is closed: they are cut in front of it.
 
