@@ -200,26 +200,27 @@ class KnownVisitor implements Visitor {
   #checkInstance(path: string, rule: InstanceRule, request: never): void {
     const name = rule.instanceName(request)
     const isKnownOf = PERMISSIONS.some((permission) => this.mayIn(name, permission))
-    const shown = JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
     // Whether there is such an instance is told to nobody who may do nothing in it.
-    if (!isKnownOf && this.#isAnonymous) throw this.denied(`do anything in instance ${shown}`)
-    if (!isKnownOf || !this.#served.has(path, name)) throw this.#unknown(path, rule, request, name, shown)
+    if (!isKnownOf && this.#isAnonymous) throw this.denied(`do anything in instance ${shown(name)}`)
+    if (!isKnownOf || !this.#served.has(path, name)) throw this.#unknown(path, rule, request, name)
     if (rule.anyOf.some((permission) => this.mayIn(name, permission))) return
-    throw this.denied(`${rule.anyOf.join(' or ')} in instance ${shown}`)
+    throw this.denied(`${rule.anyOf.join(' or ')} in instance ${shown(name)}`)
   }
 
-  #unknown(path: string, rule: InstanceRule, request: never, name: string, shown: string): StatusError {
+  #unknown(path: string, rule: InstanceRule, request: never, name: string): StatusError {
     if (rule.unknown !== undefined) return rule.unknown(request)
     const isKnownOf = (instance: string): boolean => PERMISSIONS.some((permission) => this.mayIn(instance, permission))
     if (isKnownOf(name) && this.#served.hasElsewhere(path, name)) {
-      return new StatusError('UNIMPLEMENTED', `instance ${shown} does not serve ${path.slice(1)}`)
+      return new StatusError('UNIMPLEMENTED', `instance ${shown(name)} does not serve ${path.slice(1)}`)
     }
     const names = this.#served.namesOf(path).filter(isKnownOf).slice(0, 20)
     const expected = names.length === 0 ? '' : `, expected one of ${names.map((one) => JSON.stringify(one)).join(', ')}`
-    const message = `instance name ${shown} is not configured, or not for ${this.identity}${expected}`
+    const message = `instance name ${shown(name)} is not configured, or not for ${this.identity}${expected}`
     return new StatusError('INVALID_ARGUMENT', message)
   }
 }
+
+const shown = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name)
 
 /** Judges, and writes down a refusal. */
 const audited = <T>(audit: AuditLog | undefined, about: AuditEntry, judge: () => T): T => {

@@ -1,4 +1,5 @@
-import { hashOf, newToken } from './identity/tokens.js'
+import { hashOf } from './identity/credential.js'
+import { newToken } from './identity/tokens.js'
 
 /** Makes a token: its text, which is kept nowhere, and the line of a `tokens_file` by which it is known. */
 export const tokenCommand = (name: string, groups: readonly string[], print: (text: string) => void): number => {

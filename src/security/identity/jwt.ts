@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import {
   createLocalJWKSet,
@@ -15,6 +14,7 @@ import { startFailure } from '../../base/errno.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { JwtIssuer } from '../../config/config.js'
+import type { Credential } from './credential.js'
 import type { Identity } from './identity.js'
 
 /** Those that prove who signed: with a secret that both sides know, this side could sign too. */
@@ -44,8 +44,7 @@ export class JwtIssuers {
   }
 
   /** Who has a token; undefined where it is none of these issuers'. UNAUTHENTICATED says what is wrong with one that is. */
-  identify(token: string): Identity | Promise<Identity> | undefined {
-    const hash = createHash('sha256').update(token).digest('base64')
+  identify({ text: token, hash }: Credential): Identity | Promise<Identity> | undefined {
     const known = this.#known.get(hash)
     if (known !== undefined && known.untilMs > this.#clock.now()) return known.identity
     const found = this.#issuers.get(issuerOf(token) ?? '')

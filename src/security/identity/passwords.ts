@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Answer, Question } from './bcrypt-process.js'
+import type { Credential } from './credential.js'
 import type { Htpasswd } from './htpasswd.js'
 import type { Identity } from './identity.js'
 
@@ -37,12 +37,12 @@ export class Passwords {
   }
 
   /** Takes what stands behind `Basic` in the header. UNAUTHENTICATED when it is not right. */
-  identify(credentials: string): Identity | Promise<Identity> {
-    return this.#known.get(keyOf(credentials)) ?? this.#check(credentials)
+  identify(credential: Credential): Identity | Promise<Identity> {
+    return this.#known.get(credential.hash) ?? this.#check(credential)
   }
 
-  async #check(credentials: string): Promise<Identity> {
-    const text = Buffer.from(credentials, 'base64').toString('utf8')
+  async #check(credential: Credential): Promise<Identity> {
+    const text = Buffer.from(credential.text, 'base64').toString('utf8')
     const at = text.indexOf(':')
     const name = text.slice(0, Math.max(0, at))
     const hashes = this.#hashes
@@ -50,7 +50,7 @@ export class Passwords {
     const isRight = await this.#ask(text.slice(at + 1), hash ?? NOBODY)
     if (hash === undefined || !isRight) throw new StatusError('UNAUTHENTICATED', 'the name or the password is wrong')
     const identity: Identity = { kind: 'basic', name, groups: [] }
-    if (hashes === this.#hashes) this.#known.set(keyOf(credentials), identity, 1)
+    if (hashes === this.#hashes) this.#known.set(credential.hash, identity, 1)
     return identity
   }
 
@@ -96,5 +96,3 @@ const forkChecker = (): ChildProcess => {
   checker.channel?.unref()
   return checker
 }
-
-const keyOf = (credentials: string): string => createHash('sha256').update(credentials).digest('base64')

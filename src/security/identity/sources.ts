@@ -1,11 +1,13 @@
 import type { Caller } from '../../base/gate.js'
+import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Certificates } from './certificate.js'
+import { type Credential, readCredential, unknownKind } from './credential.js'
 import { ANONYMOUS, type Identity } from './identity.js'
 import type { JwtIssuers } from './jwt.js'
 import type { Passwords } from './passwords.js'
 import type { ProxyHeader } from './proxy-header.js'
-import { hashOf, type Tokens } from './tokens.js'
+import type { Tokens } from './tokens.js'
 
 export interface SourcesParts {
   readonly header: ProxyHeader | undefined
@@ -16,9 +18,17 @@ export interface SourcesParts {
   readonly certificates: Certificates | undefined
 }
 
+/** Of headers that are kept: some thousand JWTs, many more tokens. */
+const KNOWN_CHARACTERS = 4 * 1024 * 1024
+
 /** Finds out who calls, by the first of these that is there: a header of a proxy, the authorization header, a certificate. */
 export class IdentitySources {
   readonly #parts: SourcesParts
+  /**
+   * By the header. A build sends one and the same with each call, and hashing it costs more than all else that is asked about
+   * it; whose it is is asked each time. Only what was right is kept: whoever guesses drives out nobody's.
+   */
+  readonly #credentials = new LruCache<Credential>(KNOWN_CHARACTERS)
 
   constructor(parts: SourcesParts) {
     this.#parts = parts
@@ -37,21 +47,28 @@ export class IdentitySources {
   }
 
   #byAuthorization(authorization: string): Identity | Promise<Identity> {
-    const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
-    const { passwords } = this.#parts
-    if (scheme.toLowerCase() === 'bearer') return this.#byToken(value)
-    if (scheme !== '' && passwords !== undefined) return passwords.identify(value)
-    throw new StatusError('UNAUTHENTICATED', 'the authorization header is of no kind that is known here')
+    const known = this.#credentials.get(authorization)
+    const credential = known ?? readCredential(authorization)
+    const identity = credential.scheme === 'bearer' ? this.#byToken(credential) : this.#byPassword(credential)
+    if (known === undefined && !(identity instanceof Promise)) {
+      this.#credentials.set(authorization, credential, authorization.length)
+    }
+    return identity
   }
 
-  #byToken(token: string): Identity | Promise<Identity> {
+  #byPassword(credential: Credential): Identity | Promise<Identity> {
+    const { passwords } = this.#parts
+    if (passwords !== undefined) return passwords.identify(credential)
+    throw unknownKind()
+  }
+
+  #byToken(credential: Credential): Identity | Promise<Identity> {
     const { tokens, jwt } = this.#parts
-    const hash = hashOf(token)
     for (const some of tokens()) {
-      const identity = some.get(hash)
+      const identity = some.get(credential.hash)
       if (identity !== undefined) return identity
     }
-    const identity = jwt?.identify(token)
+    const identity = jwt?.identify(credential)
     if (identity !== undefined) return identity
     throw new StatusError('UNAUTHENTICATED', 'the bearer token is not known here')
   }

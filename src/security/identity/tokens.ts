@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { startFailure } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
@@ -7,9 +7,6 @@ import type { Identity } from './identity.js'
 
 /** 256 bits that nobody guesses, behind letters by which scanners for lost secrets know them. */
 export const newToken = (): string => `rmx_${randomBytes(32).toString('base64url')}`
-
-/** Hex. Tokens are random: they need no slow hash. */
-export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex')
 
 const HASH = /^[0-9a-f]{64}$/i
 
