@@ -64,16 +64,22 @@ const workerOptions = (folder: string, uri: string) => ({
   work_directory: join(folder, 'work'),
 })
 
-const start = async (t: Test, config: object, log = new Lines().log) => {
-  const { running } = await startStoppable(t, config, log)
+/** Closed before the folder of the test is removed, which is what a teardown would come after. */
+const servers: { close(): Promise<void> }[] = []
+t.afterEach(async () => {
+  for (const running of servers.splice(0)) await running.close()
+})
+
+const start = async (config: object, log = new Lines().log) => {
+  const { running } = await startStoppable(config, log)
   return running.addresses.map(({ address }) => address)
 }
 
-const startStoppable = async (t: Test, config: object, log = new Lines().log) => {
+const startStoppable = async (config: object, log = new Lines().log) => {
   const { config: parsed, problems } = parseConfig(JSON.stringify(config), 'test.json', { env: {} })
   if (parsed === undefined) throw new Error(problems.map(({ path, message }) => `${path}: ${message}`).join('\n'))
   const running = await assemble(parsed, { clock: systemClock, log })
-  t.teardown(() => running.close())
+  servers.push(running)
   return { running, address: running.addresses[0]?.address }
 }
 
@@ -189,7 +195,7 @@ const checkApart = async (t: Test, client: TestClient, { small, large, leaf, act
 
 for (const transport of ['remexec', 'grpc-js']) {
   t.test(`${transport}: what one isolated instance has is found by no method of another`, async (t) => {
-    const [address] = await start(t, configOf(t.testdir(), { transport }))
+    const [address] = await start(configOf(t.testdir(), { transport }))
     const client = connect(t, address)
     const kept = await fill(client)
     const chunkDigests = await checkApart(t, client, kept)
@@ -202,7 +208,7 @@ for (const transport of ['remexec', 'grpc-js']) {
   })
 
   t.test(`${transport}: an upload of one isolated instance ends none of another`, async (t) => {
-    const [address] = await start(t, configOf(t.testdir(), { transport }))
+    const [address] = await start(configOf(t.testdir(), { transport }))
     const client = connect(t, address)
     const blob = randomBlob(300_000)
     const [first, ...others] = messagesOf(uploadName(blob.digest, { instanceName: 'b' }), blob.bytes)
@@ -220,7 +226,7 @@ for (const transport of ['remexec', 'grpc-js']) {
 t.test('neither is it after a restart', async (t) => {
   const folder = t.testdir()
   const run = async (): Promise<{ readonly client: TestClient; readonly close: () => Promise<void> }> => {
-    const { running, address } = await startStoppable(t, configOf(folder, {}))
+    const { running, address } = await startStoppable(configOf(folder, {}))
     return { client: connect(t, address), close: () => running.close() }
   }
   const first = await run()
@@ -232,7 +238,7 @@ t.test('neither is it after a restart', async (t) => {
 })
 
 t.test('results of one isolated instance are none of another, and each has its own', async (t) => {
-  const [address] = await start(t, configOf(t.testdir(), {}))
+  const [address] = await start(configOf(t.testdir(), {}))
   const client = connect(t, address)
   const { digest } = buildAction()
   const output = blobOf('output of a')
@@ -261,7 +267,7 @@ t.test('a completeness_checking store looks for outputs where the result is', as
   const checking = {
     completeness_checking: { backend: filesystem(folder, 'checked'), cas_store: { ref_store: { name: 'CAS' } } },
   }
-  const [address] = await start(t, configOf(folder, { stores: { AC: checking } }))
+  const [address] = await start(configOf(folder, { stores: { AC: checking } }))
   const client = connect(t, address)
   const { digest } = buildAction()
   const output = blobOf('an output')
@@ -276,16 +282,18 @@ t.test('a completeness_checking store looks for outputs where the result is', as
   t.equal((await failure(result('b'))).code, 'NOT_FOUND')
 })
 
-/** `cat` of a file in a directory of its own. */
+/** Prints a file in a directory of its own, and writes it down twice. */
 const catAction = (secret: Blob): { readonly built: BuiltAction; readonly folder: Blob } => {
   const folder = blobOf(directoryCodec.encode({ files: [{ name: 'in', digest: wire(secret.digest) }] }))
   const root = { directories: [{ name: 'd', digest: wire(folder.digest) }] }
-  const command = { arguments: ['/bin/cat', 'd/in'], outputPaths: ['none'] }
+  const command = { arguments: ['/bin/sh', '-c', 'cat d/in; cat d/in d/in > out'], outputPaths: ['out', 'none'] }
   return { built: buildAction({ command, root }), folder }
 }
 
-const runs = async (t: Test, client: TestClient): Promise<void> => {
-  const secret = randomBlob(5000)
+const runs = async (t: Test, client: TestClient, said: Lines): Promise<void> => {
+  // Longer than what is written from memory: an output of that length is taken over as the file it is.
+  const secret = randomBlob(50_000)
+  const written = blobOf(Buffer.concat([secret.bytes, secret.bytes]))
   const { built, folder } = catAction(secret)
   await uploadAction(client, 'a', built)
   await upload(client, 'a', folder, secret)
@@ -294,6 +302,9 @@ const runs = async (t: Test, client: TestClient): Promise<void> => {
   const stdout = Digest.parse(result?.stdoutDigest, SHA256)
   t.equal(stdout.hash, secret.digest.hash)
   t.ok((await read(client, formatReadName('a', stdout))).bytes.equals(secret.bytes), 'its output is its own')
+  t.same(result?.outputFiles[0]?.digest, wire(written.digest))
+  t.ok((await read(client, formatReadName('a', written.digest))).bytes.equals(written.bytes), 'and what it wrote')
+  t.same(await missing(client, 'b', written), [written.digest.hash], 'nobody else has it')
 
   const unknown = await execute(client, 'b', built)
   t.match(unknown.status?.message, built.digest.hash, 'the action of another is none')
@@ -308,20 +319,22 @@ const runs = async (t: Test, client: TestClient): Promise<void> => {
   t.same(await missing(client, 'b', secret), [secret.digest.hash])
   await upload(client, 'b', secret)
   t.equal((await execute(client, 'b', built)).result?.exitCode, 0, 'with all of it it runs')
+  t.same(await missing(client, 'b', written), [], 'and what it writes is there as well')
+  t.notMatch(said.text, /an attempt failed/, 'what went wrong only the first time counts')
 }
 
 t.test('a worker that serves isolated instances uses of each only what is its own', async (t) => {
-  const [address] = await start(t, configOf(t.testdir(), { hasWorker: true }))
-  await runs(t, connect(t, address))
+  const said = new Lines()
+  const [address] = await start(configOf(t.testdir(), { hasWorker: true }), said.log)
+  await runs(t, connect(t, address), said)
 })
 
 t.test('a worker of another process asks for inputs in the instance of the action', async (t) => {
   const folder = t.testdir({ server: {}, worker: {} })
-  const [address, workerApi] = await start(t, configOf(join(folder, 'server'), {}))
+  const [address, workerApi] = await start(configOf(join(folder, 'server'), {}))
   const slow = { grpc: { instance_name: 'a', endpoints: [{ address: `grpc://${address}` }], store_type: 'cas' } }
   const said = new Lines()
   await start(
-    t,
     {
       stores: { CAS: { fast_slow: { fast: filesystem(join(folder, 'worker'), 'cas'), slow } } },
       workers: [{ local: workerOptions(join(folder, 'worker'), `grpc://${workerApi}`) }],
@@ -330,5 +343,5 @@ t.test('a worker of another process asks for inputs in the instance of the actio
     said.log,
   )
   await said.hears(/connected to the scheduler/)
-  await runs(t, connect(t, address))
+  await runs(t, connect(t, address), said)
 })

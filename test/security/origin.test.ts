@@ -148,6 +148,24 @@ t.test('callers_in_results: readers shows it to all who may read, nobody writes 
   t.equal(originIn(t, await boss.result(given)), undefined)
 })
 
+t.test('callers_in_results: nobody hides what was written down before', async (t) => {
+  const folder = t.testdir()
+  const kept = { filesystem: { content_path: join(folder, 'ac'), temp_path: join(folder, 'temp') } }
+  const built = buildAction()
+  const open = await startGuarded(t, { ...SECURITY, callers_in_results: 'readers' }, {}, kept)
+  await asks(open, 'giver').give(built)
+  t.match(originIn(t, await asks(open, 'reader').result(built)), { identity: 'token giver' })
+  await open.close()
+
+  const silent = await startGuarded(t, { ...SECURITY, callers_in_results: 'nobody' }, {}, kept)
+  for (const who of ['boss', 'reader']) {
+    for (const hints of [{}, { inlineStdout: true }]) {
+      t.equal(originIn(t, await asks(silent, who).result(built, hints)), undefined, who)
+    }
+  }
+  await silent.close()
+})
+
 t.test('without security a result says what it is given with', async (t) => {
   const memory = { memory: { eviction_policy: { max_bytes: '10mb' } } }
   const client = await startWith(t, { stores: { AC: memory, CAS: memory } })

@@ -12,15 +12,22 @@ export interface Guarded {
   readonly client: TestClient
   readonly clock: ManualClock
   readonly said: Lines
+  /** Before the test ends. */
+  close(): Promise<void>
 }
 
 const memory = { memory: { eviction_policy: { max_bytes: '10mb' } } }
 
 /** A server of all services, for the instances `main` and `other`, with this `security`. */
-export const startGuarded = async (t: Test, security: object, http: object = {}): Promise<Guarded> => {
+export const startGuarded = async (
+  t: Test,
+  security: object,
+  http: object = {},
+  ac: object = memory,
+): Promise<Guarded> => {
   const instances = (options: object) => ({ main: options, other: options })
   const text = JSON.stringify({
-    stores: { CAS: memory, AC: memory, CHUNKS: memory },
+    stores: { CAS: memory, AC: ac, CHUNKS: memory },
     schedulers: { S: { simple: {} } },
     servers: {
       main: {
@@ -45,7 +52,7 @@ export const startGuarded = async (t: Test, security: object, http: object = {})
   const port = Number(running.addresses[0]?.address.split(':').at(-1))
   const client = new TestClient(`127.0.0.1:${port}`)
   t.teardown(() => client.close())
-  return { port, client, clock, said }
+  return { port, client, clock, said, close: () => running.close() }
 }
 
 export const withHeaders = (headers: Readonly<Record<string, string>>): Metadata => {
