@@ -16,7 +16,7 @@ const ATTEMPTS_MAX = 10
 
 /**
  * Makes `destination` a read-only file with the blob's bytes, executable or not: a hard link to the blob's own, or a private
- * copy where that costs less (a small blob) or nothing else is possible (another device, too many links). Rejects with
+ * copy where that costs less (a small blob), nothing else is possible (another device, too many links), or `isPrivate`. Rejects with
  * NOT_FOUND when the blob is not here, with FAILED_PRECONDITION without a folder for it, else as files do.
  */
 export const linkBlob = async (
@@ -24,15 +24,20 @@ export const linkBlob = async (
   digest: Digest,
   destination: string,
   isExecutable: boolean,
+  isPrivate = false,
 ): Promise<void> => {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    if (await placeLocated(await files.locate(digest, isExecutable), destination, isExecutable)) return
+    if (await placeLocated(await files.locate(digest, isExecutable), destination, { isExecutable, isPrivate })) return
   }
   throw new StatusError('NOT_FOUND', `blob ${digest.key} is replaced all the time`)
 }
 
 /** False when the file is not there or not as it was: then it is to be located again. */
-const placeLocated = async (located: LocatedBlob, destination: string, isExecutable: boolean): Promise<boolean> => {
+const placeLocated = async (
+  located: LocatedBlob,
+  destination: string,
+  { isExecutable, isPrivate }: { readonly isExecutable: boolean; readonly isPrivate: boolean },
+): Promise<boolean> => {
   if ('bytes' in located) {
     const mode = isExecutable ? EXECUTABLE_MODE : FILE_MODE
     await writeFile(destination, located.bytes, { flag: 'wx', mode }).catch((error: unknown) => {
@@ -40,7 +45,7 @@ const placeLocated = async (located: LocatedBlob, destination: string, isExecuta
     })
     return true
   }
-  if (!(await linkOrCopy(located.path, destination))) return false
+  if (!(await (isPrivate ? copyOf : linkOrCopy)(located.path, destination))) return false
   if (isAsLocated(located, destination)) return true
   await unlink(destination)
   return false
@@ -67,6 +72,11 @@ const linkOrCopy = async (source: string, destination: string): Promise<boolean>
     if (errnoOf(error) === 'ENOENT') return gone(source, error)
     if (!CANNOT_LINK.has(errnoOf(error) ?? '')) throw error
   }
+  return copyOf(source, destination)
+}
+
+/** False when the source is gone. */
+const copyOf = async (source: string, destination: string): Promise<boolean> => {
   try {
     await copyFile(source, destination, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
     return true

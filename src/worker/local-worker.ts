@@ -1,5 +1,6 @@
 import { split } from 'shlex'
 import type { Clock } from '../base/clock.js'
+import { lockFolder } from '../base/folder-lock.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import { StatusError } from '../base/status-error.js'
@@ -15,9 +16,12 @@ import { Attempts } from './attempts.js'
 import { Launcher } from './command/launcher.js'
 import { Leftovers } from './command/leftovers.js'
 import { Orphans } from './command/orphans.js'
+import { Sandbox } from './command/sandbox.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import { WorkDirectory } from './disk/work-directory.js'
 import { LentStores } from './lent/lent-stores.js'
+import type { ActionLimits } from './limit/limits.js'
+import { OutOfMemory } from './limit/out-of-memory.js'
 import { offeredProperties } from './properties.js'
 
 export interface LocalWorkerParts {
@@ -70,10 +74,17 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   const endpoint = await endpointOf(parts)
   const offered = () => offeredProperties(options.platform_properties, fixedVariables(options))
   await offered()
+  const sandbox = await sandboxOf(options)
   const workDirectory = WorkDirectory.open(options.work_directory, log)
+  const unlock = await lockFolder(workDirectory.path, 'another worker').catch(async (error: unknown) => {
+    await workDirectory.close()
+    throw error
+  })
+  workDirectory.removeRemains()
   const launcher = parts.launcher ?? new Launcher(log)
   const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
   const leftovers = new Leftovers(workDirectory.path, clock, log, orphans)
+  const outOfMemory = new OutOfMemory(clock)
   // A worker that was killed could not end what it ran.
   leftovers.sweep()
   const lent = 'key' in parts.stores ? new LentStores((message) => connection.send(message)) : undefined
@@ -82,6 +93,8 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       launcher,
       leftovers,
       workDirectory,
+      outOfMemory,
+      sandbox,
       memory: orphans && launcher.libc,
     }),
   )
@@ -128,9 +141,11 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       await connection.close()
       if (parts.launcher === undefined) launcher.close()
       leftovers.close()
+      outOfMemory.close()
       leftovers.sweep()
       await within(FAREWELL_MS, workDirectory.settle())
       await workDirectory.close()
+      await unlock()
     },
   }
 }
@@ -165,6 +180,7 @@ const actionContext = (
       defaultPath: options.default_path,
       maxTimeoutMs: options.max_action_timeout_s * 1000,
       isTimeoutHandledExternally: options.timeout_handled_externally,
+      limits: limitsOf(options),
     },
     results: {
       actionCache,
@@ -179,6 +195,22 @@ const actionContext = (
     tracer,
   }
 }
+
+const sandboxOf = async (options: LocalWorkerOptions): Promise<Sandbox | undefined> => {
+  if (!options.use_namespaces) return undefined
+  return Sandbox.open({
+    ownsMounts: options.use_mount_namespace,
+    keepsNetwork: options.keep_network,
+    isRoot: options.input_root_is_root,
+  })
+}
+
+const limitsOf = ({ action_limits: limits }: LocalWorkerOptions): ActionLimits => ({
+  printedBytes: limits.printed_bytes,
+  diskBytes: limits.disk_bytes,
+  processes: limits.processes,
+  memoryBytes: limits.memory_bytes,
+})
 
 const words = (commandLine: string, key: string): string[] => {
   try {

@@ -74,6 +74,8 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
   work_directory: join(directory, 'work'),
   platform_properties: new Map(),
   additional_environment: new Map(),
+  ...{ use_namespaces: false, keep_network: false, use_mount_namespace: false, input_root_is_root: false },
+  action_limits: { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 },
   ...parts,
 })
 
@@ -495,4 +497,21 @@ t.test('an action that removes the folder of all actions does not stop the next 
   await start(sh('exit 0'))
   t.match(await scheduler.next('result'), { executeResponse: { result: { exitCode: 0 } } })
   t.match(worker.health(), { state: 'Ok' })
+})
+
+t.test('two workers on one work_directory: the second is refused, and what the first runs stays', async (t) => {
+  const first = await setUp(t)
+  await first.scheduler.next('hello')
+  const attemptId = await first.start(sh('sleep 0.5; echo alive'))
+  const other = startLocalWorker({
+    name: 'other',
+    options: workerOptions(first.directory, {}),
+    stores: { cas: first.store, results: undefined },
+    address: first.scheduler.address,
+    clock: systemClock,
+    log: silentLog,
+    launcher,
+  })
+  await t.rejects(other, { code: 9, message: /work is in use by another worker/ })
+  t.match(await first.scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
 })

@@ -1081,6 +1081,26 @@ export interface LocalWorkerOptions {
    * `PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.
    */
   readonly default_path: string
+  /**
+   * What an action may take. More ends it, with everything it started, and its operation says RESOURCE_EXHAUSTED and of what. Looked at several times a second, so that a fast one gets a little further.
+   */
+  readonly action_limits: ActionLimits
+  /**
+   * Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without the rights of root: it sees no process of the machine, whatever it starts ends with it, and there is no network. The worker does not start where that cannot be.
+   */
+  readonly use_namespaces: boolean
+  /**
+   * Leave the network of the machine to actions; without `use_namespaces` they have it anyway.
+   */
+  readonly keep_network: boolean
+  /**
+   * Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, of the other actions nothing is to be seen, and inputs are copies (clones where the file system has them) that no other action gets.
+   */
+  readonly use_mount_namespace: boolean
+  /**
+   * For clients that bring a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and an own `/tmp`, and nothing of the machine is there. Needs `use_mount_namespace`.
+   */
+  readonly input_root_is_root: boolean
 }
 
 /**
@@ -1125,6 +1145,28 @@ export interface UploadActionResult {
    * Message of any other response, with the same placeholders.
    */
   readonly failure_message_template: string
+}
+
+/**
+ * What an action may take. More ends it, with everything it started, and its operation says RESOURCE_EXHAUSTED and of what. Looked at several times a second, so that a fast one gets a little further.
+ */
+export interface ActionLimits {
+  /**
+   * Most bytes of stdout, and as many of stderr; 0 means no limit.
+   */
+  readonly printed_bytes: number
+  /**
+   * Most bytes in the files that it makes in its input root; 0 means no limit.
+   */
+  readonly disk_bytes: number
+  /**
+   * Most processes at a time; 0 means no limit.
+   */
+  readonly processes: number
+  /**
+   * Most bytes of memory that its processes have resident together, what they share counted for each; 0 means no limit.
+   */
+  readonly memory_bytes: number
 }
 
 /**

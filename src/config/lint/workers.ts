@@ -13,6 +13,7 @@ export const lintWorkers = (context: LintContext): void => {
     lintUploads(worker.options, context)
     lintWorkDirectory(worker.options, workers.slice(0, index), context)
     lintProperties(worker, context)
+    lintNamespaces(worker.options, context)
     if (workers.slice(0, index).some(({ options }) => options.name === worker.options.name)) {
       context.findings.error(
         [...context.originOf(worker.options), 'name'],
@@ -67,6 +68,31 @@ const lintUploads = (options: LocalWorkerOptions, { config, findings, originOf, 
     found: JSON.stringify(ac_store),
     expected: 'a store that is not its cas_fast_slow_store',
   })
+}
+
+/** Namespaces need each other, and a side channel needs a place to be. */
+const lintNamespaces = (options: LocalWorkerOptions, { findings, originOf }: LintContext): void => {
+  const needs = (
+    key: 'keep_network' | 'use_mount_namespace' | 'input_root_is_root',
+    other: keyof LocalWorkerOptions,
+  ) => {
+    if (!options[key] || options[other]) return
+    findings.error([...originOf(options), key], `${key} has no effect without ${other}`, {
+      found: 'true',
+      expected: `"${other}": true beside it`,
+    })
+  }
+  needs('keep_network', 'use_namespaces')
+  needs('use_mount_namespace', 'use_namespaces')
+  needs('input_root_is_root', 'use_mount_namespace')
+  if (!options.input_root_is_root) return
+  for (const [name, source] of options.additional_environment) {
+    if (source !== 'side_channel_file' && source !== 'action_directory') continue
+    findings.error(
+      [...originOf(options), 'additional_environment', name],
+      `with input_root_is_root there is no ${source}`,
+    )
+  }
 }
 
 /** Actions run there with the rights of the server, so nothing else may live there. */

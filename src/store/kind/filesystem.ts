@@ -1,5 +1,6 @@
 import { mkdir, readdir, realpath, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lockFolder } from '../../base/folder-lock.js'
 import { StatusError } from '../../base/status-error.js'
 import { Turns } from '../../base/work/turns.js'
 import type { FilesystemOptions } from '../../config/config.js'
@@ -7,7 +8,6 @@ import { FilesystemStore } from '../filesystem/file-store.js'
 import { FolderSyncs } from '../filesystem/files/folder-syncs.js'
 import { Inspection } from '../filesystem/inspection.js'
 import { Layout } from '../filesystem/layout.js'
-import { lockFolder } from '../filesystem/lock.js'
 import { RecordLog } from '../filesystem/records/record-log.js'
 import { inlineCharge, segmentBytesFor } from '../filesystem/records/room.js'
 import { Checkpoints } from '../filesystem/recover/checkpoints.js'
@@ -28,7 +28,7 @@ const WAITING_EACH = 256
 export const filesystem: StoreKind<FilesystemOptions> = {
   build: async (options, context) => {
     const layout = await prepare(options)
-    const release = await lockFolder(layout.contentPath)
+    const release = await lockFolder(layout.contentPath, 'another store or another running server')
     try {
       return await start(layout, options, context, release)
     } catch (error) {

@@ -28,6 +28,9 @@ interface Finished {
   readonly root: string | undefined
 }
 
+/** 128 and SIGKILL, as shells say it. */
+const KILLED = 137
+
 /** One run of one action, from its digest to its result. Single-use; `end` frees what it holds. */
 export class Attempt {
   readonly #context: ActionContext
@@ -80,6 +83,7 @@ export class Attempt {
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
+    const isPrivate = processes.sandbox?.givesCopies ?? false
     const execution = await Execution.begin(settings, processes, { command, timeoutMs, properties }).catch(refused)
     if (execution instanceof StatusError) return execution
     this.#executions.push(execution)
@@ -90,7 +94,7 @@ export class Attempt {
       const lease = await leaseInputs(tree, store, call, () => onProgress(ProgressStage.FETCHING_INPUTS))
       this.#release = () => lease.release()
       const linkedMs = Date.now()
-      return [await makeInputRoot(tree, execution.root, store, { copies }, call), linkedMs] as const
+      return [await makeInputRoot(tree, execution.root, store, { copies, isPrivate }, call), linkedMs] as const
     })
     execution.prepare()
     this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
@@ -135,6 +139,12 @@ export class Attempt {
     return { executeResponse: { result, message, status } }
   }
 
+  /** A command whose process was killed by nobody here, when the system has killed for want of memory. */
+  #outOfMemory({ exitCode }: CommandExit): string | undefined {
+    if (exitCode !== KILLED || !this.#context.processes.outOfMemory.hasStruck()) return undefined
+    return 'its machine ran out of memory'
+  }
+
   /** The outputs of a command that ended by itself, or the status of the response. */
   async #outputs({ execution, exit, root }: Finished): Promise<{
     readonly outputs?: CollectedOutputs
@@ -143,6 +153,9 @@ export class Attempt {
     if (exit.end === 'timed out') {
       return { failure: new StatusError('DEADLINE_EXCEEDED', this.#context.timeoutMessage) }
     }
+    const excess = exit.end === 'exceeded' ? exit.excess : this.#outOfMemory(exit)
+    if (excess !== undefined)
+      return { failure: new StatusError('RESOURCE_EXHAUSTED', `the action was ended: ${excess}`) }
     try {
       return { outputs: await execution.collect(root, this.#request.actionDigest.function) }
     } catch (error) {

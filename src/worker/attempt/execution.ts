@@ -9,11 +9,14 @@ import { commandEnvironment, type EnvironmentSource } from '../command/environme
 import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
 import { type CommandExit, runCommand } from '../command/run-command.js'
+import type { Sandbox } from '../command/sandbox.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
 import type { OpenDirectory } from '../disk/open-directory.js'
 import { type FilesInMemory, PrintedFiles } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
+import { type ActionLimits, printedTooMuch, watchLimits } from '../limit/limits.js'
+import type { OutOfMemory } from '../limit/out-of-memory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { hashOpenFile, type OutputBlob } from '../output/file.js'
 
@@ -29,6 +32,7 @@ export interface ExecutionSettings {
   readonly maxTimeoutMs: number
   /** The worker stops a command at `maxTimeoutMs` only. */
   readonly isTimeoutHandledExternally: boolean
+  readonly limits: ActionLimits
 }
 
 /** What starts the commands of a worker, what ends the processes they leave behind, and where they are. */
@@ -36,6 +40,9 @@ export interface Processes {
   readonly launcher: Launcher
   readonly leftovers: Leftovers
   readonly workDirectory: WorkDirectory
+  readonly outOfMemory: OutOfMemory
+  /** What commands are confined by, if they are. */
+  readonly sandbox?: Sandbox | undefined
   /** For what is printed, unless processes are known by the files they print to. */
   readonly memory?: FilesInMemory | undefined
 }
@@ -104,14 +111,21 @@ export class Execution {
   async run(call: Call): Promise<CommandExit> {
     const { command, timeoutMs } = this.#request
     const { entrypoint, isTimeoutHandledExternally, maxTimeoutMs } = this.#settings
+    const cwd = `${this.root}/${workingDirectory(command)}`
     const exit = await this.#spawn({
-      argv: [...entrypoint, ...command.arguments],
-      cwd: `${this.root}/${workingDirectory(command)}`,
+      argv: this.#confined([...entrypoint, ...command.arguments], cwd),
+      cwd,
       declared: command,
       timeoutMs: isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs,
       call,
     })
     return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
+  }
+
+  #confined(argv: readonly string[], cwd: string): readonly string[] {
+    const { sandbox, workDirectory } = this.#processes
+    const places = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
+    return sandbox?.confine({ argv, cwd, ...places }) ?? argv
   }
 
   /** Why nothing should run on this worker now (RESOURCE_EXHAUSTED), if the configured script says so. */
@@ -171,11 +185,13 @@ export class Execution {
   }): Promise<CommandExit> {
     const { properties, timeoutMs } = this.#request
     const { launcher, leftovers, memory } = this.#processes
-    const { additionalEnvironment, defaultPath } = this.#settings
+    const { additionalEnvironment, defaultPath, limits } = this.#settings
     const sideChannelPath = this.#sideChannelPath
     const facts = { defaultPath, timeoutMs, sideChannelPath, actionDirectory: this.#directory.path, properties }
     const printed = this.#printed ?? new PrintedFiles(this.#directory.path, memory)
     this.#printed = printed
+    const files = [printed.stdout, printed.stderr]
+    let unwatch = (): void => {}
     const running = leftovers.starting([this.#directory.path])
     const exit = await runCommand(
       {
@@ -186,15 +202,20 @@ export class Execution {
         stderr: printed.stderr,
         timeoutMs: run.timeoutMs,
         signal: run.call.signal,
-        onStart: (processGroup) => {
+        onStart: (processGroup, exceed) => {
           running.processGroup = processGroup
+          unwatch = watchLimits({ processGroup, printed: files, root: this.root }, limits, exceed)
         },
       },
       launcher,
-    ).finally(() => leftovers.ended(running))
+    ).finally(() => {
+      unwatch()
+      leftovers.ended(running)
+    })
     // A command that had to be stopped is one that may have tried to get away.
     if (exit.end !== 'exited') leftovers.look()
-    return exit
+    const excess = exit.end === 'exited' ? printedTooMuch(files, limits) : undefined
+    return excess === undefined ? exit : { ...exit, end: 'exceeded', excess }
   }
 
   #closePrinted(): void {

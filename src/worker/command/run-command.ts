@@ -17,15 +17,17 @@ export interface CommandRun {
   readonly timeoutMs: number
   /** An abort kills the command. */
   readonly signal: AbortSignal
-  /** Told the process group while it lives. */
-  readonly onStart?: (processGroup: number) => void
+  /** Told the process group while it lives, and how to end the command because it took too much of something. */
+  readonly onStart?: (processGroup: number, exceed: (what: string) => void) => void
 }
 
 export interface CommandExit {
   /** The program's own, 128+n after signal n, 127 when the program was not found, 126 when it could not be executed. */
   readonly exitCode: number
-  /** `timed out` and `killed` say who ended it; both come with exit code 137. */
-  readonly end: 'exited' | 'timed out' | 'killed'
+  /** All but `exited` say who ended it, and come with exit code 137. */
+  readonly end: 'exited' | 'timed out' | 'killed' | 'exceeded'
+  /** What was exceeded, in words. */
+  readonly excess?: string | undefined
   readonly durationMs: number
   /** What it took, where the system tells. */
   readonly usage?: ProgramUsage | undefined
@@ -39,7 +41,8 @@ export interface CommandExit {
 export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
   const { argv, cwd, stdout, stderr, signal } = run
   let timer: NodeJS.Timeout | undefined
-  let reason: 'timed out' | 'killed' = 'killed'
+  let reason: Exclude<CommandExit['end'], 'exited'> = 'killed'
+  let excess: string | undefined
   const onStart = (processGroup: number): void => {
     timer = setTimeout(
       () => {
@@ -48,7 +51,12 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
       },
       Math.min(run.timeoutMs, MAX_TIMER_MS),
     )
-    run.onStart?.(processGroup)
+    run.onStart?.(processGroup, (what) => {
+      if (signal.aborted || reason !== 'killed') return
+      reason = 'exceeded'
+      excess = what
+      launch.kill()
+    })
   }
   const environment = Object.entries(run.environment)
   const launch: Launch = launcher.launch({ argv, cwd, environment, stdout, stderr }, onStart)
@@ -59,7 +67,7 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
     const outcome = await launch.outcome
     if (outcome.kind === 'failed') return notStarted(outcome, run)
     const { exitCode, durationMs, wasKilled, usage } = outcome
-    return { exitCode, end: wasKilled ? reason : 'exited', durationMs, usage }
+    return { exitCode, end: wasKilled ? reason : 'exited', excess: wasKilled ? excess : undefined, durationMs, usage }
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', onAbort)

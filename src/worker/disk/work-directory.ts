@@ -38,16 +38,13 @@ export class WorkDirectory {
   }
 
   /**
-   * Makes the directory unless it is there, and begins to remove what earlier workers left in it. Throws
-   * FAILED_PRECONDITION when there can be no such directory.
+   * Makes the directory unless it is there. Throws FAILED_PRECONDITION when there can be no such directory.
    */
   static open(path: string, log: Log): WorkDirectory {
     try {
       mkdirSync(path, { recursive: true })
       const real = realpathSync(path)
-      const work = new WorkDirectory(real, new Session(real), log)
-      work.#removeRemains()
-      return work
+      return new WorkDirectory(real, new Session(real), log)
     } catch (cause) {
       const message = `work_directory ${JSON.stringify(path)} cannot be used: ${inWords(cause)}${advice(cause)}`
       throw new StatusError('FAILED_PRECONDITION', message, { cause })
@@ -116,7 +113,8 @@ export class WorkDirectory {
     return new StatusError('UNAVAILABLE', 'no directory for an action can be made on this worker', { cause })
   }
 
-  #removeRemains(): void {
+  /** Begins to remove what earlier workers left: nobody else may work here. */
+  removeRemains(): void {
     const session = this.#session
     for (const name of readdirSync(session.place.at)) {
       if (isSession(name) && name !== session.name) this.#remove({ from: session.place, name, session: session.hold() })

@@ -26,13 +26,13 @@ const SLICE = 64
 /**
  * Makes the tree below `root`, an empty directory. Files are hard links to the store's, read-only, so that their size
  * costs nothing; with `copies`, where the store has no files, and for files with a mode or time of their own they are
- * private copies. Answers the files that are links.
+ * private copies. With `isPrivate` every file is a copy, as read-only as a link. Answers the files that are links.
  */
 export const makeInputRoot = async (
   tree: InputTree,
   root: string,
   store: Store,
-  { copies }: { readonly copies: boolean },
+  { copies, isPrivate = false }: { readonly copies: boolean; readonly isPrivate?: boolean },
   call: Call,
 ): Promise<InputLink[]> => {
   await inSlices(tree.directories, (path) => {
@@ -46,8 +46,10 @@ export const makeInputRoot = async (
   const links: InputLink[] = []
   await boundedMap(tree.files, PARALLEL_FILES, async (file) => {
     try {
-      if (files !== undefined && isLinked(file)) links.push(await link(file, root, files, call))
-      else await copy(file, root, store, call)
+      if (files !== undefined && isLinked(file)) {
+        const linked = await link(file, root, { files, isPrivate }, call)
+        if (!isPrivate) links.push(linked)
+      } else await copy(file, root, store, call)
     } catch (error) {
       throw fileFailure(error, inputNamed(file.path))
     }
@@ -55,19 +57,24 @@ export const makeInputRoot = async (
   return links
 }
 
-const link = async (file: InputFile, root: string, files: BlobFiles, call: Call): Promise<InputLink> => {
+const link = async (
+  file: InputFile,
+  root: string,
+  { files, isPrivate }: { readonly files: BlobFiles; readonly isPrivate: boolean },
+  call: Call,
+): Promise<InputLink> => {
   const { digest, isExecutable } = file.entry
   const destination = `${root}/${file.path}`
   if (isLongerThan(destination, PATH_MAX_BYTES)) throw tooLong(file.path)
   try {
-    await linkBlob(files, digest, destination, isExecutable)
+    await linkBlob(files, digest, destination, isExecutable, isPrivate)
   } catch (error) {
     if (!isStatus(error, 'NOT_FOUND')) throw error
     // The file of a leased blob vanished behind the store's back; the store behind may still have the blob.
     await files.populate(digest, call).catch((absent: unknown) => {
       throw isStatus(absent, 'NOT_FOUND') ? missingBlobs([digest]) : absent
     })
-    await linkBlob(files, digest, destination, isExecutable)
+    await linkBlob(files, digest, destination, isExecutable, isPrivate)
   }
   const { ino: inode, mtimeMs } = lstatSync(destination)
   return { ...file, inode, mtimeMs }

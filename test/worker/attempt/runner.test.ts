@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -23,7 +24,10 @@ import { ActionRunner } from '../../../src/worker/attempt/runner.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
+import { Sandbox, type SandboxSettings } from '../../../src/worker/command/sandbox.js'
 import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
+import type { ActionLimits } from '../../../src/worker/limit/limits.js'
+import { OutOfMemory } from '../../../src/worker/limit/out-of-memory.js'
 import { FileStore } from '../file-store.js'
 
 const { SHA256, BLAKE3 } = digestFunctions
@@ -35,6 +39,10 @@ const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
   readonly execution?: Partial<ExecutionSettings>
   readonly results?: Partial<ResultPolicy>
+  readonly limits?: Partial<ActionLimits>
+  readonly sandbox?: Sandbox | undefined
+  /** How many processes the system has killed for want of memory. */
+  readonly oomKills?: () => number
 }
 
 const launcher = new Launcher(silentLog)
@@ -42,23 +50,25 @@ t.teardown(() => launcher.close())
 
 let workers = 0
 
-const setUp = async (t: Test, parts: Parts = {}) => {
+const setUp = async (t: Test, { limits, oomKills, sandbox, ...parts }: Parts = {}) => {
   // Each in a place of its own: a worker kills whoever lives in its work directory and is none of its own.
   const name = `worker${++workers}`
   // Registered before the directory is made: otherwise that is removed first, beside what the worker still removes there.
   t.teardown(async () => {
     leftovers.close()
+    outOfMemory.close()
     await workDirectory.settle()
   })
   const directory = join(t.testdir({ [name]: { work: {} } }), name)
   const store = new FileStore(join(directory, 'cas'))
   const workDirectory = WorkDirectory.open(join(directory, 'work'), silentLog)
+  const outOfMemory = new OutOfMemory(systemClock, oomKills)
   const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog)
   const warnings: [string, LogFields | undefined][] = []
   const runner = new ActionRunner({
     workerName: 'tester',
     store: store.cas,
-    processes: { launcher, leftovers, workDirectory },
+    processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox },
     maxUploadTimeoutMs: 60_000,
     timeoutMessage: 'execution timeout exceeded',
     clock: systemClock,
@@ -71,6 +81,7 @@ const setUp = async (t: Test, parts: Parts = {}) => {
       defaultPath: '/usr/bin:/bin',
       maxTimeoutMs: 60_000,
       isTimeoutHandledExternally: false,
+      limits: { printedBytes: 0, diskBytes: 0, processes: 0, memoryBytes: 0, ...limits },
       ...parts.execution,
     },
     results: {
@@ -458,3 +469,154 @@ t.test('what a command printed cannot be removed', async (t) => {
     'kept\n',
   )
 })
+
+const exceeded = (what: RegExp) => ({ executeResponse: { status: { code: 8, message: what } } })
+/** As an action that nobody has anything against. */
+const well = { result: { exitCode: 0 } }
+
+t.test('an action that prints without end is ended, and one that printed too much and ended', async (t) => {
+  const { start, action, run, rest } = await setUp(t, { limits: { printedBytes: 1_000_000 } })
+  t.match(await start(action(sh('yes'))), exceeded(/it printed more than 1000000 bytes/))
+  t.match(await start(action(sh('yes >&2 | sleep 1000'))), exceeded(/it printed more than 1000000 bytes/))
+  t.match(await start(action(sh('head -c 1000001 /dev/zero'))), exceeded(/it printed more/))
+  t.match(await run(sh('head -c 1000000 /dev/zero')), well)
+  t.same(await rest(), [])
+})
+
+t.test('an action that fills the disk is ended, and what it wrote is gone', async (t) => {
+  const { start, action, run, store, rest } = await setUp(t, { limits: { diskBytes: 2_000_000 } })
+  const filling = sh('mkdir -p a/b; while :; do head -c 1000000 /dev/zero > a/b/$i; i=1$i; sleep 0.05; done')
+  t.match(await start(action(filling)), exceeded(/its files have more than 2000000 bytes/))
+  t.same(await rest(), [])
+  const input = store.keep(Buffer.alloc(3_000_000))
+  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+  t.match(await run(sh('head -c 1000000 /dev/zero > out; sleep 0.6'), root), well, 'inputs do not count')
+})
+
+const noProcesses = !existsSync('/proc/self/stat') && 'this system does not tell of processes'
+t.test('an action that forks endlessly is ended, and the worker goes on', { skip: noProcesses }, async (t) => {
+  const { start, action, run } = await setUp(t, { limits: { processes: 50 } })
+  const forking = sh('while :; do sleep 1000 & done')
+  t.match(await start(action(forking)), exceeded(/it had more than 50 processes/))
+  t.match(await run(sh('true')), well)
+})
+
+t.test('an action that takes too much memory is ended', { skip: noProcesses }, async (t) => {
+  const { start, action, run } = await setUp(t, { limits: { memoryBytes: 60_000_000 } })
+  t.match(await start(action(sh('tail /dev/zero'))), exceeded(/it had more than 60000000 bytes of memory/))
+  t.match(await run(sh('sleep 0.5')), well)
+})
+
+t.test('an action that the system killed for want of memory says so, and one killed otherwise does not', async (t) => {
+  let kills = 3
+  const { start, action } = await setUp(t, { oomKills: () => kills })
+  const dying = sh('kill -9 $$')
+  t.match(await start(action(dying)), { executeResponse: { status: null, result: { exitCode: 137 } } })
+  kills = 4
+  t.match(await start(action(dying)), exceeded(/its machine ran out of memory/))
+  t.match(await start(action(sh('exit 1'))), { executeResponse: { status: null, result: { exitCode: 1 } } })
+})
+
+t.test('an action that ignores SIGTERM and closes what it prints to is killed at its timeout', async (t) => {
+  const { run, rest } = await setUp(t, { execution: { maxTimeoutMs: 400 } })
+  const { status } = await run(sh("trap '' TERM HUP INT; exec >&- 2>&-; while :; do sleep 1000; done"))
+  t.match(status, { code: 4 })
+  t.match(await run(sh('exec >&- 2>&-; echo lost; exit 0')), { result: { exitCode: 0, stdoutDigest: null } })
+  t.same(await rest(), [])
+})
+
+t.test('an action that asks for outputs outside of its input root is refused', async (t) => {
+  const { start, action } = await setUp(t)
+  for (const path of ['../out', 'a/../../out', '/etc/passwd'])
+    t.match(await start(action({ ...sh('true'), outputPaths: [path] })), { executeResponse: { status: { code: 3 } } })
+  const leading = { ...sh('rm -rf d; ln -s / d'), outputPaths: ['d/etc/hostname'] }
+  const outcome = await start(action(leading))
+  t.match(outcome, { executeResponse: { status: { code: 9 } } }, 'through a link that it made')
+})
+
+const sandboxOf = (parts: Partial<SandboxSettings> = {}) =>
+  Sandbox.open({ ownsMounts: true, keepsNetwork: false, isRoot: false, ...parts })
+const noSandbox = await sandboxOf().then(
+  () => false as const,
+  ({ message }: Error) => message,
+)
+
+t.test('a confined action sees nobody, has no network and writes nowhere else', { skip: noSandbox }, async (t) => {
+  process.env['REMEXEC_TEST_SECRET'] = 'secret-of-the-server'
+  const { run, text, directory, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
+  const input = store.keep('precious')
+  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+  const printed = async (script: string): Promise<string> => {
+    const { result } = await run({ ...sh(script), outputPaths: ['out'] }, root)
+    return result?.stdoutDigest ? text(result.stdoutDigest as never) : ''
+  }
+  t.match(await printed('cat /proc/[0-9]*/comm'), /^bwrap\nsh\n$/, 'of the processes only its own')
+  t.equal(await printed('cat /proc/*/environ | tr "\\0" "\\n" | grep secret'), '', 'nor their environment')
+  t.match(await printed('grep : /proc/net/dev'), /^ *lo:[^:]*$/, 'of the networks only its loopback')
+  t.equal(await printed(`ls ${directory}/work | wc -l`), '1\n', 'of the work directory only the way to its own')
+  t.equal(await printed('ls -A /tmp /var/tmp | grep -v :; echo > /tmp/mine'), '\n', 'an own /tmp')
+  for (const place of ['/etc/made', '/usr/made', '/var/made', `${directory}/made`, '/tmp/../made', '../made', 'in']) {
+    const script = `if (echo spoilt > ${place}) 2>/dev/null; then echo wrote; else echo not; fi`
+    t.equal(await printed(script), 'not\n', place)
+  }
+  t.notOk(existsSync(join(directory, 'made')))
+  const { result } = await run({ ...sh('chmod u+w in; echo spoilt > in; cat in > out'), outputPaths: ['out'] }, root)
+  t.equal(text(result?.outputFiles?.[0]?.digest as never), 'spoilt\n', 'its own copy')
+  t.equal(store.bytesOf(input).toString(), 'precious')
+  t.same(await rest(), [])
+})
+
+t.test('what a confined action started ends with it, whatever it does', { skip: noSandbox }, async (t) => {
+  const { run } = await setUp(t, { sandbox: await sandboxOf() })
+  const marker = `1000${process.pid}`
+  const living = () =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1') === `sleep\0${marker}\0`
+      } catch {
+        return false
+      }
+    })
+  await run(sh(`(setsid sh -c 'cd /; exec sleep ${marker} >/dev/null 2>&1 </dev/null' &); sleep 0.1`))
+  while (living().length > 0) await setImmediate()
+  t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'its exit code is told')
+  t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
+})
+
+t.test('a client that takes the input root for / gets it', { skip: noSandbox }, async (t) => {
+  const { run, text, store } = await setUp(t, { sandbox: await sandboxOf({ isRoot: true }) })
+  // The machine's own shell, with what it is linked to, as a client would bring it.
+  const files = ['/bin/sh', ...librariesOf('/bin/sh')]
+  const tree: Record<string, { name: string; bytes: Buffer }[]> = {}
+  for (const file of files) {
+    const at = file.lastIndexOf('/')
+    const folder = file.slice(1, at)
+    tree[folder] = [...(tree[folder] ?? []), { name: file.slice(at + 1), bytes: readFileSync(file) }]
+  }
+  const rootOf = (prefix: string): DirectoryInput => {
+    const below = Object.keys(tree).filter((path) => prefix === '' || path === prefix || path.startsWith(`${prefix}/`))
+    const start = prefix === '' ? 0 : prefix.length + 1
+    const names = new Set(below.filter((path) => path !== prefix).map((path) => path.slice(start).split('/')[0] ?? ''))
+    const directories = [...names].sort().map((name) => {
+      const bytes = encodeDirectory(rootOf(prefix === '' ? name : `${prefix}/${name}`))
+      return { name, digest: store.keep(bytes).toMessage() }
+    })
+    const own = (tree[prefix] ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return {
+      directories,
+      files: own.map(({ name, bytes }) => ({ name, digest: store.keep(bytes).toMessage(), isExecutable: true })),
+    }
+  }
+  const script = 'cd /; echo /*; echo made > /made'
+  const { result, status } = await run({ ...sh(script), outputPaths: ['made'] }, rootOf(''))
+  t.notOk(status)
+  const there = text(result?.stdoutDigest as never)
+  t.notMatch(there, /etc|usr\/bin|home|root/)
+  t.match(there, /\/bin .*\/dev .*\/proc .*\/tmp/)
+  t.equal(text(result?.outputFiles?.[0]?.digest as never), 'made\n')
+})
+
+const librariesOf = (program: string): string[] =>
+  execFileSync('ldd', [program], { encoding: 'utf8' })
+    .split('\n')
+    .flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? [])

@@ -25,6 +25,7 @@ const setUp = (t: Test) => {
     said,
     open: (path = join(directory, 'made/work')) => {
       const work = WorkDirectory.open(path, { ...silentLog, warn: say, error: say })
+      work.removeRemains()
       t.teardown(() => work.close())
       return work
     },

@@ -2,8 +2,8 @@ import { type FileHandle, open, stat, unlink } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { errnoOf } from '../../base/errno.js'
-import { StatusError } from '../../base/status-error.js'
+import { errnoOf } from './errno.js'
+import { StatusError } from './status-error.js'
 
 const ATTEMPTS_MAX = 5
 /** Longer than another process needs to mistake our fresh socket for the stale one it saw before. */
@@ -12,21 +12,21 @@ const SETTLE_MS = 50
 /**
  * Keeps other processes from using the same folder: a Unix socket in it that we listen on. Whether its owner lives is
  * for the kernel to say, so a crash leaves nothing that blocks, and process numbers of other containers do not matter.
- * Rejects with FAILED_PRECONDITION when somebody listens. Answers how to let go.
+ * Rejects with FAILED_PRECONDITION when somebody listens, saying whom it is in use `by`. Answers how to let go.
  */
-export const lockFolder = async (folder: string): Promise<() => Promise<void>> => {
+export const lockFolder = async (folder: string, by: string): Promise<() => Promise<void>> => {
   const handle = await open(folder)
   // The name of a socket has at most 107 bytes; through the open folder it is short however deep the folder lies.
   const path = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}/lock` : join(folder, 'lock')
   try {
-    return release(await take(path, folder), handle)
+    return release(await take(path, `${folder} is in use by ${by}`), handle)
   } catch (error) {
     await handle.close()
     throw error
   }
 }
 
-const take = async (path: string, folder: string): Promise<Server> => {
+const take = async (path: string, refusal: string): Promise<Server> => {
   let hasRemovedStale = false
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const server = await listen(path)
@@ -41,7 +41,7 @@ const take = async (path: string, folder: string): Promise<Server> => {
       if (errnoOf(error) !== 'ENOENT') throw error
     })
   }
-  throw new StatusError('FAILED_PRECONDITION', `${folder} is in use by another store or another running server`)
+  throw new StatusError('FAILED_PRECONDITION', refusal)
 }
 
 const listen = (path: string): Promise<Server | undefined> =>

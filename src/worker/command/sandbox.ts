@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { promisify } from 'node:util'
+import { inWords } from '../../base/errno.js'
+import { StatusError } from '../../base/status-error.js'
+
+export interface SandboxSettings {
+  /** Nothing of the machine can be written but the input root, and `/tmp` is the action's own. */
+  readonly ownsMounts: boolean
+  readonly keepsNetwork: boolean
+  /** The input root is `/`, and nothing else of the machine is there. */
+  readonly isRoot: boolean
+}
+
+export interface Confined {
+  readonly argv: readonly string[]
+  /** Where it is to run: in the input root. */
+  readonly cwd: string
+  readonly root: string
+  /** What the action may write to; the input root is in it. */
+  readonly directory: string
+  /** Where the actions of the worker run: of the others nothing is to be seen. */
+  readonly workDirectory: string
+}
+
+const TRIAL_MS = 10_000
+
+/**
+ * Runs commands in Linux namespaces of their own by bubblewrap: no process of the machine can be seen, whatever a command
+ * starts ends with it, and there is no network but a loopback. Without mounts of its own it sees the files of the machine.
+ */
+export class Sandbox {
+  readonly #program: string
+  readonly #settings: SandboxSettings
+
+  private constructor(program: string, settings: SandboxSettings) {
+    this.#program = program
+    this.#settings = settings
+  }
+
+  /** FAILED_PRECONDITION where there is no bubblewrap, or the kernel does not let it work. */
+  static async open(settings: SandboxSettings): Promise<Sandbox> {
+    const program = programIn(process.env['PATH'] ?? '')
+    if (program === undefined) {
+      throw new StatusError('FAILED_PRECONDITION', 'use_namespaces needs bwrap in PATH: install bubblewrap')
+    }
+    const sandbox = new Sandbox(program, settings)
+    const { keepsNetwork, ownsMounts } = settings
+    const trial = [...namespaces(keepsNetwork), ...(ownsMounts ? MACHINE : ['--dev-bind', '/', '/']), '/bin/true']
+    try {
+      await promisify(execFile)(program, trial, { env: {}, timeout: TRIAL_MS })
+    } catch (error) {
+      const said = (error as { readonly stderr?: string }).stderr?.trim()
+      const remedy =
+        'let this user make user namespaces (kernel.unprivileged_userns_clone, a container with CAP_SYS_ADMIN)'
+      const message = `use_namespaces does not work on this machine: ${said || inWords(error)}; ${remedy}, or leave it out`
+      throw new StatusError('FAILED_PRECONDITION', message, { cause: error })
+    }
+    return sandbox
+  }
+
+  /** Whether inputs are to be files of the action alone: it can change the modes of what is the worker's. */
+  get givesCopies(): boolean {
+    return this.#settings.ownsMounts
+  }
+
+  /** The command line that runs another one inside. */
+  confine({ argv, cwd, ...places }: Confined): readonly string[] {
+    const { keepsNetwork, isRoot } = this.#settings
+    const inside = isRoot ? `/${cwd.slice(places.root.length + 1)}` : cwd
+    const mounts = this.#mounts(places)
+    return [this.#program, ...namespaces(keepsNetwork), ...mounts, '--chdir', inside, '--', ...argv]
+  }
+
+  #mounts({ root, directory, workDirectory }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
+    const { ownsMounts, isRoot } = this.#settings
+    if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
+    if (isRoot) return ['--bind', root, '/', ...OWN]
+    return [...MACHINE, '--tmpfs', workDirectory, '--bind', directory, directory]
+  }
+}
+
+const namespaces = (keepsNetwork: boolean): readonly string[] => [
+  '--die-with-parent',
+  ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', 'action'],
+  ...(keepsNetwork ? [] : ['--unshare-net']),
+  ...['--cap-drop', 'ALL'],
+]
+
+const OWN = ['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp']
+const MACHINE = ['--ro-bind', '/', '/', ...OWN, '--tmpfs', '/var/tmp']
+
+const programIn = (path: string): string | undefined =>
+  path
+    .split(':')
+    .map((folder) => `${folder}/bwrap`)
+    .find((program) => {
+      try {
+        accessSync(program, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { unlessGone } from '../command/process-facts.js'
+
+export interface GroupUsage {
+  readonly processes: number
+  /** Of each added up. 0 unless it was asked for. */
+  readonly residentBytes: number
+}
+
+/** A process and its descendants; counting ends behind `most`, if that is not 0. All 0 where the system has no /proc. */
+export const groupUsage = (
+  leader: number,
+  { most, memory }: { readonly most: number; readonly memory: boolean },
+): GroupUsage => {
+  let processes = 0
+  let residentBytes = 0
+  const waiting = [leader]
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    processes += 1
+    if (most > 0 && processes > most) break
+    if (memory) residentBytes += residentBytesOf(pid)
+    for (const child of childrenOf(pid)) waiting.push(child)
+  }
+  return { processes, residentBytes }
+}
+
+const childrenOf = (pid: number): readonly number[] =>
+  unlessGone(() =>
+    readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+      const text = unlessGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1'))
+      return (text ?? '').split(' ').filter(Boolean).map(Number)
+    }),
+  ) ?? []
+
+const residentBytesOf = (pid: number): number => {
+  const text = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1'))
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(text ?? '')?.[1] ?? 0) * 1024
+}

@@ -1,0 +1,93 @@
+import { fstatSync } from 'node:fs'
+import { diskUsage } from './disk-usage.js'
+import { groupUsage } from './group-usage.js'
+
+/** What an action may take; 0 for no limit. */
+export interface ActionLimits {
+  /** Of each of the two streams. */
+  readonly printedBytes: number
+  readonly diskBytes: number
+  readonly processes: number
+  readonly memoryBytes: number
+}
+
+export interface Watched {
+  readonly processGroup: number
+  /** Descriptors of what it prints to. */
+  readonly printed: readonly number[]
+  /** The input root. */
+  readonly root: string
+}
+
+const PERIOD_MS = 100
+/** Looking at processes takes some 30 µs for each, so it is done every so many periods. */
+const PROCESSES_EVERY = 2
+/** As long as it took is paused behind a look at the files, and at least so long. */
+const DISK_PAUSE_MS = 250
+
+/** Which stream has too many bytes, in words. */
+export const printedTooMuch = (printed: readonly number[], { printedBytes }: ActionLimits): string | undefined => {
+  if (printedBytes === 0 || printed.every((file) => fstatSync(file).size <= printedBytes)) return undefined
+  return `it printed more than ${printedBytes} bytes`
+}
+
+/** Looks at a command that runs until the answer is called; `stop` is told once what it took too much of. */
+export const watchLimits = (watched: Watched, limits: ActionLimits, stop: (reason: string) => void): (() => void) => {
+  const watch = new Watch(watched, limits, stop)
+  return () => watch.end()
+}
+
+class Watch {
+  readonly #watched: Watched
+  readonly #limits: ActionLimits
+  readonly #stop: (reason: string) => void
+  readonly #timer: NodeJS.Timeout
+  #diskTimer: NodeJS.Timeout | undefined
+  #looks = 0
+  #isOver = false
+
+  constructor(watched: Watched, limits: ActionLimits, stop: (reason: string) => void) {
+    this.#watched = watched
+    this.#limits = limits
+    this.#stop = stop
+    this.#timer = setInterval(() => this.#look(), PERIOD_MS)
+    if (limits.diskBytes > 0) this.#diskTimer = setTimeout(() => void this.#lookAtDisk(), DISK_PAUSE_MS)
+  }
+
+  end(): void {
+    this.#isOver = true
+    clearInterval(this.#timer)
+    clearTimeout(this.#diskTimer)
+  }
+
+  #look(): void {
+    const isTurn = ++this.#looks % PROCESSES_EVERY === 0
+    const reason = printedTooMuch(this.#watched.printed, this.#limits) ?? (isTurn ? this.#ofProcesses() : undefined)
+    if (reason !== undefined) this.#tell(reason)
+  }
+
+  #ofProcesses(): string | undefined {
+    const { processes: most, memoryBytes } = this.#limits
+    if (most === 0 && memoryBytes === 0) return undefined
+    const found = groupUsage(this.#watched.processGroup, { most, memory: memoryBytes > 0 })
+    if (most > 0 && found.processes > most) return `it had more than ${most} processes`
+    if (memoryBytes > 0 && found.residentBytes > memoryBytes) return `it had more than ${memoryBytes} bytes of memory`
+    return undefined
+  }
+
+  async #lookAtDisk(): Promise<void> {
+    const { diskBytes } = this.#limits
+    const sinceMs = performance.now()
+    const bytes = await diskUsage(this.#watched.root, diskBytes)
+    if (this.#isOver) return
+    if (bytes > diskBytes) this.#tell(`its files have more than ${diskBytes} bytes`)
+    const pauseMs = Math.max(DISK_PAUSE_MS, performance.now() - sinceMs)
+    this.#diskTimer = setTimeout(() => void this.#lookAtDisk(), pauseMs)
+  }
+
+  #tell(reason: string): void {
+    if (this.#isOver) return
+    this.end()
+    this.#stop(reason)
+  }
+}
