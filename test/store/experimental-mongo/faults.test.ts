@@ -1,9 +1,11 @@
+import { MongoClient, MongoServerError } from 'mongodb'
 import t from 'tap'
+import { mongoFailure } from '../../../src/store/experimental-mongo/failure.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { untilSo } from '../remote/backend.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
-import { startMongo, withoutMongo } from './mongo-server.js'
+import { startGuardedMongo, startMongo, withoutMongo } from './mongo-server.js'
 import { openMongoStore } from './open.js'
 
 const MIB = 1024 * 1024
@@ -98,6 +100,43 @@ void t.test(
     t.pass('read when it answers again')
   },
 )
+
+void t.test(
+  'a password of MongoDB that is changed while it is used is UNAUTHENTICATED, and good again when it is changed back',
+  { skip: withoutMongo },
+  async (t) => {
+    const server = await startGuardedMongo(t)
+    const proxy = await TcpProxy.start(t, server.port)
+    const at = (who: string, port: number): string => `mongodb://${who}@127.0.0.1:${port}/?authSource=builds`
+    const root = new MongoClient(at('root:secret', server.port))
+    t.teardown(() => root.close())
+    await root.db('builds').command({ createUser: 'builder', pwd: 'first', roles: [] })
+    const { store, probes, close } = await openMongoStore(proxy.port, {
+      connection_string: at('builder:first', proxy.port),
+    })
+    t.teardown(close)
+    const bytes = bytesOf(200_000)
+    await put(store, digestOf(bytes), bytes)
+    await root.db('builds').command({ updateUser: 'builder', pwd: 'second' })
+    // Connections that stand go on; new ones have to say who they are.
+    proxy.cut()
+    await untilSo(async () => (await get(store, digestOf(bytes)).catch((error: { code: number }) => error.code)) === 16)
+    await rejects(t, put(store, digestOf(bytes), bytes), 'UNAUTHENTICATED')
+    const health = JSON.stringify(await probes[0]?.check(call.signal))
+    t.match(health, /Failed.*UNAUTHENTICATED/)
+    t.notMatch(health, /first/)
+    await root.db('builds').command({ updateUser: 'builder', pwd: 'first' })
+    await untilSo(async () => (await store.health(call)).state === 'Ok')
+    t.ok((await get(store, digestOf(bytes))).equals(bytes))
+  },
+)
+
+void t.test('what members of a replica set say while another becomes the primary is UNAVAILABLE', async (t) => {
+  for (const code of [91, 189, 10107, 11600, 11602, 13435, 13436]) {
+    const said = new MongoServerError({ code, errmsg: 'not primary' })
+    t.match(mongoFailure('MongoDB at a set', said), { code: 14, message: new RegExp(`MongoServerError ${code}`) })
+  }
+})
 
 void t.test('what a configuration of MongoDB contradicts is refused at start', async (t) => {
   await rejects(t, openMongoStore(1, { connection_string: 'http://127.0.0.1' }), 'INVALID_ARGUMENT')

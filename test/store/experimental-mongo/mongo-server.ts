@@ -19,7 +19,14 @@ export const startMongo = async (t: Scope, disk?: string): Promise<MongoServer> 
   return startIn(t, disk ?? (await folderOf(t)), port)
 }
 
-const startIn = async (t: Scope, cwd: string, port: number): Promise<MongoServer> => {
+/** One that lets in who has a password: at first `root` with `secret`, known in the database `builds`. */
+export const startGuardedMongo = async (t: Scope): Promise<MongoServer> => {
+  const [port = 0] = await freePorts(1)
+  const root = ['--setup-username=root', '--setup-password=secret', '--setup-database=builds']
+  return startIn(t, await folderOf(t), port, ['--test-enable-new-auth', ...root])
+}
+
+const startIn = async (t: Scope, cwd: string, port: number, own: readonly string[] = []): Promise<MongoServer> => {
   const args = [
     '--handler=sqlite',
     `--sqlite-url=file:${cwd}/`,
@@ -27,7 +34,8 @@ const startIn = async (t: Scope, cwd: string, port: number): Promise<MongoServer
     '--debug-addr=-',
     '--telemetry=disable',
     `--state-dir=${cwd}`,
+    ...own,
   ]
   const backend = await startBackend(t, program ?? '', args, /Listening on TCP/, { cwd })
-  return { ...backend, port, restart: () => startIn(t, cwd, port) }
+  return { ...backend, port, restart: () => startIn(t, cwd, port, own) }
 }
