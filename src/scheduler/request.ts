@@ -11,6 +11,8 @@ export interface ExecutionRequest {
   readonly properties: readonly PlatformProperty[]
   /** The Action itself, where it is small, for its worker. */
   readonly actionBytes?: Buffer | undefined
+  /** Where the paths of its outputs start, relative to the input root; undefined where nobody told. */
+  readonly workingDirectory?: string | undefined
   /** Lower runs sooner; 0 is usual. */
   readonly priority: number
   /** The action runs for this client alone, and its result is not kept. */

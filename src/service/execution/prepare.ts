@@ -4,7 +4,7 @@ import { isStatus } from '../../base/status-error.js'
 import { codec } from '../../proto/codec.js'
 import type { Action, Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { actionTimeoutMs, missingBlobs } from '../../reapi/action.js'
-import { validateCommand } from '../../reapi/command.js'
+import { validateCommand, workingDirectory } from '../../reapi/command.js'
 import { Digest } from '../../reapi/digest.js'
 import { type PlatformProperty, requestedProperties } from '../../reapi/platform.js'
 import { readAction, readCommand } from '../../store/content/action.js'
@@ -18,6 +18,8 @@ export interface PreparedAction {
   readonly actionBytes?: Buffer | undefined
   readonly doNotCache: boolean
   readonly properties: readonly PlatformProperty[]
+  /** Of its command. */
+  readonly workingDirectory?: string
 }
 
 const actionCodec = codec('build.bazel.remote.execution.v2.Action')
@@ -60,7 +62,7 @@ const check = async (
   actionTimeoutMs(action, maxTimeoutMs)
   const properties = requestedProperties(action, command)
   await scheduler.checkPlatform(properties)
-  return { doNotCache: action.doNotCache, properties }
+  return { doNotCache: action.doNotCache, properties, workingDirectory: workingDirectory(command) }
 }
 
 const part = (action: Action, field: 'commandDigest' | 'inputRootDigest', { function: of, key }: Digest): Digest =>

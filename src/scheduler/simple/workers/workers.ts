@@ -6,6 +6,7 @@ import type { Context } from '../state/context.js'
 import { Attempt, type Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
 import { newWorker, reserve } from './pool.js'
+import { resultFault } from './result-fault.js'
 
 /** Progress.Stage of the worker protocol. */
 const RUNNING = 2
@@ -163,7 +164,12 @@ export class Workers {
   }
 
   report(workerId: string, attemptId: string, response: ExecuteResponse): void {
-    this.#end(workerId, attemptId, ({ execution }) => {
+    this.#end(workerId, attemptId, ({ execution, worker }) => {
+      const fault = execution && resultFault(response, execution.request)
+      if (execution !== undefined && fault !== undefined) {
+        this.#dispatch.failed(execution, worker, fault.withPrefix(`worker ${workerId}`))
+        return
+      }
       this.#context.meter.reported(response)
       if (execution === undefined) return
       execution.enter('report')
