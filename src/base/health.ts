@@ -9,7 +9,5 @@ export interface HealthProbe {
   readonly component: string
   /** The class that does the work, as the report names it. */
   readonly structName: string
-  /** The check asks another machine: what it said last is told where it does not answer at once. */
-  readonly isElsewhere?: boolean
   check(signal: AbortSignal): Promise<HealthStatus>
 }

@@ -15,8 +15,10 @@ const STATES: readonly HealthState[] = ['Ok', 'Initializing', 'Warning', 'Failed
 
 export const stateOf = ({ status }: HealthReport): HealthState => STATES.find((state) => state in status) ?? 'Failed'
 
-/** What a probe waits for components elsewhere whose last answer is known. */
+/** What a probe waits for components whose last answer is known. */
 const PROMPT_MS = 2
+/** A component that works is asked once in so long: whoever can connect may probe, and each question is a write to a disk. */
+const FRESH_MS = 1000
 /** How long an answer is good for: all are asked every ten seconds whether or not somebody probes. */
 const KEPT_MS = 25_000
 
@@ -30,15 +32,17 @@ export class HealthRegistry {
   readonly #probes: HealthProbe[] = []
   /** By component. */
   readonly #expected = new Map<string, HealthProbe>()
-  /** What is being asked of components elsewhere, and what they answered last. */
+  /** What components are being asked, and what they answered last. */
   readonly #asking = new Map<HealthProbe, Promise<HealthReport>>()
   readonly #kept = new Map<HealthProbe, { readonly report: HealthReport; readonly atMs: number }>()
   readonly #states = new Map<string, HealthState>()
   readonly #log: Log
+  readonly #freshMs: number
   #listener: (isHealthy: boolean) => void = () => {}
 
-  constructor(log: Log = silentLog) {
+  constructor(log: Log = silentLog, { freshMs = FRESH_MS }: { readonly freshMs?: number } = {}) {
     this.#log = log
+    this.#freshMs = freshMs
   }
 
   register(probe: HealthProbe): void {
@@ -67,32 +71,40 @@ export class HealthRegistry {
   async report(timeoutMs: number): Promise<HealthReport[]> {
     const probes = [...this.#probes, ...this.#expected.values()]
     const reports = await Promise.all(probes.map((probe) => this.#ask(probe, timeoutMs)))
-    for (const report of reports) this.#tell(report)
-    this.#listener(isHealthy(reports))
+    this.#tellWhole()
     return reports.sort((a, b) => (a.namespace < b.namespace ? -1 : 1))
   }
 
   /**
-   * Of a component elsewhere that does not answer at once what it answered last, if that is not long ago: a probe is to be
-   * quick, and a line to another machine may not be. Its answer is there for who asks next.
+   * Of a component that worked a moment ago, or does not answer at once, what it answered last, if that is not long ago: a probe is to be
+   * quick, and a disk or a line to another machine may not be. Its answer is told when it comes, and is there for who asks
+   * next. What does not work is asked each time, so that it is well as soon as it is.
    */
   async #ask(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
-    if (probe.isElsewhere !== true) return ask(probe, timeoutMs)
-    const asking = this.#asking.get(probe) ?? this.#askElsewhere(probe, timeoutMs)
     const kept = this.#kept.get(probe)
-    if (kept === undefined || performance.now() - kept.atMs > KEPT_MS) return asking
+    const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : performance.now() - kept.atMs
+    if (kept !== undefined && ageMs < this.#freshMs && stateOf(kept.report) === 'Ok') return kept.report
+    const asking = this.#asking.get(probe) ?? this.#askAnew(probe, timeoutMs)
+    if (kept === undefined || ageMs > KEPT_MS) return asking
     const answer = await within(PROMPT_MS, asking)
-    return answer === LATE ? kept.report : answer
+    if (answer !== LATE) return answer
+    void asking.then(() => this.#tellWhole())
+    return kept.report
   }
 
-  #askElsewhere(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
+  #askAnew(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
     const asking = ask(probe, timeoutMs).then((report) => {
       this.#asking.delete(probe)
       this.#kept.set(probe, { report, atMs: performance.now() })
+      this.#tell(report)
       return report
     })
     this.#asking.set(probe, asking)
     return asking
+  }
+
+  #tellWhole(): void {
+    this.#listener([...this.#states.values()].every((state) => !isBroken(state)))
   }
 
   /** A component that is not seen before is expected to be fine, or to become so. */

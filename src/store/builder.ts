@@ -6,9 +6,9 @@ import type { Log } from '../base/log.js'
 import type { Resources } from '../base/resources.js'
 import { StatusError } from '../base/status-error.js'
 import type { StoreConfig, StoreOptions } from '../config/config.js'
-import { nestedStores, storePath } from '../config/store-path.js'
+import { storePath } from '../config/store-path.js'
 import type { BuildContext } from './kind.js'
-import { elsewhere, kinds } from './kinds.js'
+import { kinds } from './kinds.js'
 import type { MeteredStore, StoreMeter } from './meter.js'
 import { StoreNode } from './node.js'
 import type { Store } from './store.js'
@@ -62,7 +62,7 @@ class Builder {
     const building = this.#build(config, name, [...users, name])
     this.#named.set(name, building)
     const store = await building
-    this.#watch(store, name, config)
+    this.#watch(store, name)
     this.#parts.log.debug('built a store', { store: name, path: storePath(config, this.#configs) })
     return store
   }
@@ -70,7 +70,7 @@ class Builder {
   async #child(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
     const store = await this.#build(config, path, users)
     // A reference is the store it names and no component of its own.
-    if (config.kind !== 'ref_store') this.#watch(store, path, config)
+    if (config.kind !== 'ref_store') this.#watch(store, path)
     return store
   }
 
@@ -90,20 +90,12 @@ class Builder {
     return new StoreNode(store, { place: path, ...(meter && { meter }) })
   }
 
-  /** Whether blobs go to another machine, here or below. */
-  #isElsewhere(config: StoreConfig): boolean {
-    const named = config.kind === 'ref_store' ? this.#configs.get(config.options.name) : undefined
-    const below = named === undefined ? nestedStores(config).map(([, nested]) => nested) : [named]
-    return elsewhere.has(config.kind) || below.some((nested) => this.#isElsewhere(nested))
-  }
-
-  #watch(store: StoreNode, path: string, config: StoreConfig): void {
+  #watch(store: StoreNode, path: string): void {
     const { watch, log } = this.#parts
     watch({
       namespace: `/stores/${path}`,
       component: `stores/${path}`,
       structName: store.structName,
-      isElsewhere: this.#isElsewhere(config),
       check: (signal) => store.health(internalCall({ signal, log })),
     })
   }

@@ -1,14 +1,6 @@
 import type { StoreOptions } from '../config/config.js'
 import type { StoreKind } from './kind.js'
 
-/** Those that keep blobs on other machines. */
-export const elsewhere: ReadonlySet<keyof StoreOptions> = new Set([
-  'experimental_cloud_object_store',
-  'experimental_mongo',
-  'grpc',
-  'redis_store',
-])
-
 /**
  * Every kind by its key in the configuration. A schema without a kind or a kind without a schema does not compile. Kinds
  * whose code is not there yet are no part of the type: the configuration knows their names and refuses them at start. Only

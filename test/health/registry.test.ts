@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { HealthProbe, HealthStatus } from '../../src/base/health.js'
-import { textLog } from '../../src/base/log.js'
+import { silentLog, textLog } from '../../src/base/log.js'
 import { HealthRegistry, isHealthy } from '../../src/health/registry.js'
 
 const probe = (name: string, check: (signal: AbortSignal) => Promise<HealthStatus>): HealthProbe => ({
@@ -72,6 +72,7 @@ t.test('a component is told in the log when its state changes, once', async (t) 
       (line) => lines.push(line.slice(line.indexOf(' ') + 1)),
       () => 0,
     ),
+    { freshMs: 0 },
   )
   let status: Promise<HealthStatus> = ok()
   registry.register(probe('a', () => status))
@@ -79,6 +80,8 @@ t.test('a component is told in the log when its state changes, once', async (t) 
   const said = async (next: Promise<HealthStatus>): Promise<string[]> => {
     status = next
     await Promise.all([registry.report(20), registry.report(20)])
+    // Of one that is silent it is told when it was to have answered.
+    await new Promise((resolve) => setTimeout(resolve, 40))
     return lines.splice(0)
   }
   const fine = { message: 'fine' }
@@ -97,28 +100,46 @@ t.test('a component is told in the log when its state changes, once', async (t) 
   t.match(await said(ok()), [/info {2}a component changed its state component=stores\/a state=Ok\n/])
 })
 
-t.test(
-  'a component elsewhere is told as it was, when it does not answer at once, and anew as soon as it did',
-  async (t) => {
-    const registry = new HealthRegistry()
-    const answers: ((status: HealthStatus) => void)[] = []
-    const slow = probe('far', () => new Promise((resolve) => answers.push(resolve)))
-    registry.register({ ...slow, isElsewhere: true })
-    const state = async (timeoutMs = 5_000) => Object.keys((await registry.report(timeoutMs))[0]?.status ?? {})[0]
-    const answer = async (status: Promise<HealthStatus>): Promise<void> => answers.pop()?.(await status)
-    const first = state()
-    await answer(ok())
-    t.equal(await first, 'Ok', 'waited for: nothing was known')
-    t.equal(await state(), 'Ok', 'as it was')
-    t.equal(await state(), 'Ok')
-    t.equal(answers.length, 1, 'asked once at a time')
-    await answer(Promise.resolve({ state: 'Failed', message: 'no', error: 'away' }))
-    await new Promise(setImmediate)
-    t.equal(await state(), 'Failed')
-    await answer(ok())
-    await new Promise(setImmediate)
-    t.equal(await state(20), 'Ok')
-    await new Promise((resolve) => setTimeout(resolve, 60))
-    t.equal(await state(), 'Timeout', 'the one that never answered')
-  },
-)
+t.test('a component is told as it was, when it does not answer at once, and anew as soon as it did', async (t) => {
+  const registry = new HealthRegistry(silentLog, { freshMs: 0 })
+  const answers: ((status: HealthStatus) => void)[] = []
+  const slow = probe('far', () => new Promise((resolve) => answers.push(resolve)))
+  registry.register(slow)
+  const state = async (timeoutMs = 5_000) => Object.keys((await registry.report(timeoutMs))[0]?.status ?? {})[0]
+  const answer = async (status: Promise<HealthStatus>): Promise<void> => answers.pop()?.(await status)
+  const first = state()
+  await answer(ok())
+  t.equal(await first, 'Ok', 'waited for: nothing was known')
+  t.equal(await state(), 'Ok', 'as it was')
+  t.equal(await state(), 'Ok')
+  t.equal(answers.length, 1, 'asked once at a time')
+  const told: boolean[] = []
+  registry.onReport((isFine) => told.push(isFine))
+  await answer(Promise.resolve({ state: 'Failed', message: 'no', error: 'away' }))
+  await new Promise(setImmediate)
+  t.equal(told.at(-1), false, 'whoever watches hears of it at once')
+  t.equal(await state(), 'Failed')
+  await answer(ok())
+  await new Promise(setImmediate)
+  t.equal(await state(20), 'Ok')
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  t.equal(await state(), 'Timeout', 'the one that never answered')
+})
+
+t.test('a component that works is asked once a second, one that does not each time', async (t) => {
+  const registry = new HealthRegistry(silentLog, { freshMs: 60_000 })
+  let asked = 0
+  let status: HealthStatus = { state: 'Failed', message: 'no', error: 'full' }
+  registry.register(
+    probe('a', async () => {
+      asked++
+      return status
+    }),
+  )
+  const state = async () => Object.keys((await registry.report(1_000))[0]?.status ?? {})[0]
+  for (let times = 0; times < 3; times++) t.equal(await state(), 'Failed')
+  t.equal(asked, 3)
+  status = { state: 'Ok', message: 'works' }
+  for (let times = 0; times < 3; times++) t.equal(await state(), 'Ok')
+  t.equal(asked, 4)
+})

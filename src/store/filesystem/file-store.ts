@@ -51,6 +51,7 @@ export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
   readonly #shelf: Shelf
   readonly #parts: FilesystemStoreParts
+  #checking: Promise<HealthStatus> | undefined
 
   constructor(shelf: Shelf, parts: FilesystemStoreParts) {
     super()
@@ -115,21 +116,19 @@ export class FilesystemStore extends BaseStore {
     return this.#shelf.drop(digest)
   }
 
-  async health({ signal }: Call): Promise<HealthStatus> {
+  /** One at a time, whoever asks: a disk that does not answer is not asked ever more. */
+  health(): Promise<HealthStatus> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    return this.#checking
+  }
+
+  async #check(): Promise<HealthStatus> {
     const { layout, index } = this.#shelf
     const { damagedCount } = this.#parts.inspection
-    const tempPath = layout.nextTempPath()
     try {
-      await stat(layout.contentPath)
-      signal.throwIfAborted()
-      const file = await open(tempPath, 'wx')
-      try {
-        await file.write(new Uint8Array(1))
-      } finally {
-        await file.close()
-        await unlink(tempPath)
-      }
-      signal.throwIfAborted()
+      await Promise.all([stat(layout.contentPath), writeAndDelete(layout.nextTempPath())])
     } catch (error) {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileFailure(error, 'could not write').message
       return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
@@ -202,4 +201,13 @@ export class FilesystemStore extends BaseStore {
       throw error
     }
   }
+}
+
+/** In as few turns of the thread pool as there can be: a probe waits for each of them. */
+const writeAndDelete = async (path: string): Promise<void> => {
+  const file = await open(path, 'wx')
+  const written = file.write(new Uint8Array(1)).finally(() => file.close())
+  const [deleted] = await Promise.allSettled([unlink(path), written])
+  await written
+  if (deleted.status === 'rejected') throw deleted.reason
 }

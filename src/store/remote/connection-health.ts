@@ -32,6 +32,5 @@ export const connectionProbe = (storePath: string, connection: Connection): Heal
   namespace: `/connections/${storePath}/${connection.name}`,
   component: `connections/${storePath}/${connection.name}`,
   structName: connection.structName,
-  isElsewhere: true,
   check: (signal) => connectionHealth(connection, signal),
 })
