@@ -22,8 +22,11 @@ export interface RateCase {
   readonly unit: Unit
   /** How many units one request is. */
   readonly unitsPerRequest: number
-  /** A run has at least and at most so many requests; how many within that, is found from how long they take. */
-  readonly requests: { readonly least: number; readonly most: number }
+  /**
+   * A run has at least and at most so many requests; how many within that, is found from how long they take. Where one of
+   * them is long and runs through much code, time does not tell when V8 has compiled it: `warm` of them do.
+   */
+  readonly requests: { readonly least: number; readonly most: number; readonly warm?: number }
   /** A configuration of remexec that this case needs; the one of the run otherwise. Other servers cannot take part then. */
   readonly configure?: (dataPath: string) => object
   /** What the server of that configuration finds in its environment. */

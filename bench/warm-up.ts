@@ -18,6 +18,8 @@ export const usualPace: Pace = { runMs: 1_500, warmUp: { runMs: 500, leastMs: 1_
 /** A run that costs less by this factor than the best before shows that compiling is still under way. */
 const FALLING = 0.97
 const PREPARING = 3
+/** However many requests a warm-up is to have, it is over then. */
+const LONGEST_MS = 60_000
 /** Runs in a row that did not fall. */
 const STEADY_RUNS = 2
 
@@ -32,7 +34,7 @@ interface Run {
  */
 export const warmUp = async (
   run: (requests: number) => Promise<Run>,
-  { least, most }: { readonly least: number; readonly most: number },
+  { least, most, warm = 0 }: { readonly least: number; readonly most: number; readonly warm?: number },
   pace: Pace,
 ): Promise<{ readonly fitting: number; readonly cpuMicros: readonly number[] }> => {
   const { runMs, leastMs, mostMs } = pace.warmUp
@@ -40,20 +42,24 @@ export const warmUp = async (
   const startMs = performance.now()
   const cpuMicros: number[] = []
   let requests = least
+  let driven = 0
   let drivenMs = 0
   let best = Number.POSITIVE_INFINITY
   for (let steady = 0; ; ) {
     const { seconds, cpuMicros: micros } = await run(requests)
     cpuMicros.push(micros)
+    driven += requests
     drivenMs += seconds * 1000
     // Of a server whose CPU cannot be seen, time is what is left.
     const cost = Number.isNaN(micros) ? seconds / requests : micros
     steady = cost < best * FALLING ? 0 : steady + 1
     best = Math.min(best, cost)
     const perMs = requests / (seconds * 1000)
-    const isWarm = steady >= STEADY_RUNS && drivenMs >= leastMs
-    const isOver = drivenMs >= mostMs || performance.now() - startMs >= PREPARING * mostMs
-    if (isWarm || isOver) return { fitting: within(perMs * pace.runMs), cpuMicros }
+    const isWarm = steady >= STEADY_RUNS && drivenMs >= leastMs && driven >= warm
+    const elapsedMs = performance.now() - startMs
+    const isOver = drivenMs >= mostMs || elapsedMs >= PREPARING * mostMs
+    const isLongEnough = driven >= warm || drivenMs >= LONGEST_MS || elapsedMs >= LONGEST_MS
+    if (isWarm || (isOver && isLongEnough)) return { fitting: within(perMs * pace.runMs), cpuMicros }
     // A first run, cold, says little about how many will do.
     requests = Math.min(within(perMs * runMs), requests * 8)
   }

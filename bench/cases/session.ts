@@ -8,11 +8,18 @@ import { type ReplayOptions, recordedSession, replay } from '../session-traffic.
 const CACHE_ONLY = 'bazel-4.2-cache-only'
 const EXECUTION = 'bazel-4.2-genrules'
 
+/** Until what runs commands is compiled, in the server and in its worker. */
+const WARM_SESSIONS = 200
+
 /** A unit is one call. */
 const sessionCase = (
   name: string,
   clients: number,
-  { title = `session ${name} at ${clients} clients`, ...options }: Partial<ReplayOptions> & { readonly title?: string },
+  {
+    title = `session ${name} at ${clients} clients`,
+    warm = 0,
+    ...options
+  }: Partial<ReplayOptions> & { readonly title?: string; readonly warm?: number },
 ): RateCase => {
   const session = recordedSession(name)
   const run: RateCase['run'] = (server, sessions, ready) =>
@@ -22,7 +29,7 @@ const sessionCase = (
     name: title,
     unit: 'op',
     unitsPerRequest: session.calls.length,
-    requests: { least: 2 * clients, most: 600 },
+    requests: { least: 2 * clients, most: 600, warm },
     run,
     limits: [
       {
@@ -52,5 +59,5 @@ const withIdleWorker = (clients: number): RateCase => {
 export const sessionCases = (clients: number): readonly RateCase[] => [
   sessionCase(CACHE_ONLY, clients, {}),
   withIdleWorker(clients),
-  sessionCase(EXECUTION, clients, {}),
+  sessionCase(EXECUTION, clients, { warm: WARM_SESSIONS }),
 ]

@@ -51,7 +51,7 @@ export const trueCases = (): readonly RateCase[] => [
     name: '/bin/true actions',
     unit: 'op',
     unitsPerRequest: 1,
-    requests: { least: 50, most: 2_000 },
+    requests: { least: 50, most: 2_000, warm: 3_000 },
     run: async (server, requests, ready) => {
       const calls = await trueActions(server, requests)
       await ready()

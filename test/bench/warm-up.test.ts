@@ -42,6 +42,17 @@ t.test('no run begins when the time is over', async (t) => {
   t.equal(asked.length, 1)
 })
 
+t.test('a case of long requests has as many of them as it says, whatever time that takes', async (t) => {
+  const { run, asked } = server([100])
+  await warmUp(run, { ...bounds, warm: 500 }, { ...pace, warmUp: { ...pace.warmUp, mostMs: 0 } })
+  const driven = asked.reduce((sum, requests) => sum + requests, 0)
+  t.ok(driven >= 500 && driven < 600, `${driven} requests`)
+  const slow = server([100])
+  const slowRun = async (requests: number) => ({ ...(await slow.run(requests)), seconds: 40 })
+  await warmUp(slowRun, { ...bounds, warm: 500 }, pace)
+  t.equal(slow.asked.length, 2, 'but no longer than a minute')
+})
+
 t.test('runs are as long as asked for, within what the case allows', async (t) => {
   const { run, asked } = server([100])
   t.equal((await warmUp(run, bounds, pace)).fitting, 100)
