@@ -39,6 +39,8 @@ export class RedisConnections {
   /** Why there is no connection. */
   #lost: Error | undefined
   #next = 0
+  /** A connection was chosen for this turn. */
+  #isChosen = false
 
   static async open(options: ConnectionsOptions): Promise<RedisConnections> {
     return new RedisConnections(await optionalPackage('@redis/client', () => import('@redis/client')), options)
@@ -60,11 +62,22 @@ export class RedisConnections {
     await Promise.race([this.#connecting, sleep(patienceMs, undefined, { ref: false })])
   }
 
-  /** One command about `key`, or none in particular, on the next connection in turn. */
+  /**
+   * One command about `key`, or none in particular, on the connection in turn: those of one turn of the event loop leave
+   * together, by one system call.
+   */
   async send(key: string | undefined, args: RedisArgument[], signal: AbortSignal): Promise<RedisReply> {
     shareable(signal)
+    if (!this.#isChosen) {
+      this.#isChosen = true
+      this.#next += 1
+      setImmediate(() => {
+        this.#isChosen = false
+      })
+    }
+    let next = this.#next
     for (let left = this.#links.length; ; left--) {
-      const link = this.#links[this.#next++ % this.#links.length] as Link
+      const link = this.#links[next++ % this.#links.length] as Link
       try {
         return (await link.send(key, args, signal)) as RedisReply
       } catch (error) {
@@ -98,7 +111,8 @@ export class RedisConnections {
 
 type Dial = (redis: Client, options: ConnectionsOptions, heard: (error: Error) => void) => Link
 
-const commandOptions = (redis: Client) => ({ typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer } })
+/** A time of its own, which it would make a signal for with each command, is not the client's to set: the store has one. */
+const commandOptions = (redis: Client) => ({ typeMapping: { [redis.RESP_TYPES.BLOB_STRING]: Buffer }, timeout: 0 })
 
 /** What every connection has, to whichever server. */
 const nodeOptions = ({ target, connectTimeoutMs, commandTimeoutMs }: ConnectionsOptions) => ({
