@@ -9,7 +9,7 @@ import { within } from '../base/work/deadline.js'
 import type { LocalWorkerOptions } from '../config/config.js'
 import type { Store } from '../store/store.js'
 import { readAddress, warnOfKeyModes } from '../tls/endpoint.js'
-import type { Processes } from './attempt/execution.js'
+import { type Processes, writesBesideRoot } from './attempt/execution.js'
 import type { ActionContext } from './attempt/request.js'
 import { ActionRunner } from './attempt/runner.js'
 import { Attempts } from './attempts.js'
@@ -19,6 +19,7 @@ import { Orphans } from './command/orphans.js'
 import { Sandbox } from './command/sandbox.js'
 import { Connection, type ConnectionOptions, type FromScheduler } from './connection.js'
 import { WorkDirectory } from './disk/work-directory.js'
+import { KeptRoots } from './input/kept-roots.js'
 import { LentStores } from './lent/lent-stores.js'
 import type { ActionLimits } from './limit/limits.js'
 import { OutOfMemory } from './limit/out-of-memory.js'
@@ -85,6 +86,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
   const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
   const leftovers = new Leftovers(workDirectory.path, clock, log, orphans)
   const outOfMemory = new OutOfMemory(clock)
+  const keptRoots = keptRootsOf(options, workDirectory)
   // A worker that was killed could not end what it ran.
   leftovers.sweep()
   const lent = 'key' in parts.stores ? new LentStores((message) => connection.send(message)) : undefined
@@ -95,6 +97,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       workDirectory,
       outOfMemory,
       sandbox,
+      keptRoots,
       memory: orphans && launcher.libc,
     }),
   )
@@ -143,6 +146,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       leftovers.close()
       outOfMemory.close()
       leftovers.sweep()
+      await keptRoots?.close()
       await within(FAREWELL_MS, workDirectory.settle())
       await workDirectory.close()
       await unlock()
@@ -194,6 +198,15 @@ const actionContext = (
     log,
     tracer,
   }
+}
+
+/** None where commands write beside their input roots: then more than the root would have to be as it was. */
+const keptRootsOf = (options: LocalWorkerOptions, workDirectory: WorkDirectory): KeptRoots | undefined => {
+  const { directory_cache: kept, additional_environment: additionalEnvironment } = options
+  const preconditionScript = options.experimental_precondition_script
+  if (kept === undefined || writesBesideRoot({ preconditionScript, additionalEnvironment })) return undefined
+  const { max_entries: maxEntries, max_size_bytes: maxBytes } = kept
+  return new KeptRoots({ maxEntries, maxBytes, discard: (directory) => workDirectory.discard(directory) })
 }
 
 const sandboxOf = async (options: LocalWorkerOptions): Promise<Sandbox | undefined> => {

@@ -119,8 +119,10 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
   ],
   [
     'options without effect',
-    { worker: `directory_cache: { max_entries: 5 }, experimental_active_input_leases: true,` },
-    [['workers[0].local.directory_cache', /no effect/]],
+    {
+      worker: `directory_cache: { max_entries: 5, max_concurrent_fetches: 2 }, experimental_active_input_leases: true,`,
+    },
+    [['workers[0].local.directory_cache.max_concurrent_fetches', /16 at a time/]],
   ],
   [
     'settings of the process and of results without effect, whatever their value',

@@ -1086,6 +1086,10 @@ export interface LocalWorkerOptions {
    */
   readonly action_limits: ActionLimits
   /**
+   * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action what it added is removed and every file compared by inode, size, times and modes; a root that is not as it was made is not kept, nor one whose command may have left a process behind. Not with an `experimental_precondition_script`, nor with variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
+   */
+  readonly directory_cache?: DirectoryCache
+  /**
    * Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without the rights of root: it sees no process of the machine, whatever it starts ends with it, and there is no network. The worker does not start where that cannot be.
    */
   readonly use_namespaces: boolean
@@ -1167,6 +1171,20 @@ export interface ActionLimits {
    * Most bytes of memory that its processes have resident together, what they share counted for each; 0 means no limit.
    */
   readonly memory_bytes: number
+}
+
+/**
+ * Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action what it added is removed and every file compared by inode, size, times and modes; a root that is not as it was made is not kept, nor one whose command may have left a process behind. Not with an `experimental_precondition_script`, nor with variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.
+ */
+export interface DirectoryCache {
+  /**
+   * Most input roots kept; those used last stay.
+   */
+  readonly max_entries: number
+  /**
+   * Most bytes in the files of the roots kept, which are links to the store where they can be; 0 means no limit.
+   */
+  readonly max_size_bytes: number
 }
 
 /**

@@ -6,6 +6,7 @@ import { statusOf } from '../../proto/error-details.js'
 import type { ActionResultInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { ProgressStage } from '../../proto/generated/remexec.worker.v1.js'
 import { actionTimeoutMs } from '../../reapi/action.js'
+import type { Digest } from '../../reapi/digest.js'
 import type { CommandExit } from '../command/run-command.js'
 import { changedInputs } from '../input/changed.js'
 import { leaseInputs } from '../input/lease.js'
@@ -16,6 +17,7 @@ import { uploadBlobs } from '../output/upload.js'
 import { Execution } from './execution.js'
 import { cacheResult, resultMessage } from './report.js'
 import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js'
+import { AttemptRoots } from './roots.js'
 import { type ActionSource, type KnownSources, readActionSource } from './source.js'
 import { AttemptTimes } from './times.js'
 import { usageMetadata } from './usage.js'
@@ -38,12 +40,14 @@ export class Attempt {
   readonly #call: Call
   readonly #times: AttemptTimes
   readonly #executions: Execution[] = []
+  readonly #roots: AttemptRoots
   #release: () => void = () => {}
 
   constructor(context: ActionContext, request: AttemptRequest) {
     const { signal, instanceName, attemptId, actionDigest, trace } = request
     this.#context = context
     this.#request = request
+    this.#roots = new AttemptRoots(context.processes, request)
     const log = withFields(context.log, { attempt: attemptId, digest: actionDigest.key })
     const about = { 'remexec.attempt': attemptId, 'remexec.digest': actionDigest.key }
     const attributes = { ...about, 'remexec.worker': context.workerName }
@@ -58,9 +62,10 @@ export class Attempt {
     const { actionDigest, actionBytes: bytes } = this.#request
     this.#call.log.debug('an attempt has begun')
     this.#times.mark('workerStartTimestamp', 'inputFetchStartTimestamp')
-    const source = await readActionSource({ digest: actionDigest, bytes }, store, known, this.#call)
-    const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)
     const isWriter = writers.has(actionDigest.key)
+    const treeOf = (root: Digest) => (isWriter ? undefined : this.#roots.take(root))
+    const source = await readActionSource({ digest: actionDigest, bytes, treeOf }, store, known, this.#call)
+    const timeoutMs = actionTimeoutMs(source.action, settings.maxTimeoutMs)
     const first = await this.#execute(source, timeoutMs, isWriter)
     if (first instanceof StatusError) return { refused: statusOf(first) }
     if (first.wroteInputs) writers.add(actionDigest.key)
@@ -73,29 +78,34 @@ export class Attempt {
   end(failure?: StatusError): void {
     this.#call.span?.end(failure)
     this.#release()
+    this.#roots.end()
     for (const execution of this.#executions.splice(0)) execution.end()
   }
 
   async #execute(
-    { command, tree }: ActionSource,
+    { command, rootDigest, tree }: ActionSource,
     timeoutMs: number,
     copies: boolean,
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
     const isPrivate = processes.sandbox?.givesCopies ?? false
-    const execution = await Execution.begin(settings, processes, { command, timeoutMs, properties }).catch(refused)
+    const kept = this.#roots.taken()
+    const request = { command, timeoutMs, properties, directory: kept?.directory }
+    const execution = await Execution.begin(settings, processes, request).catch(refused)
     if (execution instanceof StatusError) return execution
     this.#executions.push(execution)
     const refusal = await execution.refusal(this.#call)
     if (refusal !== undefined) return refusal
     this.#release()
     const [links, sinceMs] = await inSpan(this.#call, 'fetch inputs', async (call) => {
+      if (kept !== undefined) return [kept.links, Date.now()] as const
       const lease = await leaseInputs(tree, store, call, () => onProgress(ProgressStage.FETCHING_INPUTS))
       this.#release = () => lease.release()
       const linkedMs = Date.now()
       return [await makeInputRoot(tree, execution.root, store, { copies, isPrivate }, call), linkedMs] as const
     })
+    const made = copies ? undefined : await this.#roots.made(rootDigest, { tree, links, execution, kept })
     execution.prepare()
     this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
     onProgress(ProgressStage.RUNNING)
@@ -109,6 +119,7 @@ export class Attempt {
       await store.files?.drop(digest, this.#call)
     }
     if (exit.end === 'killed') throw new StatusError('ABORTED', 'the attempt was killed')
+    if (exit.end === 'exited' && changed.length === 0) this.#roots.leave(execution, made)
     return { execution, exit, root, wroteInputs: changed.length > 0 }
   }
 

@@ -15,6 +15,7 @@ import type { OpenDirectory } from '../disk/open-directory.js'
 import { type FilesInMemory, PrintedFiles } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
+import type { KeptRoots } from '../input/kept-roots.js'
 import { type ActionLimits, printedTooMuch, watchLimits } from '../limit/limits.js'
 import type { OutOfMemory } from '../limit/out-of-memory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
@@ -41,6 +42,8 @@ export interface Processes {
   readonly leftovers: Leftovers
   readonly workDirectory: WorkDirectory
   readonly outOfMemory: OutOfMemory
+  /** Input roots that were made for other actions, where they are kept. */
+  readonly keptRoots?: KeptRoots | undefined
   /** What commands are confined by, if they are. */
   readonly sandbox?: Sandbox | undefined
   /** For what is printed, unless processes are known by the files they print to. */
@@ -51,6 +54,8 @@ export interface ExecutionRequest {
   readonly command: Command
   readonly timeoutMs: number
   readonly properties: readonly PlatformProperty[]
+  /** One that has the input root already. */
+  readonly directory?: RunDirectory | undefined
 }
 
 const ROOT = 'root'
@@ -66,6 +71,7 @@ export class Execution {
   /** Empty at first: the input root is to be made here. */
   readonly root: string
   #printed: PrintedFiles | undefined
+  #isLeft = false
   /** Closed at the end. */
   readonly #open: OpenDirectory[] = []
 
@@ -84,12 +90,12 @@ export class Execution {
 
   /** UNAVAILABLE when nothing can run on this worker now. */
   static async begin(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest): Promise<Execution> {
-    const directory = processes.workDirectory.create()
+    const directory = request.directory ?? processes.workDirectory.create()
     const execution = new Execution(settings, processes, request, directory)
     try {
-      mkdirSync(execution.root)
+      if (request.directory === undefined) mkdirSync(execution.root)
       execution.#printed = new PrintedFiles(directory.path, processes.memory)
-      if (!writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
+      if (request.directory === undefined && !writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
       return execution
     } catch (error) {
       execution.end()
@@ -163,11 +169,17 @@ export class Execution {
     throw new StatusError('FAILED_PRECONDITION', 'the directory the command ran in was removed or replaced')
   }
 
+  /** Leaves the directory to whoever asks, with the name of the input root in it: it is not removed at the end. */
+  leaveDirectory(): { readonly directory: RunDirectory; readonly name: string } {
+    this.#isLeft = true
+    return { directory: this.#directory, name: ROOT }
+  }
+
   /** Frees everything. */
   end(): void {
     for (const directory of this.#open.splice(0)) directory.close()
     this.#closePrinted()
-    this.#processes.workDirectory.discard(this.#directory, [ROOT])
+    if (!this.#isLeft) this.#processes.workDirectory.discard(this.#directory, [ROOT])
   }
 
   #opened(directory: RunDirectory, name?: string): string | undefined {
@@ -239,7 +251,13 @@ export class Execution {
 }
 
 /** Whether commands are told of the directory around the input root, or something else runs there. */
-const writesBesideRoot = ({ preconditionScript, additionalEnvironment }: ExecutionSettings): boolean =>
+export const writesBesideRoot = ({
+  preconditionScript,
+  additionalEnvironment,
+}: {
+  readonly preconditionScript: unknown
+  readonly additionalEnvironment: ExecutionSettings['additionalEnvironment']
+}): boolean =>
   preconditionScript !== undefined ||
   [...additionalEnvironment.values()].some((source) => source === 'side_channel_file' || source === 'action_directory')
 

@@ -17,7 +17,16 @@ const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 export interface ActionSource {
   readonly action: Action
   readonly command: Command
+  readonly rootDigest: Digest
   readonly tree: InputTree
+}
+
+export interface ActionNamed {
+  readonly digest: Digest
+  /** The Action itself, where it is known. */
+  readonly bytes?: Buffer | undefined
+  /** What an input root consists of, where that is known. */
+  readonly treeOf?: (root: Digest) => InputTree | undefined
 }
 
 /**
@@ -37,7 +46,7 @@ const KNOWN_BYTES = 4 * 1024 * 1024
  * Action is missing. A missing Command is listed with the missing inputs, so that a client learns of all at once.
  */
 export const readActionSource = async (
-  { digest, bytes }: { readonly digest: Digest; readonly bytes?: Buffer | undefined },
+  { digest, bytes, treeOf }: ActionNamed,
   store: Store,
   known: KnownSources,
   call: Call,
@@ -48,7 +57,7 @@ export const readActionSource = async (
   const rootDigest = Digest.parse(action.inputRootDigest, digest.function, 'Action.input_root_digest')
   const [command, tree] = await Promise.all([
     known.commands.get(commandDigest.key) ?? orAbsent(readCommand(store, commandDigest, call)),
-    readInputTree(rootDigest, store, known.directories, call),
+    treeOf?.(rootDigest) ?? readInputTree(rootDigest, store, known.directories, call),
   ])
   if (command === undefined) {
     const absent = await missingOf(store, tree.blobs, call)
@@ -56,7 +65,7 @@ export const readActionSource = async (
   }
   validateCommand(command)
   known.commands.set(commandDigest.key, command, commandDigest.sizeBytes)
-  return { action, command, tree }
+  return { action, command, rootDigest, tree }
 }
 
 /** Undefined when it is absent. */

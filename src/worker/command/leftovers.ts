@@ -66,6 +66,12 @@ export class Leftovers {
     }
   }
 
+  /** Whether every process that is there belongs to a command that runs; false where that cannot be told. */
+  areNone(): boolean {
+    const running = new Set([...this.#running].flatMap(({ processGroup }) => processGroup ?? []))
+    return this.#orphans?.areOf(running) ?? false
+  }
+
   #tell(pids: readonly number[]): void {
     this.#log.info('killed processes that actions left behind', { pids })
   }

@@ -42,6 +42,15 @@ export class Orphans {
     return [...killed]
   }
 
+  /** Whether each is of one of these process groups. */
+  areOf(running: ReadonlySet<number>): boolean {
+    return (children() ?? []).every((pid) => {
+      if (running.has(pid)) return true
+      const facts = processFacts(pid)
+      return !facts || facts.isZombie || facts.session === this.#ownSession || running.has(facts.session)
+    })
+  }
+
   #ended(running: ReadonlySet<number>, oldestTicks: number): readonly number[] {
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false

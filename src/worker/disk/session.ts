@@ -89,6 +89,14 @@ export class RunDirectory {
     return `${this.session.folder.path}/${this.name}`
   }
 
+  /** Whether its path leads to it still. */
+  isThere(): boolean {
+    if (!this.session.isInPlace()) return false
+    const directory = this.open()
+    directory?.close()
+    return directory !== undefined
+  }
+
   /** Removes it when nothing is in it but empty directories of these names. Answers whether it is gone. */
   removeEmpty(names: readonly string[]): boolean {
     const directory = this.open()
