@@ -93,6 +93,8 @@ export type BroughtAttempt = Pick<StartAttempt, 'attemptId' | 'operationName' | 
 export interface WorkerPast {
   /** What its last connection was given; '' for none. */
   readonly workerId: string
+  /** What shows that this id is its own; '' for nothing. */
+  readonly workerKey?: string
   /** The attempts it still runs or has results of. */
   readonly attemptIds: readonly string[]
   /** What those were started with, as far as it tells, by their ids. */

@@ -134,7 +134,8 @@ export interface WorkerPool {
 
 /** How the scheduler reaches a worker. `welcome` comes first, nothing comes after `close` or `disconnected`. */
 export interface WorkerLink {
-  welcome(workerId: string): void
+  /** `workerKey` shows in the worker's next Hello that the id is its own. */
+  welcome(workerId: string, workerKey: string): void
   start(attempt: StartAttempt): void
   kill(attemptId: string): void
   acknowledge(attemptId: string): void

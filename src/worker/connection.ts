@@ -11,6 +11,7 @@ import type { TlsFiles } from '../tls/endpoint.js'
 
 export type ToScheduler = Input<'remexec.worker.v1.WorkerMessage'>
 export type FromScheduler = Output<'remexec.worker.v1.SchedulerMessage'>
+type Welcome = Output<'remexec.worker.v1.Welcome'>
 type Hello = Input<'remexec.worker.v1.Hello'>
 type Stream = ClientDuplexStream<ToScheduler, FromScheduler>
 
@@ -85,6 +86,7 @@ const CHANNEL_OPTIONS = {
 export class Connection {
   readonly #options: ConnectionOptions
   #workerId = ''
+  #workerKey = ''
   #stream: Stream | undefined
   #isWelcome = false
   #failures = 0
@@ -154,6 +156,7 @@ export class Connection {
           ...offer,
           protocolVersion: PROTOCOL_VERSION,
           workerId: this.#workerId,
+          workerKey: this.#workerKey,
           attemptIds: attempts.map(({ attemptId }) => attemptId),
           attempts,
         },
@@ -208,14 +211,15 @@ export class Connection {
   }
 
   #receive(message: FromScheduler): void {
-    if (message.welcome !== null) this.#welcome(message.welcome.workerId, message.welcome.keepAliveIntervalMs)
+    if (message.welcome !== null) this.#welcome(message.welcome)
     else this.#options.onMessage(message)
   }
 
-  #welcome(workerId: string, wantedMs: number): void {
+  #welcome({ workerId, workerKey, keepAliveIntervalMs: wantedMs }: Welcome): void {
     const { timeoutMs, log, address, onWelcome } = this.#options
     log.info('connected to the scheduler', { address, worker: workerId })
     this.#workerId = workerId
+    this.#workerKey = workerKey
     this.#isWelcome = true
     this.#trouble = undefined
     this.#failures = 0

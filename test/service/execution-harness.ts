@@ -85,6 +85,8 @@ export class FakeWorker {
   readonly stream: ClientDuplexStream<Input<'remexec.worker.v1.WorkerMessage'>, SchedulerMessage>
   readonly messages: Reader<SchedulerMessage>
   id = ''
+  /** Shows in a Hello that the id is its own. */
+  key = ''
   readonly #clock: ManualClock
   readonly #acknowledged: string[] = []
 
@@ -100,6 +102,7 @@ export class FakeWorker {
     const { welcome } = await this.messages.next()
     if (welcome === null) throw new Error('no welcome')
     this.id = welcome.workerId
+    this.key = welcome.workerKey
     return this
   }
 

@@ -75,6 +75,19 @@ t.test('progress and results of attempts that never were, and of attempts of oth
   await serves(t, server, honest)
 })
 
+t.test('a worker that names itself as another one is another one, and gets nothing of its', async (t) => {
+  const { server, liar: victim, stream, start } = await begin(t)
+  for (const workerKey of ['', 'guessed']) {
+    const impostor = await server.worker({ workerId: victim.id, workerKey, attemptIds: [start.attemptId] })
+    t.not(impostor.id, victim.id)
+    t.equal(await impostor.next('kill'), start.attemptId)
+    impostor.succeed(start, { stdoutRaw: Buffer.from('forged') })
+    t.equal(await impostor.next('resultAck'), start.attemptId)
+  }
+  victim.succeed(start, { stdoutRaw: Buffer.from('true') })
+  t.equal((await outcomeOf({ stream })).result?.stdoutRaw.toString(), 'true')
+})
+
 t.test('a result that is none is a failure of its worker, and is neither shown nor kept', async (t) => {
   const digest = { hash: 'a'.repeat(64), sizeBytes: 3 }
   for (const [lie, reason] of [

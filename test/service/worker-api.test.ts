@@ -91,7 +91,11 @@ t.test('a worker that reconnects keeps its attempts and reports later', async (t
     () => server.logged.join(''),
     (text) => text.includes('a worker disconnected'),
   )
-  const back = await server.worker({ workerId: worker.id, attemptIds: [start.attemptId, 'unheard-of-1'] })
+  const back = await server.worker({
+    workerId: worker.id,
+    workerKey: worker.key,
+    attemptIds: [start.attemptId, 'unheard-of-1'],
+  })
   t.equal(back.id, worker.id)
   t.equal(await back.next('kill'), 'unheard-of-1')
   back.succeed(start, { stdoutRaw: Buffer.from('kept') })
@@ -145,7 +149,7 @@ t.test('a second connection of one worker replaces the first', async (t) => {
   const server = await serveExecution(t)
   const worker = await server.worker()
   const end = failure(worker.messages.next())
-  const back = await server.worker({ workerId: worker.id })
+  const back = await server.worker({ workerId: worker.id, workerKey: worker.key })
   t.match(await end, { code: 'ABORTED', message: /connected again/ })
   const stream = new Reader(server.execute(await server.upload(buildAction())))
   back.succeed(await back.start())
@@ -157,7 +161,7 @@ t.test('a worker that comes back without an attempt has lost it', async (t) => {
   const worker = await server.worker()
   const stream = new Reader(server.execute(await server.upload(buildAction())))
   const start = await worker.start()
-  const back = await server.worker({ workerId: worker.id })
+  const back = await server.worker({ workerId: worker.id, workerKey: worker.key })
   const again = await back.start()
   t.not(again.attemptId, start.attemptId)
   t.equal(again.operationName, start.operationName)

@@ -64,6 +64,7 @@ export interface Hello {
   attemptIds: string[]
   storeKey: string
   attempts: Start[]
+  workerKey: string
 }
 
 export interface HelloInput {
@@ -75,6 +76,7 @@ export interface HelloInput {
   attemptIds?: readonly string[] | undefined
   storeKey?: string | undefined
   attempts?: readonly StartInput[] | undefined
+  workerKey?: string | undefined
 }
 
 export interface OfferedProperty {
@@ -90,11 +92,13 @@ export interface OfferedPropertyInput {
 export interface Welcome {
   workerId: string
   keepAliveIntervalMs: number
+  workerKey: string
 }
 
 export interface WelcomeInput {
   workerId?: string | undefined
   keepAliveIntervalMs?: number | undefined
+  workerKey?: string | undefined
 }
 
 export interface KeepAlive {

@@ -69,6 +69,8 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   readonly #options: HostOptions
   readonly #watches = new Map<string, Set<Watch>>()
   readonly #links = new Map<string, WorkerLink>()
+  /** Of the workers that the machine knows. */
+  readonly #keys = new Map<string, string>()
   #waiting: Command[] = []
   #isApplying = false
   #settling = 0
@@ -149,13 +151,13 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   }
 
   connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession {
-    const workerId = previous.workerId === '' ? `${offer.name}-${this.#options.newId()}` : previous.workerId
+    const workerId = this.#isItself(previous) ? previous.workerId : `${offer.name}-${this.#options.newId()}`
     const past = { attemptIds: previous.attemptIds, brought: this.#ours(previous.brought) }
     const commands = this.#machine.workerConnected(this.#nowMs, workerId, offer, past)
     this.#closeLink(workerId, new StatusError('ABORTED', `worker ${workerId} connected again`))
     this.#links.set(workerId, link)
     this.#options.log.info('a worker connected', { worker: workerId, attempts: previous.attemptIds.length })
-    link.welcome(workerId)
+    link.welcome(workerId, this.#keyOf(workerId))
     this.#apply(commands)
     return this.#session(workerId, link)
   }
@@ -193,6 +195,24 @@ export class SchedulerHost implements Scheduler, WorkerPool {
 
   get #nowMs(): number {
     return this.#options.clock.now()
+  }
+
+  /** Whether the id is the worker's own, or at least nobody's: everybody may read the ids of workers in results. */
+  #isItself({ workerId, workerKey }: WorkerPast): boolean {
+    if (workerId === '') return false
+    const key = this.#machine.hasWorker(workerId) ? this.#keys.get(workerId) : undefined
+    if (key === undefined || key === workerKey) return true
+    this.#options.log.warn('a worker named the id of another one without its key, and is a new one', {
+      worker: workerId,
+    })
+    return false
+  }
+
+  #keyOf(workerId: string): string {
+    for (const known of this.#keys.keys()) if (!this.#machine.hasWorker(known)) this.#keys.delete(known)
+    const key = this.#keys.get(workerId) ?? this.#options.newId()
+    this.#keys.set(workerId, key)
+    return key
   }
 
   /** The attempts of operations that a scheduler of this name began. */

@@ -178,6 +178,10 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.connected(workerId, offer, past))
   }
 
+  hasWorker(workerId: string): boolean {
+    return this.#workers.has(workerId)
+  }
+
   workerDisconnected(nowMs: number, workerId: string): Command[] {
     return this.#event(nowMs, () => this.#workers.disconnected(workerId))
   }

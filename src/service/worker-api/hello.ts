@@ -19,7 +19,7 @@ export interface ParsedHello {
 
 /** FAILED_PRECONDITION for another version of the protocol, INVALID_ARGUMENT for what makes no sense in this one. */
 export const parseHello = (hello: Hello): ParsedHello => {
-  const { protocolVersion, name, properties, maxInflightAttempts, workerId, attemptIds, attempts } = hello
+  const { protocolVersion, name, properties, maxInflightAttempts, workerId, workerKey, attemptIds, attempts } = hello
   if (protocolVersion !== PROTOCOL_VERSION) {
     const expected = `expected ${PROTOCOL_VERSION}: run the same release as the scheduler`
     throw new StatusError(
@@ -41,7 +41,7 @@ export const parseHello = (hello: Hello): ParsedHello => {
   const brought = new Map(attempts.map((start) => [start.attemptId, broughtBy(start)]))
   return {
     offer: { name, properties: offered, maxInflightAttempts: places },
-    previous: { workerId, attemptIds, brought },
+    previous: { workerId, workerKey, attemptIds, brought },
   }
 }
 

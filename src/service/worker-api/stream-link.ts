@@ -51,9 +51,9 @@ export class StreamLink implements WorkerLink {
     this.#keepAliveIntervalMs = keepAliveIntervalMs
   }
 
-  welcome(workerId: string): void {
+  welcome(workerId: string, workerKey: string): void {
     this.#workerId = workerId
-    this.#send({ welcome: { workerId, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
+    this.#send({ welcome: { workerId, workerKey, keepAliveIntervalMs: this.#keepAliveIntervalMs } })
   }
 
   start({ attemptId, operationName, request, queuedMs }: StartAttempt): void {
