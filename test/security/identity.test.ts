@@ -135,6 +135,38 @@ t.test('a header of a proxy, from trusted addresses only', async (t) => {
   t.match(await told(far.client, headers), /^UNAUTHENTICATED/, 'nothing from others')
 })
 
+t.test('of several ways to be known the first that a caller shows decides: header, token, certificate', async (t) => {
+  const folder = t.testdir()
+  const authority = new Authority(`${folder}/authority`)
+  const server = authority.issue('server')
+  const own = authority.issue('ann', { subject: '/CN=ann' })
+  writeFileSync(`${folder}/htpasswd`, `ben:${hashSync('secret', 4)}\n`)
+  const tls = { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile }
+  const identity = {
+    identity_header: { name: 'x-user', trusted: ['127.0.0.1', '::1'] },
+    tokens: [{ name: 'ci', sha256: sha256('a') }],
+    htpasswd_file: `${folder}/htpasswd`,
+    client_certificates: {},
+  }
+  // What each may do tells who it is taken for.
+  const access = [
+    { by: ['header'], may: ['read_cas', 'execute'] },
+    { by: ['token'], may: WRITE },
+    { by: ['basic'], may: [...WRITE, 'execute'] },
+    { by: ['certificate'], may: READ },
+  ]
+  const { port } = await startGuarded(t, { identity, access }, { tls })
+  const client = new TestClient(`localhost:${port}`, {}, credentials.createSsl(authority.ca, own.key, own.cert))
+  t.teardown(() => client.close())
+  const basic = `Basic ${Buffer.from('ben:secret').toString('base64')}`
+  const asks = (headers: Readonly<Record<string, string>>) => told(client, withHeaders(headers))
+  t.equal(await asks({}), 'reads', 'the certificate')
+  t.equal(await asks({ authorization: 'Bearer a' }), 'writes', 'the token before it')
+  t.equal(await asks({ authorization: basic }), 'writes, executes', 'and so a password')
+  t.equal(await asks({ 'x-user': 'zoe', authorization: 'Bearer a' }), 'reads, executes', 'the header before all')
+  t.match(await asks({ authorization: 'Bearer b' }), /^UNAUTHENTICATED/, 'what is wrong never counts as nothing')
+})
+
 /** An issuer that gives out tokens to a client of its own, by the client credentials grant. */
 const startIssuer = async (t: Test) => {
   const server = createServer()
