@@ -172,10 +172,10 @@ export const processesWith = (marker: string): number[] =>
     })
     .map(Number)
 
-export const until = async (what: string, isSo: () => Promise<boolean> | boolean): Promise<void> => {
+export const until = async (what: string | (() => string), isSo: () => Promise<boolean> | boolean): Promise<void> => {
   for (let tries = 0; tries < 600; tries++) {
     if (await isSo()) return
     await sleep(100)
   }
-  throw new Error(`not within a minute: ${what}`)
+  throw new Error(`not within a minute: ${typeof what === 'string' ? what : what()}`)
 }
