@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { internalCall } from '../../src/base/call.js'
 import { systemClock } from '../../src/base/clock.js'
 import { LARGE_BYTES } from '../../src/base/lent-buffers.js'
@@ -15,6 +14,7 @@ import type { Store } from '../../src/store/store.js'
 import { Blob } from '../../src/stream/blob/blob.js'
 import type { BlobForm } from '../../src/stream/blob/form.js'
 import { pour } from '../../src/stream/blob/pour.js'
+import { PushedFeed } from '../../src/stream/blob/pushed-feed.js'
 import { WHOLE } from '../../src/stream/path.js'
 import type { Builds, EventCase, Observation } from '../case.js'
 import { MIB } from '../content.js'
@@ -118,14 +118,17 @@ interface Cost {
 
 const PIECE_BYTES = 64 * 1024
 
-/** Large blobs come in pieces, as from a client. */
+/** Large blobs come as from a client: in pieces, which are lent. */
 const blobOf = (bytes: Buffer): Blob => {
   if (bytes.length <= PIECE_BYTES) return Blob.ofBytes(bytes)
-  return Blob.ofPath([Readable.from(piecesOf(bytes), { objectMode: false })], { sizeBytes: bytes.length })
+  const feed = new PushedFeed()
+  void pushInPieces(bytes, feed)
+  return Blob.ofFeed(feed, { sizeBytes: bytes.length })
 }
 
-function* piecesOf(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
+const pushInPieces = async (bytes: Buffer, feed: PushedFeed): Promise<void> => {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) await feed.push(bytes.subarray(at, at + PIECE_BYTES))
+  feed.finish()
 }
 
 const BUFFER = Buffer.allocUnsafeSlow(LARGE_BYTES)

@@ -3,9 +3,9 @@ import { StatusError } from '../../base/status-error.js'
 import type { Compressor } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { Store } from '../../store/store.js'
+import { PushedFeed } from '../../stream/blob/pushed-feed.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import { uploaded } from '../uploaded.js'
-import { UploadFeed } from './upload-feed.js'
 
 /** How an upload ended well: by its own bytes, or because another upload of the same blob was first. */
 export type Outcome = 'committed' | 'elsewhere'
@@ -31,7 +31,7 @@ export class Upload {
   readonly target: UploadTarget
   /** Resolves when the blob is committed, rejects when it failed or the upload was discarded. */
   readonly over: Promise<Outcome>
-  readonly #feed = new UploadFeed()
+  readonly #feed = new PushedFeed()
   readonly #abort = new AbortController()
   #receivedBytes = 0
   #isLive = true

@@ -2,8 +2,11 @@ import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { join } from '../join.js'
 import { Tee, TeeBranch } from '../tee.js'
-import { Blob } from './blob.js'
-import { streamsOf } from './form.js'
+import { Blob, type BlobFacts } from './blob.js'
+import type { BlobFeed } from './feed.js'
+import { type BlobForm, streamsOf } from './form.js'
+import { pour } from './pour.js'
+import { PushedFeed } from './pushed-feed.js'
 
 /** Puts a blob somewhere; resolves once it is committed there. */
 type Put = (blob: Blob) => Promise<void>
@@ -29,14 +32,62 @@ export const putBoth = async (
     await required(checked(Blob.ofBytes(form.bytes, { encoding })))
     return failureOf(optional(known(Blob.ofBytes(form.bytes, { encoding }))))
   }
+  const kept = { encoding, sizeBytes }
+  const places = {
+    required: (half: Blob) => required(checked(half)),
+    optional: (half: Blob) => optional(known(half)),
+  }
+  return form.kind === 'feed' ? feedBoth(form.feed, kept, places, signal) : streamBoth(form, kept, places, signal)
+}
+
+interface Places {
+  readonly required: Put
+  readonly optional: Put
+}
+
+/** Each chunk is lent to both places, and the next one when both have taken it. */
+const feedBoth = async (
+  feed: BlobFeed,
+  facts: BlobFacts,
+  { required, optional }: Places,
+  signal: AbortSignal,
+): Promise<StatusError | undefined> => {
+  const first = new PushedFeed()
+  const second = new PushedFeed()
+  const give = async (bytes: Buffer): Promise<void> => {
+    await Promise.all([first.push(bytes), second.push(bytes)])
+  }
+  const moved = failureOf(pour({ kind: 'feed', feed }, give, signal)).then((failure) => {
+    if (failure === undefined) first.finish()
+    else first.fail(failure)
+    return failure
+  })
+  const cached = failureOf(optional(Blob.ofFeed(second, facts)))
+  const failure = await failureOf(required(Blob.ofFeed(first, facts)))
+  if (failure !== undefined) feed.discard()
+  const broken = failure ?? (await moved)
+  if (broken === undefined) second.finish()
+  else second.fail(broken)
+  await moved
+  const uncached = await cached
+  if (failure !== undefined) throw failure
+  return uncached
+}
+
+const streamBoth = async (
+  form: BlobForm,
+  facts: BlobFacts,
+  { required, optional }: Places,
+  signal: AbortSignal,
+): Promise<StatusError | undefined> => {
   const first = new TeeBranch()
   const second = new TeeBranch({ holdsEnd: true })
   const tee = new Tee([first, second])
   // The required place is the one that tells: without it nothing goes on.
   first.once('close', () => first.readableEnded || tee.destroy(first.errored ?? undefined))
   const moved = failureOf(join([...streamsOf(form), tee], signal))
-  const cached = failureOf(optional(known(Blob.ofPath([second], { encoding, sizeBytes }))))
-  const failure = await failureOf(required(checked(Blob.ofPath([first], { encoding, sizeBytes }))))
+  const cached = failureOf(optional(Blob.ofPath([second], facts)))
+  const failure = await failureOf(required(Blob.ofPath([first], facts)))
   if (failure === undefined) {
     second.release()
     await moved

@@ -3,6 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { StatusError } from '../../../src/base/status-error.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
+import type { FeedTaker } from '../../../src/stream/blob/feed.js'
+import { pour } from '../../../src/stream/blob/pour.js'
+import { PushedFeed } from '../../../src/stream/blob/pushed-feed.js'
 import { putBoth } from '../../../src/stream/blob/put-both.js'
 import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
 import { rejects } from '../../store/suite.js'
@@ -56,7 +59,23 @@ class Place {
   }
 }
 
+/** Lends one buffer again and again, as a connection does. */
+const fed = (): PushedFeed => {
+  const feed = new PushedFeed()
+  const buffer = Buffer.alloc(100_000)
+  const bring = async (): Promise<void> => {
+    for (let at = 0; at < bytes.length; at += buffer.length) {
+      const length = bytes.copy(buffer, 0, at)
+      await feed.push(buffer.subarray(0, length))
+    }
+    feed.finish()
+  }
+  void bring()
+  return feed
+}
+
 const forms = {
+  feed: () => Blob.ofFeed(fed()),
   bytes: () => Blob.ofBytes(bytes),
   streams: () => Blob.ofPath([source(cut(bytes))]),
 }
@@ -120,31 +139,86 @@ t.test('a source that breaks leaves nothing in either place', async (t) => {
   t.ok(required.sink?.closed && optional.sink?.closed)
 })
 
-t.test('an abort ends both', async (t) => {
-  const controller = new AbortController()
-  const [required, optional] = [new Place(undefined, true), new Place()]
-  const putting = putBoth(
-    digest,
-    forms.streams(),
-    { required: required.put, optional: optional.put },
-    controller.signal,
-  )
-  for (let i = 0; i < 20; i++) await setImmediate()
-  controller.abort()
-  await rejects(t, putting, 'CANCELLED')
+t.test('lent bytes that break off leave nothing in either place', async (t) => {
+  const [required, optional] = [new Place(), new Place()]
+  const feed = new PushedFeed()
+  const places = { required: required.put, optional: optional.put }
+  const putting = putBoth(digest, Blob.ofFeed(feed), places, signal)
+  await feed.push(bytes.subarray(0, 1_000_000))
+  feed.fail(broken())
+  await rejects(t, putting, 'UNAVAILABLE')
+  t.equal(required.commit + optional.commit, 0)
   t.ok(required.sink?.closed && optional.sink?.closed)
 })
 
-t.test('the slower place paces the source, one that dies lets it go', async (t) => {
-  const [quick, slow] = [new Place(), new Place(undefined, true)]
-  const putting = putBoth(digest, forms.streams(), { required: quick.put, optional: slow.put }, signal)
-  for (let i = 0; i < 50; i++) await setImmediate()
-  const waiting = quick.bytes.length
-  t.ok(waiting < 1_500_000, `${waiting} bytes went ahead`)
-  slow.take()
-  for (let i = 0; i < 50; i++) await setImmediate()
-  t.ok(quick.bytes.length > waiting && quick.bytes.length < 2_500_000)
-  slow.sink?.destroy(broken())
-  t.match(await putting, { message: 'broken' })
-  t.ok(quick.bytes.equals(bytes))
+for (const form of ['feed', 'streams'] as const) {
+  t.test(`${form}: an abort ends both`, async (t) => {
+    const controller = new AbortController()
+    const [required, optional] = [new Place(undefined, true), new Place()]
+    const places = { required: required.put, optional: optional.put }
+    const putting = putBoth(digest, forms[form](), places, controller.signal)
+    for (let i = 0; i < 20; i++) await setImmediate()
+    controller.abort()
+    await rejects(t, putting, 'CANCELLED')
+    t.ok(required.sink?.closed && optional.sink?.closed)
+  })
+
+  t.test(`${form}: the slower place paces the source, one that dies lets it go`, async (t) => {
+    const [quick, slow] = [new Place(), new Place(undefined, true)]
+    const putting = putBoth(digest, forms[form](), { required: quick.put, optional: slow.put }, signal)
+    for (let i = 0; i < 50; i++) await setImmediate()
+    const waiting = quick.bytes.length
+    t.ok(waiting < 1_500_000, `${waiting} bytes went ahead`)
+    slow.take()
+    for (let i = 0; i < 50; i++) await setImmediate()
+    t.ok(quick.bytes.length > waiting && quick.bytes.length < 2_500_000)
+    slow.sink?.destroy(broken())
+    t.match(await putting, { message: 'broken' })
+    t.ok(quick.bytes.equals(bytes))
+  })
+}
+
+t.test('places that take what is lent get it without a copy of their own, however late they begin', async (t) => {
+  const [first, second]: Buffer[][] = [[], []]
+  const lent = new Set<ArrayBufferLike>()
+  const into =
+    (taken: Buffer[] = []) =>
+    async (blob: Blob): Promise<void> => {
+      for (let i = 0; i < 10; i++) await setImmediate()
+      const form = await blob.take()
+      t.equal(form.kind, 'feed')
+      const take = (chunk: Buffer): undefined => {
+        lent.add(chunk.buffer)
+        taken.push(Buffer.from(chunk))
+      }
+      await pour(form, take, signal)
+    }
+  t.equal(await putBoth(digest, forms.feed(), { required: into(first), optional: into(second) }, signal), undefined)
+  t.ok(Buffer.concat(first ?? []).equals(bytes) && Buffer.concat(second ?? []).equals(bytes))
+  t.equal(lent.size, 1, 'the one buffer that was lent')
+})
+
+t.test('what is lent for a required place that fails is given up, not read to its end', async (t) => {
+  let taken = 0
+  const feed = new PushedFeed()
+  const counted = {
+    into: (taker: FeedTaker) =>
+      feed.into((chunk) => {
+        taken += chunk.length
+        return taker(chunk)
+      }),
+    discard: () => feed.discard(),
+  }
+  const places = { required: new Place('open').put, optional: new Place().put }
+  const putting = putBoth(digest, Blob.ofFeed(counted), places, signal)
+  await rejects(t, putting, 'UNAVAILABLE')
+  await feed.push(bytes)
+  t.equal(taken, 0)
+})
+
+t.test('a required place that wants none of it leaves the optional one all of it', async (t) => {
+  const optional = new Place()
+  const required = async (blob: Blob): Promise<void> => blob.discard()
+  t.equal(await putBoth(digest, forms.feed(), { required, optional: optional.put }, signal), undefined)
+  t.ok(optional.bytes.equals(bytes))
 })

@@ -1,11 +1,12 @@
 import { StatusError } from '../../base/status-error.js'
-import type { BlobFeed, FeedTaker } from '../../stream/blob/feed.js'
+import type { BlobFeed, FeedTaker } from './feed.js'
 
-/** The bytes of an upload, from the Writes that bring them to the store that takes them. */
-export class UploadFeed implements BlobFeed {
+/** Bytes on their way from who has them to who takes them, whichever of the two comes first. */
+export class PushedFeed implements BlobFeed {
   #taker: FeedTaker | undefined
   #isEnded = false
   #isOver = false
+  #failure: unknown
   #begun: (() => void) | undefined
   #settle: { resolve(): void; reject(error: unknown): void } | undefined
 
@@ -30,14 +31,19 @@ export class UploadFeed implements BlobFeed {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject }
       this.#taker = taker
-      if (this.#isOver) reject(discarded())
+      if (this.#isOver) reject(this.#failure)
       else if (this.#isEnded) this.#end()
       this.#begun?.()
     })
   }
 
+  /** Nothing more comes, and why. */
+  fail(error: StatusError): void {
+    this.#end(error)
+  }
+
   discard(): void {
-    if (!this.#isOver) this.#end(discarded())
+    if (!this.#isOver) this.#end(new StatusError('CANCELLED', 'what is on its way was given up'))
   }
 
   #beginning(): Promise<void> {
@@ -49,10 +55,9 @@ export class UploadFeed implements BlobFeed {
   #end(error?: unknown): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#failure = error
     if (error === undefined) this.#settle?.resolve()
     else this.#settle?.reject(error)
     this.#begun?.()
   }
 }
-
-const discarded = (): StatusError => new StatusError('CANCELLED', 'the upload was given up')
