@@ -59,14 +59,21 @@ const timed = async (address: string, path: string): Promise<readonly number[]> 
   return tookMs
 }
 
+/** Those that wait for no backend: `/status` waits for one that is silent. */
+const QUICK = ['/status/ready', '/status/live']
+
 /** What a load balancer waits for: a connection of its own, the question and the report. */
-const probes = (name: string, configured: () => Promise<(dataPath: string) => object>): EventCase => ({
+const probes = (
+  name: string,
+  paths: readonly string[],
+  configured: () => Promise<(dataPath: string) => object>,
+): EventCase => ({
   kind: 'event',
   name,
   async *observe({ cli, rounds }: Builds): AsyncGenerator<Observation> {
     const server = await startRemexec(await configured(), { cli })
     try {
-      for (const path of ['/status', '/status/ready', '/status/live']) {
+      for (const path of paths) {
         const runs: (readonly number[])[] = []
         for (let round = 0; round < rounds; round++) runs.push(await timed(server.address, path))
         for (const percent of [50, 99]) {
@@ -80,6 +87,6 @@ const probes = (name: string, configured: () => Promise<(dataPath: string) => ob
 })
 
 export const probeCases = (): readonly EventCase[] => [
-  probes('health probes', async () => observed),
-  probes('health probes, a silent backend', async () => withSilentBackend((await silentMachine()).port)),
+  probes('health probes', ['/status', ...QUICK], async () => observed),
+  probes('health probes, a silent backend', QUICK, async () => withSilentBackend((await silentMachine()).port)),
 ]

@@ -15,7 +15,7 @@ export interface HealthPages {
 
 /**
  * The health endpoint (interface specification 4.1), by path: at `path` itself 200 with the report, 503 when any part Failed
- * or timed out. Below it `/ready`, which is 503 also while a part is Initializing and once the process is to stop, and
+ * or timed out. Below it `/ready`, by what was known lately, which is 503 also while a part is Initializing and once the process is to stop, and
  * `/live`, which is 200 as long as the process answers at all: what restarts it must not do so because a disk is full.
  */
 export const healthPages = (
@@ -23,14 +23,19 @@ export const healthPages = (
   { registry, timeoutMs, isStopping }: HealthPages,
 ): ReadonlyMap<string, () => Promise<HealthAnswer>> => {
   const below = path.replace(/\/$/, '')
-  const answer = async (isFine: (reports: readonly HealthReport[]) => boolean): Promise<HealthAnswer> => {
+  const whole = async (): Promise<HealthAnswer> => {
     const reports = await registry.report(timeoutMs)
-    return reported(reports, isFine(reports))
+    return reported(reports, isHealthy(reports))
   }
+  const ready = async (): Promise<HealthAnswer> => {
+    const reports = await registry.lately(timeoutMs)
+    return reported(reports, isReady(reports) && !isStopping())
+  }
+  const live = async (): Promise<HealthAnswer> => reported([], true)
   return new Map([
-    [path, () => answer(isHealthy)],
-    [`${below}/ready`, () => answer((reports) => isReady(reports) && !isStopping())],
-    [`${below}/live`, async () => reported([], true)],
+    [path, whole],
+    [`${below}/ready`, ready],
+    [`${below}/live`, live],
   ])
 }
 

@@ -15,9 +15,9 @@ const STATES: readonly HealthState[] = ['Ok', 'Initializing', 'Warning', 'Failed
 
 export const stateOf = ({ status }: HealthReport): HealthState => STATES.find((state) => state in status) ?? 'Failed'
 
-/** What a probe waits for components whose last answer is known. */
+/** What who asks for what is known waits for components whose last answer is. */
 const PROMPT_MS = 2
-/** A component that works is asked once in so long: whoever can connect may probe, and each question is a write to a disk. */
+/** For them a component that works is asked once in so long: each question is a write to a disk. */
 const FRESH_MS = 1000
 /** How long an answer is good for: all are asked every ten seconds whether or not somebody probes. */
 const KEPT_MS = 25_000
@@ -67,29 +67,46 @@ export class HealthRegistry {
     return new Map(STATES.map((state) => [state.toLowerCase(), states.filter((one) => one === state).length]))
   }
 
-  /** Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by namespace. */
-  async report(timeoutMs: number): Promise<HealthReport[]> {
+  /**
+   * Asks every component. Never rejects: a probe that throws is Failed, one silent for `timeoutMs` is Timeout. Sorted by
+   * namespace.
+   */
+  report(timeoutMs: number): Promise<HealthReport[]> {
+    return this.#gathered((probe) => this.#askOnce(probe, timeoutMs))
+  }
+
+  /** The same by what is known, where that is enough: takes no longer than memory does. */
+  lately(timeoutMs: number): Promise<HealthReport[]> {
+    return this.#gathered((probe) => this.#known(probe, timeoutMs))
+  }
+
+  async #gathered(ask: (probe: HealthProbe) => Promise<HealthReport>): Promise<HealthReport[]> {
     const probes = [...this.#probes, ...this.#expected.values()]
-    const reports = await Promise.all(probes.map((probe) => this.#ask(probe, timeoutMs)))
+    const reports = await Promise.all(probes.map(ask))
     this.#tellWhole()
     return reports.sort((a, b) => (a.namespace < b.namespace ? -1 : 1))
   }
 
   /**
-   * Of a component that worked a moment ago, or does not answer at once, what it answered last, if that is not long ago: a probe is to be
-   * quick, and a disk or a line to another machine may not be. Its answer is told when it comes, and is there for who asks
-   * next. What does not work is asked each time, so that it is well as soon as it is.
+   * Of a component that worked a moment ago, or does not answer at once, what it answered last, if that is not long ago: a disk or a
+   * line to another machine may take its time. Its answer is told when it comes, and is there for who asks next. What does
+   * not work is asked each time, so that it is well as soon as it is.
    */
-  async #ask(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
+  async #known(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
     const kept = this.#kept.get(probe)
     const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : performance.now() - kept.atMs
     if (kept !== undefined && ageMs < this.#freshMs && stateOf(kept.report) === 'Ok') return kept.report
-    const asking = this.#asking.get(probe) ?? this.#askAnew(probe, timeoutMs)
+    const asking = this.#askOnce(probe, timeoutMs)
     if (kept === undefined || ageMs > KEPT_MS) return asking
     const answer = await within(PROMPT_MS, asking)
     if (answer !== LATE) return answer
     void asking.then(() => this.#tellWhole())
     return kept.report
+  }
+
+  /** Whoever comes while it is being asked gets the same answer. */
+  #askOnce(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
+    return this.#asking.get(probe) ?? this.#askAnew(probe, timeoutMs)
   }
 
   #askAnew(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {

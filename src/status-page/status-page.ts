@@ -32,7 +32,7 @@ const MAX_WORKERS = 200
 export const statusPage = (parts: StatusPageParts) => {
   const release = version()
   return async (): Promise<PageAnswer> => {
-    const reports = await parts.health.report(parts.timeoutMs)
+    const reports = await parts.health.lately(parts.timeoutMs)
     const body = [
       head(parts, release, reports),
       section('Served', served(parts.config)),

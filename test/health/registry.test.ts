@@ -105,7 +105,7 @@ t.test('a component is told as it was, when it does not answer at once, and anew
   const answers: ((status: HealthStatus) => void)[] = []
   const slow = probe('far', () => new Promise((resolve) => answers.push(resolve)))
   registry.register(slow)
-  const state = async (timeoutMs = 5_000) => Object.keys((await registry.report(timeoutMs))[0]?.status ?? {})[0]
+  const state = async (timeoutMs = 5_000) => Object.keys((await registry.lately(timeoutMs))[0]?.status ?? {})[0]
   const answer = async (status: Promise<HealthStatus>): Promise<void> => answers.pop()?.(await status)
   const first = state()
   await answer(ok())
@@ -136,10 +136,28 @@ t.test('a component that works is asked once a second, one that does not each ti
       return status
     }),
   )
-  const state = async () => Object.keys((await registry.report(1_000))[0]?.status ?? {})[0]
+  const state = async () => Object.keys((await registry.lately(1_000))[0]?.status ?? {})[0]
   for (let times = 0; times < 3; times++) t.equal(await state(), 'Failed')
   t.equal(asked, 3)
   status = { state: 'Ok', message: 'works' }
   for (let times = 0; times < 3; times++) t.equal(await state(), 'Ok')
   t.equal(asked, 4)
+  status = { state: 'Failed', message: 'no', error: 'full' }
+  t.equal(await state(), 'Ok', 'as it was a moment ago')
+  const [report] = await registry.report(1_000)
+  t.match(report?.status, { Failed: { error: 'full' } }, 'a report asks it')
+  t.equal(await state(), 'Failed', 'and what it said is known')
+})
+
+t.test('a report waits for whom it asks, and asks nobody twice at a time', async (t) => {
+  const registry = new HealthRegistry()
+  const answers: ((status: HealthStatus) => void)[] = []
+  registry.register(probe('far', () => new Promise((resolve) => answers.push(resolve))))
+  for (const state of ['Ok', 'Warning'] as const) {
+    const asking = [registry.report(5_000), registry.report(5_000)]
+    t.equal(answers.length, 1)
+    answers.pop()?.({ state, message: 'here' })
+    for (const [report] of await Promise.all(asking)) t.same(Object.keys(report?.status ?? {}), [state])
+  }
+  t.match((await registry.report(20))[0]?.status, { Timeout: {} }, 'though it worked a moment ago')
 })
