@@ -106,7 +106,7 @@ t.test('an action is followed from its call through the queue and the worker int
   t.same(chain('fetch inputs'), ['fetch inputs', 'attempt', execute])
   t.same(chain('run'), ['run', 'attempt', execute])
   t.same(chain('upload outputs'), ['upload outputs', 'attempt', execute])
-  t.same(chain('write AC'), ['write AC', 'attempt', execute])
+  t.same(chain('write AC'), ['write AC', 'action cache', execute])
   const ancestries = spans.map((span) => ancestry(span, spans).join(' < '))
   t.ok(ancestries.includes(`find_missing CAS/fast < find_missing CAS < upload outputs < attempt < ${execute}`))
   const attempt = spans.find(({ name }) => name === 'attempt')
