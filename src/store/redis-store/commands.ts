@@ -1,7 +1,7 @@
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
-import type { Requests } from '../remote/requests.js'
+import type { AttemptOptions, Requests } from '../remote/requests.js'
 import type { RedisArgument, RedisConnections, RedisReply } from './connections.js'
 import { isWrongType } from './failure.js'
 
@@ -66,10 +66,11 @@ export class Commands {
   all(
     commands: readonly (readonly [key: string, args: RedisArgument[]])[],
     call: Pick<Call, 'signal'>,
+    options?: AttemptOptions,
   ): Promise<readonly RedisReply[]> {
-    return this.#requests.run(call, (signal) =>
-      Promise.all(commands.map(([key, args]) => this.#connections.send(key, args, signal))),
-    )
+    const send = (signal: AbortSignal): Promise<readonly RedisReply[]> =>
+      Promise.all(commands.map(([key, args]) => this.#connections.send(key, args, signal)))
+    return this.#requests.run(call, send, options)
   }
 
   /** What is under a key, undefined when nothing is. A string that is expected to be large is not fetched as a whole. */

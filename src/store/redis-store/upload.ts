@@ -157,7 +157,8 @@ export class Upload extends Writable {
     this.#sizeBytes += this.#filled
     this.#chunk = this.#free.pop() ?? Buffer.allocUnsafeSlow(chunkBytes)
     this.#filled = 0
-    const sending = commands.all(sent, call).then(
+    // Told only when Redis has answered: `_destroy` has to come behind it, on whatever connection.
+    const sending = commands.all(sent, call, { outlivesCall: true }).then(
       // Of one that failed some may still be on its way.
       () => void this.#free.push(buffer),
       (error: Error) => {
