@@ -9,7 +9,7 @@ import type { StoreConfig, StoreOptions } from '../config/config.js'
 import { storePath } from '../config/store-path.js'
 import type { BuildContext } from './kind.js'
 import { kinds } from './kinds.js'
-import type { MeteredStore, StoreMeter } from './meter.js'
+import type { MeteredStore, StoreMeter, StoreUsage } from './meter.js'
 import { StoreNode } from './node.js'
 import type { Store } from './store.js'
 
@@ -76,17 +76,21 @@ class Builder {
 
   async #build(config: StoreConfig, path: string, users: readonly string[]): Promise<StoreNode> {
     const { resources, clock, log, watch } = this.#parts
+    let usage: (() => StoreUsage) | undefined
     const store = await build(config, {
       path,
       child: (childConfig, key) => this.#child(childConfig, `${path}/${key}`, users),
       named: (name) => this.named(name, users),
       watch,
+      holds: (told) => {
+        usage = told
+      },
       resources,
       clock,
       log,
     })
     if (store instanceof StoreNode) return store
-    const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => store.usage })
+    const meter = this.#parts.meter?.({ cacheType: cacheTypeOf(config, path), usage: () => usage?.() })
     return new StoreNode(store, { place: path, ...(meter && { meter }) })
   }
 

@@ -4,7 +4,7 @@ import type { Digest } from '../reapi/digest.js'
 import type { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
-import type { BlobEntry, BlobFiles, Outcomes, Store, StoreProperties } from './store.js'
+import type { BlobEntry, BlobFiles, Outcomes, Removal, Store, StoreProperties } from './store.js'
 
 /**
  * A store in front of another: all it is asked it asks that one. A wrapper says only what it changes, and what it does to
@@ -23,11 +23,6 @@ export abstract class ForwardingStore implements Store {
 
   get files(): BlobFiles | undefined {
     return this.backend.files
-  }
-
-  /** What it holds is what its backend holds, which says so itself. */
-  get usage(): undefined {
-    return undefined
   }
 
   findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -50,12 +45,8 @@ export abstract class ForwardingStore implements Store {
     return this.backend.putAll(entries.map(changed), call)
   }
 
-  remove(digest: Digest, call: Call): Promise<void> {
-    return this.backend.remove(this.keyOf(digest), call)
-  }
-
-  disown(digest: Digest, call: Call): Promise<void> {
-    return this.backend.disown(this.keyOf(digest), call)
+  remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    return this.backend.remove(this.keyOf(digest), why, call)
   }
 
   health(call: Call): Promise<HealthStatus> {

@@ -3,6 +3,7 @@ import type { HealthProbe } from '../base/health.js'
 import type { Log } from '../base/log.js'
 import type { Resources } from '../base/resources.js'
 import type { StoreConfig } from '../config/config.js'
+import type { StoreUsage } from './meter.js'
 import type { Store } from './store.js'
 
 /** One way to keep or to treat blobs: what a key of the configuration stands for. */
@@ -20,6 +21,8 @@ export interface BuildContext {
   named(name: string): Promise<Store>
   /** Takes the health probe of a connection to a backend, which is a component of its own beside the store. */
   watch(probe: HealthProbe): void
+  /** Takes, of a kind that keeps blobs itself, what tells how much it holds. */
+  holds(usage: () => StoreUsage): void
   /** Takes the functions that stop what was started; those of nested stores run after. */
   readonly resources: Resources
   readonly clock: Clock

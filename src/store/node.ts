@@ -8,7 +8,7 @@ import type { Blob } from '../stream/blob/blob.js'
 import { type Range, WHOLE } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import type { OperationMeter, StoreMeter, StoreOperation, StoreResult } from './meter.js'
-import type { BlobEntry, Outcomes, Store } from './store.js'
+import type { BlobEntry, Outcomes, Removal, Store } from './store.js'
 
 /**
  * A store at its place in the configuration. The builder wraps every store of every kind in one, so that what goes for all
@@ -75,9 +75,9 @@ export class StoreNode extends ForwardingStore {
     })
   }
 
-  override remove(digest: Digest, call: Call): Promise<void> {
+  override remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     const sinceMs = turnMs()
-    const asked = this.#ask('delete', digest, call, (inner) => this.backend.remove(digest, inner))
+    const asked = this.#ask('delete', digest, call, (inner) => this.backend.remove(digest, why, inner))
     const meter = this.#meter?.delete
     return this.#watch({ meter, blobs: 1, sinceMs, call }, asked, () => meter?.success.add(1))
   }

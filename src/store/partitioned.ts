@@ -4,7 +4,7 @@ import type { Digest } from '../reapi/digest.js'
 import { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
-import { BaseStore, type BlobEntry, type Outcomes, type Store, type StoreProperties } from './store.js'
+import { BaseStore, type BlobEntry, type Outcomes, type Removal, type Store, type StoreProperties } from './store.js'
 
 /** A store by the key it has in the configuration. */
 export type Part = readonly [key: string, store: Store]
@@ -69,12 +69,8 @@ export abstract class PartitionedStore extends BaseStore {
     return outcomes
   }
 
-  remove(digest: Digest, call: Call): Promise<void> {
-    return this.#storeOf(digest).remove(digest, call)
-  }
-
-  override disown(digest: Digest, call: Call): Promise<void> {
-    return this.#storeOf(digest).disown(digest, call)
+  remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    return this.#storeOf(digest).remove(digest, why, call)
   }
 
   /** No part can stand in for another: it is as well as the worst of them. */

@@ -7,7 +7,7 @@ import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import { ABSENT, BlobIndex } from './index/blob-index.js'
-import { type BlobEntry, type Outcomes, outcomeOf, type Store } from './store.js'
+import { type BlobEntry, type Outcomes, outcomeOf, type Removal, type Store } from './store.js'
 
 export interface ShareOptions {
   readonly instanceName: string
@@ -78,9 +78,9 @@ export class SharedStore extends ForwardingStore {
     })
   }
 
-  override async remove(digest: Digest, call: Call): Promise<void> {
+  override async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     this.#forget(this.#index.find(digest))
-    await this.backend.remove(digest, call)
+    await this.backend.remove(digest, why, call)
   }
 
   /** Resolves when nothing more has to go. */
@@ -130,7 +130,9 @@ export class SharedStore extends ForwardingStore {
     for (let victim = this.#index.victim(); victim !== ABSENT; victim = this.#index.victim()) {
       const digest = this.#index.digestOf(victim)
       this.#forget(victim)
-      await outcomeOf(this.backend.remove(digest, internalCall({ instanceName: this.#options.instanceName })))
+      await outcomeOf(
+        this.backend.remove(digest, 'unwanted', internalCall({ instanceName: this.#options.instanceName })),
+      )
     }
   }
 }

@@ -7,7 +7,6 @@ import type { Digest } from '../reapi/digest.js'
 import { DigestBatch } from '../reapi/digest-batch.js'
 import { Blob } from '../stream/blob/blob.js'
 import { type Range, WHOLE } from '../stream/path.js'
-import type { StoreUsage } from './meter.js'
 
 /**
  * Keeps blobs under digests. The same contract serves the CAS, whose keys describe the bytes, and the action cache, whose
@@ -37,14 +36,8 @@ export interface Store {
    */
   putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes>
 
-  /** Forgets a blob, everywhere below. Absent is fine. */
-  remove(digest: Digest, call: Call): Promise<void>
-
-  /**
-   * Forgets what a read got of a blob and found to be wrong. Where another store below may have it right, that one is read from
-   * then on, until it is found wrong too.
-   */
-  disown(digest: Digest, call: Call): Promise<void>
+  /** Forgets a blob. Absent is fine. */
+  remove(digest: Digest, why: Removal, call: Call): Promise<void>
 
   /** Whether this component works now. Leaves nothing behind in a cache. */
   health(call: Call): Promise<HealthStatus>
@@ -53,10 +46,13 @@ export interface Store {
 
   /** Present when blobs are files of this machine that an action's input root can link to. */
   readonly files: BlobFiles | undefined
-
-  /** What it holds, where it keeps blobs itself: a wrapper has nothing to say. */
-  readonly usage: StoreUsage | undefined
 }
+
+/**
+ * Why a blob goes. `unwanted` it goes everywhere below. What a read got of it and found `wrong` goes where that read got it: where
+ * another store below may have it right, that one is read from then on, until it is found wrong too.
+ */
+export type Removal = 'unwanted' | 'wrong'
 
 /** What a store is, for those who use it: data, which a wrapper passes on. */
 export interface StoreProperties {
@@ -86,19 +82,11 @@ export abstract class BaseStore implements Store {
   readonly properties: StoreProperties = PLAIN
   readonly files: BlobFiles | undefined = undefined
 
-  get usage(): StoreUsage | undefined {
-    return undefined
-  }
-
   abstract findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch>
   abstract get(digest: Digest, range: Range, call: Call): Promise<Blob>
   abstract put(digest: Digest, blob: Blob, call: Call): Promise<void>
-  abstract remove(digest: Digest, call: Call): Promise<void>
+  abstract remove(digest: Digest, why: Removal, call: Call): Promise<void>
   abstract health(call: Call): Promise<HealthStatus>
-
-  disown(digest: Digest, call: Call): Promise<void> {
-    return this.remove(digest, call)
-  }
 
   putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     return boundedMap(entries, PUT_LANES, ({ digest, blob }) => outcomeOf(this.put(digest, blob, call)))

@@ -32,7 +32,7 @@ const served = async (t: Parameters<typeof serve>[0], setting: object = {}) => {
   return { ...server, cas, faultyCas, faultyAc }
 }
 
-const forget = (store: Store, { digest }: Blob): Promise<void> => store.remove(digest, internalCall())
+const forget = (store: Store, { digest }: Blob): Promise<void> => store.remove(digest, 'unwanted', internalCall())
 
 const action = blobOf('action')
 const key = wire(action.digest)

@@ -81,7 +81,7 @@ t.test('EXE-06, EXE-44, EXE-46: a cache hit runs nothing', async (t) => {
   t.equal(cachedResult, true)
   t.not(result?.executionMetadata, null, 'EXE-46: although the entry has none')
 
-  await server.cas.remove(output.digest, internalCall())
+  await server.cas.remove(output.digest, 'unwanted', internalCall())
   const worker = await server.worker()
   const again = new Reader(server.execute(built))
   worker.succeed(await worker.start(), { exitCode: 0 })

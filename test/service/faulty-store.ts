@@ -83,7 +83,7 @@ export const verified = async (backend: Store): Promise<Store> => {
   }
   const parts = { path: 'test', resources: new Resources(silentLog), clock: new ManualClock(), log: silentLog }
   const options = { verify_size: true, verify_hash: true, backend: { kind: 'noop', options: {} } } as const
-  return verify.build(options, { ...parts, child: async () => backend, named, watch: () => {} })
+  return verify.build(options, { ...parts, child: async () => backend, named, watch: () => {}, holds: () => {} })
 }
 
 /** Bytes as a stream, in chunks as large as a test wants them. */

@@ -73,7 +73,7 @@ const once = async (client: TestClient, root: Digest, request: object = {}): Pro
 t.test('TRE-03: a missing descendant is left out with what is below it', async (t) => {
   const { client, cas } = await serve(t)
   const { middle, leaf, other, root } = await small(cas)
-  await cas.remove(middle.digest, internalCall())
+  await cas.remove(middle.digest, 'unwanted', internalCall())
   const { status, found } = await tree(client, root.digest)
   t.equal(status, undefined)
   t.same(found.sort(), keys(root, other))

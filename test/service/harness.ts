@@ -40,7 +40,7 @@ export const memoryStore = async (clock = new ManualClock(), maxBytes = 0): Prom
   const none = (): never => {
     throw new Error('a memory store has no store below')
   }
-  const parts = { resources: new Resources(silentLog), clock, log: silentLog, watch: () => {} }
+  const parts = { resources: new Resources(silentLog), clock, log: silentLog, watch: () => {}, holds: () => {} }
   const context = { path: 'test', child: none, named: none, ...parts }
   return memory.build({ eviction_policy: policy }, context)
 }

@@ -38,6 +38,7 @@ export const buildStore = async <Options>(
       throw new Error(`the test gives no store ${name}`)
     },
     watch,
+    holds: () => {},
     resources,
     clock,
     log: silentLog,

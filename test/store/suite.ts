@@ -141,15 +141,16 @@ const contents = (withStore: WithStore, options: SuiteOptions): void => {
     withStore('forgets what is removed', async (t, { store }) => {
       const bytes = bytesOf(5000)
       const digest = digestOf(bytes)
-      await store.remove(digest, call)
+      await store.remove(digest, 'unwanted', call)
       await put(store, digest, bytes)
-      await store.remove(digest, call)
+      await store.remove(digest, 'unwanted', call)
       t.notOk(await isPresent(store, digest))
       await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
       await put(store, digest, bytes)
       t.ok((await get(store, digest)).equals(bytes), 'and takes it again')
       // A store of tiers drops the copy of one of them each time.
-      for (let tier = 0; tier < TIERS_MAX && (await isPresent(store, digest)); tier++) await store.disown(digest, call)
+      for (let tier = 0; tier < TIERS_MAX && (await isPresent(store, digest)); tier++)
+        await store.remove(digest, 'wrong', call)
       t.notOk(await isPresent(store, digest), 'what is wrong in every tier is gone')
     })
 
@@ -432,7 +433,7 @@ const wholeBlobs = (withStore: WithStore, options: SuiteOptions): void => {
       if (sizeBytes === 0) continue
       await rejects(t, getBytes(store, digest, sizeBytes - 1, call), 'RESOURCE_EXHAUSTED')
       if (options.removes === false) continue
-      await store.remove(digest, call)
+      await store.remove(digest, 'unwanted', call)
       await rejects(t, whole(store, digest), 'NOT_FOUND')
       t.notOk(await isPresent(store, digest), 'and is gone once removed')
     }

@@ -459,7 +459,7 @@ t.test('EXE-12 with the real store', async (t) => {
   const { scheduler, start, put, store } = await setUp(t)
   await scheduler.next('hello')
   const input = await put(Buffer.from('x'))
-  await store.remove(input, call)
+  await store.remove(input, 'unwanted', call)
   await start(sh('true'), { files: [{ name: 'in', digest: input.toMessage() }] })
   t.match(await scheduler.next('result'), { executeResponse: { status: { code: 9, message: new RegExp(input.hash) } } })
 })

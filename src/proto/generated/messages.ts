@@ -176,6 +176,7 @@ export interface Messages {
   'remexec.worker.v1.InstanceName': [remexec_worker_v1.InstanceNameInput, remexec_worker_v1.InstanceName]
   'remexec.worker.v1.Digests': [remexec_worker_v1.DigestsInput, remexec_worker_v1.Digests]
   'remexec.worker.v1.BlobName': [remexec_worker_v1.BlobNameInput, remexec_worker_v1.BlobName]
+  'remexec.worker.v1.RemoveBlob': [remexec_worker_v1.RemoveBlobInput, remexec_worker_v1.RemoveBlob]
   'remexec.worker.v1.ReadBlobs': [remexec_worker_v1.ReadBlobsInput, remexec_worker_v1.ReadBlobs]
   'remexec.worker.v1.WantedPart': [remexec_worker_v1.WantedPartInput, remexec_worker_v1.WantedPart]
   'remexec.worker.v1.BlobPart': [remexec_worker_v1.BlobPartInput, remexec_worker_v1.BlobPart]

@@ -215,7 +215,7 @@ export interface StoreRequest {
   drop: BlobName | null
   reserve: BlobName | null
   adopt: AdoptFile | null
-  remove: BlobName | null
+  remove: RemoveBlob | null
   apart: InstanceName | null
   traceparent: string
   tracestate: string
@@ -236,7 +236,7 @@ export interface StoreRequestInput {
   drop?: BlobNameInput | null | undefined
   reserve?: BlobNameInput | null | undefined
   adopt?: AdoptFileInput | null | undefined
-  remove?: BlobNameInput | null | undefined
+  remove?: RemoveBlobInput | null | undefined
   apart?: InstanceNameInput | null | undefined
   traceparent?: string | undefined
   tracestate?: string | undefined
@@ -264,6 +264,16 @@ export interface BlobName {
 
 export interface BlobNameInput {
   digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+}
+
+export interface RemoveBlob {
+  digest: build_bazel_remote_execution_v2.Digest | null
+  isWrong: boolean
+}
+
+export interface RemoveBlobInput {
+  digest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  isWrong?: boolean | undefined
 }
 
 export interface ReadBlobs {

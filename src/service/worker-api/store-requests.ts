@@ -107,7 +107,7 @@ export class StoreRequests {
     if (adopt !== null) await this.#adopt(filesOf(cas), adopt, digestOf(adopt.digest), call)
     else if (populate !== null) await filesOf(cas).populate(digestOf(populate.digest), call)
     else if (drop !== null) await filesOf(cas).drop(digestOf(drop.digest), call)
-    else if (remove !== null) await cas.remove(digestOf(remove.digest), call)
+    else if (remove !== null) await cas.remove(digestOf(remove.digest), remove.isWrong ? 'wrong' : 'unwanted', call)
     else throw new StatusError('UNIMPLEMENTED', 'a store request of a later protocol: run the same release')
     return {}
   }

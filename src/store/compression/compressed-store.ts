@@ -71,7 +71,7 @@ export class CompressionStore extends ForwardingStore {
 
   /** As zstd it is the frames that are kept, of the whole blob only. */
   #unpacked(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
-    const repair = (): Promise<void> => this.disown(digest, call)
+    const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
     const unpack =
       (extract: (header: Header) => Extraction): BlobStage['stream'] =>
       () =>
@@ -91,7 +91,7 @@ export class CompressionStore extends ForwardingStore {
     const repair = async (): Promise<void> => {
       const now = await findStart(this.backend, digest, range, call)
       const isAsRead = now?.storedAt === storedAt && now.position === position && now.storedEnd === storedEnd
-      if (isAsRead) await this.disown(digest, call)
+      if (isAsRead) await this.remove(digest, 'wrong', call)
     }
     const extract = () => new IdentityExtraction(this.#accepted(header), range, position)
     const blob = await this.backend.get(digest, { offset: storedAt, limit: storedEnd - storedAt }, call)

@@ -11,7 +11,7 @@ import {
   MAX_LIST_BYTES,
   sizeOfChunks,
 } from '../content/chunk-list.js'
-import { getBytes, missingOf, putBytes, type Store } from '../store.js'
+import { getBytes, missingOf, putBytes, type Removal, type Store } from '../store.js'
 
 /** Lists that were read lately, by the number of their chunks: some 40 MB at most. */
 const KNOWN_CHUNKS = 250_000
@@ -57,7 +57,7 @@ export class ChunkIndex {
     const isRight = chunks !== undefined && (!digest.describesContent || sizeOfChunks(chunks) === digest.sizeBytes)
     if (isRight) return this.#keep(digest, chunks)
     call.log.warn('the list of chunks of a blob is damaged: it is dropped', { digest: digest.key })
-    await this.#store.disown(digest, call)
+    await this.#store.remove(digest, 'wrong', call)
     throw new StatusError('NOT_FOUND', `the list of the chunks of blob ${digest.key} was damaged`)
   }
 
@@ -66,14 +66,9 @@ export class ChunkIndex {
     this.#keep(digest, list.chunks)
   }
 
-  remove(digest: Digest, call: Call): Promise<void> {
+  remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     this.#known.delete(digest.key)
-    return this.#store.remove(digest, call)
-  }
-
-  disown(digest: Digest, call: Call): Promise<void> {
-    this.#known.delete(digest.key)
-    return this.#store.disown(digest, call)
+    return this.#store.remove(digest, why, call)
   }
 
   /** For each blob whether all its chunks are there; asking counts as a use of them. */

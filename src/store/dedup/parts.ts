@@ -28,13 +28,13 @@ export const partsBetween = (
   return parts
 }
 
-/** A whole chunk is compared with its digest, and one that is wrong disowned: it is then missing, and is uploaded again. */
+/** A whole chunk is compared with its digest, and one that is wrong removed: it is then missing, and is uploaded again. */
 const partOf = (chunk: Digest, range: Range, content: Store, call: Call): ChunkPart => ({
   chunk,
   sizeBytes: range.limit,
   open: async (signal): Promise<Blob> => {
     const blob = await content.get(chunk, range, callWith(call, { signal }))
     if (!isWhole(range, chunk.sizeBytes)) return blob
-    return blob.checkedAs(chunk, { fault: 'backend', repair: () => content.disown(chunk, call) })
+    return blob.checkedAs(chunk, { fault: 'backend', repair: () => content.remove(chunk, 'wrong', call) })
   },
 })

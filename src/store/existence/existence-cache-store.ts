@@ -6,7 +6,7 @@ import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../forwarding.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
-import type { BlobEntry, Outcomes, Store } from '../store.js'
+import type { BlobEntry, Outcomes, Removal, Store } from '../store.js'
 
 /**
  * Remembers which blobs its backend has, so that it is asked for the others only. It is told by the backend alone: by what
@@ -66,15 +66,9 @@ export class ExistenceCacheStore extends ForwardingStore {
     return outcomes
   }
 
-  override async remove(digest: Digest, call: Call): Promise<void> {
+  override async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     this.#forget(digest)
-    await this.backend.remove(digest, call)
-    this.#forget(digest)
-  }
-
-  override async disown(digest: Digest, call: Call): Promise<void> {
-    this.#forget(digest)
-    await this.backend.disown(digest, call)
+    await this.backend.remove(digest, why, call)
     this.#forget(digest)
   }
 

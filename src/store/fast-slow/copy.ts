@@ -149,7 +149,8 @@ export class Copy {
       const blob = await opening
       const failure = await outcomeOf(this.#tiers.fast.put(this.#digest, blob, this.#call))
       if (failure !== undefined) for (const window of [this.#window, this.#encoded?.window]) window?.end(failure)
-      if (this.#isOutdated) await this.#tiers.fast.remove(this.#digest, internalCall({ log: this.#call.log }))
+      if (this.#isOutdated)
+        await this.#tiers.fast.remove(this.#digest, 'unwanted', internalCall({ log: this.#call.log }))
       return failure
     } catch (error) {
       return StatusError.from(error)

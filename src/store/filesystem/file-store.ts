@@ -11,7 +11,7 @@ import type { BlobForm } from '../../stream/blob/form.js'
 import { pour } from '../../stream/blob/pour.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import type { StoreUsage } from '../meter.js'
-import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../store.js'
+import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, type Removal } from '../store.js'
 import { FilePart } from './files/file-part.js'
 import { FileWriter, type Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
@@ -112,7 +112,7 @@ export class FilesystemStore extends BaseStore {
     return Promise.all(small.map((outcome) => outcome ?? outcomes[next++]))
   }
 
-  remove(digest: Digest, _call: Call): Promise<void> {
+  remove(digest: Digest, _why: Removal, _call: Call): Promise<void> {
     return this.#shelf.drop(digest)
   }
 
@@ -142,7 +142,7 @@ export class FilesystemStore extends BaseStore {
     return { state, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
   }
 
-  override get usage(): StoreUsage {
+  usage(): StoreUsage {
     const { index, unlinker } = this.#shelf
     return { ...index.usage, evictFailureCount: unlinker.failureCount }
   }

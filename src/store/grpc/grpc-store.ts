@@ -5,7 +5,7 @@ import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
-import { BaseStore, type BlobEntry, type Outcomes, type Store, type StoreProperties } from '../store.js'
+import { BaseStore, type BlobEntry, type Outcomes, type Removal, type Store, type StoreProperties } from '../store.js'
 import { askedAs } from '../view/apart.js'
 
 /** Instances that are spoken to at a time; of one more the connection is the same, and its batches begin anew. */
@@ -55,8 +55,8 @@ export class GrpcStore extends BaseStore {
     return this.#storeOf(first.digest).putAll(named, call)
   }
 
-  override remove(digest: Digest, call: Call): Promise<void> {
-    return this.#storeOf(digest).remove(digest.content, call)
+  override remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    return this.#storeOf(digest).remove(digest.content, why, call)
   }
 
   override health(call: Call): Promise<HealthStatus> {

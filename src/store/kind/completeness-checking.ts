@@ -96,7 +96,7 @@ class CompletenessCheckingStore extends ForwardingStore {
     } catch (error) {
       if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
       call.log.warn('dropped an action cache entry that is no ActionResult', { action: action.key, error })
-      await this.remove(action, call)
+      await this.remove(action, 'wrong', call)
       throw new StatusError('NOT_FOUND', 'the entry was damaged')
     }
   }

@@ -14,7 +14,7 @@ import { ChunkWriter } from '../content/chunk-writer.js'
 import { ChunkIndex } from '../dedup/chunk-index.js'
 import { type ChunkPart, partsBetween } from '../dedup/parts.js'
 import type { StoreKind } from '../kind.js'
-import { BaseStore, missingOf, type Store, type StoreProperties } from '../store.js'
+import { BaseStore, missingOf, type Removal, type Store, type StoreProperties } from '../store.js'
 import { asKeyed } from '../view/keyed.js'
 
 interface DedupParts {
@@ -66,12 +66,8 @@ class DedupStore extends BaseStore {
   }
 
   /** The list is what can be wrong of a blob: each chunk is compared with its digest when it is read. */
-  remove(digest: Digest, call: Call): Promise<void> {
-    return this.#index.remove(digest, call)
-  }
-
-  override disown(digest: Digest, call: Call): Promise<void> {
-    return this.#index.disown(digest, call)
+  remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    return this.#index.remove(digest, why, call)
   }
 
   async health(call: Call): Promise<HealthStatus> {

@@ -21,6 +21,7 @@ import {
   type Outcomes,
   outcomeOf,
   PLAIN,
+  type Removal,
   type Store,
   type StoreProperties,
 } from '../store.js'
@@ -51,7 +52,7 @@ class FastSlowStore extends BaseStore {
     this.#fillsFast = options.fast_direction === 'both' || options.fast_direction === 'get'
     this.#bypassBytes = options.bypass_dedup_threshold_bytes || Number.POSITIVE_INFINITY
     const repair = async (digest: Digest, call: Call): Promise<void> => {
-      if (this.#slowTakesUploads) await slow.disown(digest, call)
+      if (this.#slowTakesUploads) await slow.remove(digest, 'wrong', call)
     }
     this.#copies = new Copies({ fast, slow, repair })
     this.files = fast.files && this.#populated(fast.files)
@@ -88,7 +89,7 @@ class FastSlowStore extends BaseStore {
 
   /** A fast tier that cannot even forget is one that fails: what it has is older, and the upload has been committed. */
   async #outdateFast(digest: Digest, call: Call): Promise<void> {
-    const failure = await outcomeOf(this.#fast.remove(digest, call))
+    const failure = await outcomeOf(this.#fast.remove(digest, 'unwanted', call))
     if (failure !== undefined) notCached(digest, failure, call)
   }
 
@@ -112,19 +113,14 @@ class FastSlowStore extends BaseStore {
     return isForFast ? this.#fast.putAll(entries, call) : super.putAll(entries, call)
   }
 
-  async remove(digest: Digest, call: Call): Promise<void> {
-    this.#copies.outdate(digest)
-    await Promise.all([this.#fast.remove(digest, call), this.#slow.remove(digest, call)])
-  }
-
   /**
-   * The one a read got it from is fast where that has it. Then slow is read, whose copies are compared. What is kept under a
-   * mere key cannot be compared: a copy of what is wrong in slow would be back in fast with the next read, so it goes from both.
+   * Where it is wrong, the one a read got it from is fast where that has it. Then slow is read, whose copies are compared. What is
+   * kept under a mere key cannot be compared: a copy of what is wrong in slow would be back in fast with the next read.
    */
-  override async disown(digest: Digest, call: Call): Promise<void> {
+  async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
     this.#copies.outdate(digest)
-    if (!digest.describesContent) {
-      await Promise.all([this.#fast.disown(digest, call), this.#slow.disown(digest, call)])
+    if (why === 'unwanted' || !digest.describesContent) {
+      await Promise.all([this.#fast.remove(digest, why, call), this.#slow.remove(digest, why, call)])
       return
     }
     const isAbsent = await this.#fast.findMissing(DigestBatch.of([digest]), call).then(
@@ -132,7 +128,7 @@ class FastSlowStore extends BaseStore {
       () => true,
     )
     const tier = !isAbsent || this.#slow.properties.keepsNothing ? this.#fast : this.#slow
-    await tier.disown(digest, call)
+    await tier.remove(digest, why, call)
   }
 
   async health(call: Call): Promise<HealthStatus> {

@@ -53,7 +53,7 @@ const prepare = async ({ content_path, temp_path }: FilesystemOptions): Promise<
 const start = async (
   layout: Layout,
   options: FilesystemOptions,
-  { clock, log, path, resources }: BuildContext,
+  { clock, holds, log, path, resources }: BuildContext,
   release: () => Promise<void>,
 ): Promise<FilesystemStore> => {
   const policy = options.eviction_policy
@@ -83,6 +83,7 @@ const start = async (
     patrol,
     shortages: new Shortages(path, { clock, log }),
   })
+  holds(() => store.usage())
   shelf.eviction.start()
   patrol.look()
   scrub?.look()

@@ -31,7 +31,7 @@ class MemoryStore extends BaseStore {
     this.#room = new UploadRoom(maxBytes || Number.POSITIVE_INFINITY)
   }
 
-  override get usage(): StoreUsage {
+  usage(): StoreUsage {
     return { ...this.#index.usage, evictFailureCount: 0 }
   }
 
@@ -113,8 +113,9 @@ const EMPTY = Buffer.alloc(0)
 const EXPIRY_PERIOD_MS = 10_000
 
 export const memory: StoreKind<MemoryOptions> = {
-  build: ({ eviction_policy: policy }, { clock, resources, path }) => {
+  build: ({ eviction_policy: policy }, { clock, holds, resources, path }) => {
     const store = new MemoryStore(new BlobIndex({ policy, clock }), policy.max_bytes)
+    holds(() => store.usage())
     // An idle store gives its memory back as well.
     if (policy.max_seconds > 0)
       resources.add(

@@ -28,7 +28,11 @@ class VerifyStore extends ForwardingStore {
 
   protected override outgoing(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
     if (!isWhole(range, digest.sizeBytes)) return blob
-    return blob.checkedAs(digest, { ...this.#checks, fault: 'backend', repair: () => this.disown(digest, call) })
+    return blob.checkedAs(digest, {
+      ...this.#checks,
+      fault: 'backend',
+      repair: () => this.remove(digest, 'wrong', call),
+    })
   }
 }
 

@@ -16,7 +16,7 @@ import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
 import type { Requests } from '../remote/requests.js'
-import { BaseStore } from '../store.js'
+import { BaseStore, type Removal } from '../store.js'
 import type { Bucket, ObjectFacts, PartedUpload } from './bucket.js'
 import { PartBuffers } from './part-buffers.js'
 import { PartSink } from './part-sink.js'
@@ -98,7 +98,7 @@ export class ObjectStore extends BaseStore {
 
   async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const blob = await this.#open(digest, range, call)
-    return checkedOnReturn(blob, digest, range, () => this.remove(digest, call))
+    return checkedOnReturn(blob, digest, range, () => this.remove(digest, 'wrong', call))
   }
 
   async put(digest: Digest, blob: Blob, call: Call): Promise<void> {
@@ -119,7 +119,7 @@ export class ObjectStore extends BaseStore {
     }
   }
 
-  async remove(digest: Digest, call: Call): Promise<void> {
+  async remove(digest: Digest, _why: Removal, call: Call): Promise<void> {
     const { bucket, requests } = this.#parts
     await requests.run(call, (signal) => bucket.remove(this.#keyOf(digest), signal))
   }

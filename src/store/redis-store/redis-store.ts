@@ -9,7 +9,7 @@ import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
 import type { Extent } from '../remote/in-order.js'
-import { BaseStore } from '../store.js'
+import { BaseStore, type Removal } from '../store.js'
 import { chunksOfHash, chunksOfString } from './chunks.js'
 import { type BlobKeys, type Commands, keysOf, type Value } from './commands.js'
 import type { RedisArgument } from './connections.js'
@@ -52,7 +52,7 @@ export class RedisStore extends BaseStore {
 
   override async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const blob = await this.#read(digest, range, call)
-    return checkedOnReturn(blob, digest, range, () => this.remove(digest, call))
+    return checkedOnReturn(blob, digest, range, () => this.remove(digest, 'wrong', call))
   }
 
   async #read(digest: Digest, range: Range, call: Call): Promise<Blob> {
@@ -84,7 +84,7 @@ export class RedisStore extends BaseStore {
     await putString(bytes, digest.describesContent, upload)
   }
 
-  override async remove(digest: Digest, call: Call): Promise<void> {
+  override async remove(digest: Digest, _why: Removal, call: Call): Promise<void> {
     const { blob } = this.#keys(digest)
     await this.#options.commands.one(blob, ['UNLINK', blob], call)
   }

@@ -4,7 +4,7 @@ import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import { ForwardingStore } from '../forwarding.js'
-import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Store } from '../store.js'
+import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Removal, type Store } from '../store.js'
 import { CasFiles } from './cas-files.js'
 
 /**
@@ -50,12 +50,8 @@ class Cas extends ForwardingStore {
     )
   }
 
-  override async remove(digest: Digest, call: Call): Promise<void> {
-    if (!digest.isEmpty) await this.backend.remove(digest, call)
-  }
-
-  override async disown(digest: Digest, call: Call): Promise<void> {
-    if (!digest.isEmpty) await this.backend.disown(digest, call)
+  override async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    if (!digest.isEmpty) await this.backend.remove(digest, why, call)
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {

@@ -6,7 +6,7 @@ import { errorOf } from '../../proto/error-details.js'
 import type { BlobPart, StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
-import { BaseStore, type BlobEntry, type Outcomes, outcomeOf } from '../../store/store.js'
+import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, type Removal } from '../../store/store.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import type { ToScheduler } from '../connection.js'
@@ -128,8 +128,8 @@ class LentStore extends BaseStore {
     return outcomes
   }
 
-  async remove(digest: Digest, call: Call): Promise<void> {
-    await this.#questions.ask(digest, { remove: { digest: messageOf(digest) } }, call)
+  async remove(digest: Digest, why: Removal, call: Call): Promise<void> {
+    await this.#questions.ask(digest, { remove: { digest: messageOf(digest), isWrong: why === 'wrong' } }, call)
   }
 
   async health(): Promise<HealthStatus> {

@@ -59,7 +59,7 @@ t.test('a frame that a client made comes back byte for byte', async (t) => {
   const digest = digestOf(bytes)
   for (const made of [streamed(bytes), frame(bytes), frame(bytes, [CompressParameter.compressionLevel, 9])]) {
     for (const sizes of [[1, 17, 100_000], [16 * KIB], [4 * MIB]]) {
-      await store.remove(digest, call)
+      await store.remove(digest, 'unwanted', call)
       await upload(store, digest, made, { sizes })
       t.ok((await wire(store, digest)).equals(made), `in chunks of ${sizes}`)
       t.ok((await get(store, digest)).equals(bytes))

@@ -147,7 +147,7 @@ t.test('both tiers failing fails the call, with what the slow one says', async (
   const { store, slow, digest } = await setUp((backend) => new BreakingOff(backend, 1000, failure('INTERNAL')))
   slow.fails.read = failure('UNAVAILABLE')
   await rejects(t, get(store, digest), 'UNAVAILABLE')
-  await slow.remove(digest, call)
+  await slow.remove(digest, 'unwanted', call)
   slow.fails.read = failure('NOT_FOUND')
   await rejects(t, get(store, digest), 'INTERNAL')
 })

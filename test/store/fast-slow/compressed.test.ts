@@ -81,7 +81,7 @@ t.test('a compressed read fills a fast store that keeps blobs compressed too', a
   for (const sent of found) t.ok((await unpack(sent)).equals(bytes))
   await until(() => isPresent(fast, digest))
   const kept = await wire(fast, digest)
-  await slow.remove(digest, call)
+  await slow.remove(digest, 'unwanted', call)
   t.ok((await wire(store, digest)).equals(kept), 'from fast, as it is kept there')
 })
 

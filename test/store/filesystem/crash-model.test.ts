@@ -108,7 +108,7 @@ t.test('any sequence of uploads, losses, stops and crashes agrees with a model',
         const isMissing = lease.missing.length > 0
         if (isMissing !== (kept === undefined)) throw new Error(`blob ${number}: wrong lease`)
       } else if (kind === 'remove') {
-        await files.store.remove(digest, call)
+        await files.store.remove(digest, 'unwanted', call)
         model.delete(number)
       } else if (kind === 'lose') {
         if (isRecord(model.get(number))) continue

@@ -109,7 +109,7 @@ t.test('a disk that records have filled is RESOURCE_EXHAUSTED, and what was writ
     }
   }
   await expectKept()
-  for (const bytes of blobs.slice(0, 50)) await files.store.remove(digestOf(bytes), call)
+  for (const bytes of blobs.slice(0, 50)) await files.store.remove(digestOf(bytes), 'unwanted', call)
   for (const at of Array(50).keys()) outcomes[at] = 'removed'
   await expectKept()
   await files.close().catch((error: unknown) => t.ok(error, 'no room for a checkpoint'))

@@ -5,11 +5,13 @@ import { type Log, silentLog } from '../../../src/base/log.js'
 import { Resources } from '../../../src/base/resources.js'
 import type { EvictionPolicy, FilesystemOptions } from '../../../src/config/config.js'
 import { filesystem } from '../../../src/store/kind/filesystem.js'
+import type { StoreUsage } from '../../../src/store/meter.js'
 import type { BlobFiles, Store } from '../../../src/store/store.js'
 
 export interface OpenFilesystem {
   readonly store: Store
   readonly files: BlobFiles
+  usage(): StoreUsage
   close(): Promise<void>
   /** Names of the blobs' files, without their folders, sorted. */
   blobFiles(): Promise<string[]>
@@ -42,13 +44,18 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   const unavailable = (): never => {
     throw new Error('a filesystem store has no store below it')
   }
-  const around = { resources, clock, log, watch: () => {} }
+  const usages: (() => StoreUsage)[] = []
+  const holds = (told: () => StoreUsage): void => void usages.push(told)
+  const around = { resources, clock, log, watch: () => {}, holds }
   const context = { path: 'TEST', child: unavailable, named: unavailable, ...around }
   const store = await filesystem.build(all, context)
   if (store.files === undefined) throw new Error('a filesystem store has files')
+  const [usage] = usages
+  if (usage === undefined) throw new Error('a filesystem store says what it holds')
   return {
     store,
     files: store.files,
+    usage,
     close: () => resources.close(),
     blobFiles: () => blobFilesIn(all.content_path),
     tempFiles: () => readdir(all.temp_path),

@@ -314,7 +314,7 @@ t.test('any sequence of uses, losses and restarts agrees with a model', async (t
         if (isThere !== model.includes(number)) throw new Error(`blob ${number}: ${isThere}, model [${model}]`)
         if (isThere) use(number)
       } else {
-        if (kind === 'remove' || !isFile(number)) await files.store.remove(digest, call)
+        if (kind === 'remove' || !isFile(number)) await files.store.remove(digest, 'unwanted', call)
         else await lose(files, digest, folder)
         const at = model.indexOf(number)
         if (at >= 0) model.splice(at, 1)

@@ -16,10 +16,7 @@ const blob = (number: number, sizeBytes = 1000): { bytes: Buffer; digest: Digest
   return { bytes, digest: digestOf(bytes) }
 }
 
-const usageOf = ({ store }: OpenFilesystem): StoreUsage => {
-  if (store.usage === undefined) throw new Error('a filesystem store says what it holds')
-  return store.usage
-}
+const usageOf = ({ usage }: OpenFilesystem): StoreUsage => usage()
 
 /** What a scrub tells of its rounds, one after the other. */
 const roundsIn = (lines: readonly string[]): string[] =>

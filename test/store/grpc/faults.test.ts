@@ -225,7 +225,7 @@ void t.test('an action cache of another server keeps results, and says NOT_FOUND
     missing.digests().map(({ key }) => key),
     [other.key],
   )
-  await rejects(t, store.remove(action, call), 'UNIMPLEMENTED')
+  await rejects(t, store.remove(action, 'unwanted', call), 'UNIMPLEMENTED')
   await rejects(t, putBytes(store, other, Buffer.from('\x0f no result'), call), 'INVALID_ARGUMENT')
 })
 

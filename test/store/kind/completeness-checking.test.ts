@@ -53,7 +53,7 @@ t.test('a result is there while all it refers to is', async (t) => {
   t.ok(await isPresent(store, action))
   for (const gone of [file, stdout, inTree, tree]) {
     const bytes = await get(cas, gone)
-    await cas.remove(gone, call)
+    await cas.remove(gone, 'unwanted', call)
     await rejects(t, get(store, action), 'NOT_FOUND')
     t.notOk(await isPresent(store, action))
     await putBytes(cas, gone, bytes, call)

@@ -76,7 +76,7 @@ t.test(
     for (const key of [chunks[0], chunks[7], chunks.at(-1)]) {
       const { store, content } = await open()
       await put(store, digestOf(bytes), bytes)
-      await content.remove(digestOfKey(key ?? ''), call)
+      await content.remove(digestOfKey(key ?? ''), 'unwanted', call)
       t.notOk(await isPresent(store, digestOf(bytes)))
       await rejects(t, store.get(digestOf(bytes), { offset: 0, limit: Number.POSITIVE_INFINITY }, call), 'NOT_FOUND')
       content.puts = 0
@@ -92,7 +92,7 @@ t.test('a part that lies in one chunk which is gone is NOT_FOUND too', async (t)
   const [first = ''] = await chunksOf(bytes)
   const { store, content } = await open()
   await put(store, digestOf(bytes), bytes)
-  await content.remove(digestOfKey(first), call)
+  await content.remove(digestOfKey(first), 'unwanted', call)
   await rejects(t, get(store, digestOf(bytes), { offset: 0, limit: 10 }), 'NOT_FOUND')
 })
 
@@ -189,8 +189,8 @@ t.test('whatever is put, lost and asked for, what it says is there can be read',
     const { store, content } = await open()
     for (const one of steps) {
       if ('put' in one) await put(store, digestOf(blobs[one.put] as Buffer), blobs[one.put] as Buffer)
-      else if ('lose' in one) await content.remove(digestOfKey(chunks[one.lose] as string), call)
-      else await store.remove(digestOf(blobs[one.remove] as Buffer), call)
+      else if ('lose' in one) await content.remove(digestOfKey(chunks[one.lose] as string), 'unwanted', call)
+      else await store.remove(digestOf(blobs[one.remove] as Buffer), 'unwanted', call)
       for (const bytes of blobs) {
         const isThere = await isPresent(store, digestOf(bytes))
         const found = await get(store, digestOf(bytes)).catch(() => undefined)

@@ -59,7 +59,7 @@ t.test('a blob that turns out to be gone is forgotten when it is read', async (t
   const backend = await memoryStore()
   const store = await existenceCached(backend)
   await put(store, one.digest, one.bytes)
-  await backend.remove(one.digest, call)
+  await backend.remove(one.digest, 'unwanted', call)
   t.ok(await isPresent(store, one.digest), 'it cannot know')
   await rejects(t, get(store, one.digest), 'NOT_FOUND')
   t.notOk(await isPresent(store, one.digest))
@@ -69,7 +69,7 @@ t.test('an upload of a blob it takes for present reaches the backend', async (t)
   const backend = await memoryStore()
   const store = await existenceCached(backend)
   await put(store, one.digest, one.bytes)
-  await backend.remove(one.digest, call)
+  await backend.remove(one.digest, 'unwanted', call)
   await put(store, one.digest, one.bytes)
   t.ok((await get(store, one.digest)).equals(one.bytes))
 })
@@ -79,7 +79,7 @@ t.test('believes the backend for max_seconds, however often it is asked', async 
   const backend = await memoryStore()
   const store = await existenceCached(backend, { max_seconds: 300 }, clock)
   await put(store, one.digest, one.bytes)
-  await backend.remove(one.digest, call)
+  await backend.remove(one.digest, 'unwanted', call)
   for (let s = 0; s < 290; s += 10) {
     t.ok(await isPresent(store, one.digest), `after ${s} seconds`)
     clock.advance(10_000)
@@ -113,7 +113,7 @@ t.test('an answer that a removal overtook is not remembered', async (t) => {
   const asking = slow.findMissing.bind(slow)
   slow.findMissing = async (...question) => {
     const answer = await asking(...question)
-    await store.remove(one.digest, call)
+    await store.remove(one.digest, 'unwanted', call)
     return answer
   }
   t.ok(await isPresent(store, one.digest), 'it was there when asked')
@@ -132,7 +132,7 @@ t.test('agrees with its backend, whatever goes through it', async (t) => {
       for (const { what, blob } of steps) {
         const { digest, bytes } = blobs[blob] ?? one
         if (what === 'put') await put(store, digest, bytes)
-        else if (what === 'remove') await store.remove(digest, call)
+        else if (what === 'remove') await store.remove(digest, 'unwanted', call)
         else if (what === 'get') await get(store, digest).catch(() => {})
         else if ((await isPresent(store, digest)) !== (await isPresent(backend, digest))) return false
       }

@@ -187,7 +187,7 @@ t.test('a file that is gone, torn or written to is a miss that heals', async (t)
         t.same(await files.blobFiles(), [], `${name}: its file is gone`)
         await put(files.store, digest, bytes)
         t.ok((await get(files.store, digest)).equals(bytes), `${name}: and can be written again`)
-        await files.store.remove(digest, call)
+        await files.store.remove(digest, 'unwanted', call)
       }
       await files.close()
     }

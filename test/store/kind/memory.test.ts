@@ -112,6 +112,6 @@ t.test('noop takes everything and has nothing', async (t) => {
   t.equal(store.properties.keepsNothing, true)
   t.notOk(await isPresent(store, digest))
   await rejects(t, store.get(digest, WHOLE, call), 'NOT_FOUND')
-  await store.remove(digest, call)
+  await store.remove(digest, 'unwanted', call)
   t.equal((await store.health(call)).state, 'Ok')
 })

@@ -97,7 +97,7 @@ t.test(
     })
     const [gone, read, fresh] = ['gone', 'read', 'fresh'].map((seed) => bytesOf(100, seed)) as [Buffer, Buffer, Buffer]
     for (const bytes of [gone, read]) await put(store, digestOf(bytes), bytes)
-    for (const bytes of [gone, read]) await other.store.remove(digestOf(bytes), call)
+    for (const bytes of [gone, read]) await other.store.remove(digestOf(bytes), 'unwanted', call)
     await put(other.store, digestOf(fresh), fresh)
     t.ok(await isPresent(store, digestOf(fresh)), 'found at once')
     t.ok(await isPresent(store, digestOf(gone)), 'still in the list')

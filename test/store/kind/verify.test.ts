@@ -127,7 +127,7 @@ t.test('the empty blob is in every CAS and nowhere else', async (t) => {
   await putStream(cas, empty, source([]))
   await putBytes(cas, empty, Buffer.alloc(0), call)
   await rejects(t, putStream(cas, empty, source([Buffer.from('x')])), 'INVALID_ARGUMENT')
-  await cas.remove(empty, call)
+  await cas.remove(empty, 'unwanted', call)
   t.equal((await get(cas, empty)).length, 0)
   t.notOk(await isPresent(backend, empty), 'it is not stored')
 })

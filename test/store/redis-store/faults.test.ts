@@ -201,7 +201,7 @@ void t.test(
       for (const { bytes, digest } of [small, large]) {
         const wrong = Buffer.from(bytes)
         wrong.writeUInt8(wrong.readUInt8(500) ^ 1, 500)
-        await fast.remove(digest, call)
+        await fast.remove(digest, 'unwanted', call)
         await put(fast, digest.asKey(), wrong)
       }
     }
