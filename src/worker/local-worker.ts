@@ -214,6 +214,7 @@ const sandboxOf = async (options: LocalWorkerOptions): Promise<Sandbox | undefin
   return Sandbox.open({
     ownsMounts: options.use_mount_namespace,
     keepsNetwork: options.keep_network,
+    protectsInputs: options.read_only_inputs,
     isRoot: options.input_root_is_root,
   })
 }

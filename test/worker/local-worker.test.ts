@@ -74,7 +74,8 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
   work_directory: join(directory, 'work'),
   platform_properties: new Map(),
   additional_environment: new Map(),
-  ...{ use_namespaces: false, keep_network: false, use_mount_namespace: false, input_root_is_root: false },
+  ...{ use_namespaces: false, keep_network: false, use_mount_namespace: false },
+  ...{ read_only_inputs: true, input_root_is_root: false },
   action_limits: { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 },
   ...parts,
 })

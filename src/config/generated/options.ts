@@ -1098,9 +1098,13 @@ export interface LocalWorkerOptions {
    */
   readonly keep_network: boolean
   /**
-   * Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, of the other actions nothing is to be seen, and inputs are copies (clones where the file system has them) that no other action gets.
+   * Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, and of the other actions nothing is to be seen.
    */
   readonly use_mount_namespace: boolean
+  /**
+   * With `use_mount_namespace` an action cannot change, replace or remove its inputs, whatever it may do otherwise: they are mounted read-only. New files it can make in the working directory, beside its outputs, and in the directories above those. An output that is an input too it may write, and of files beside outputs those beyond 128 mounts; both are copies. `false`: all inputs are copies (clones where the file system has them) that no other action gets.
+   */
+  readonly read_only_inputs: boolean
   /**
    * For clients that bring a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and an own `/tmp`, and nothing of the machine is there. Needs `use_mount_namespace`.
    */

@@ -7003,7 +7003,7 @@ return errors === 0;
 validate132.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema63 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker.json","title":"Worker","description":"A worker: exactly one kind and its settings.","x-kinds":"worker","type":"object","additionalProperties":false,"properties":{"name":{"description":"Name of the worker, as `name` inside its kind.","type":"string"},"local":{"$ref":"https://remexec.invalid/schema/worker/local.json"},"worker":{"$ref":"https://remexec.invalid/schema/worker/worker.json"}}};
-const schema64 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine: where a server of the file serves its worker API a process of its own, which that server starts, starts again when it dies, and takes with it when it ends. It talks to the scheduler over the network like any other worker, and has the files of its store without their bytes going through the server.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs` and refused without. Its files are read anew for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that says who this worker is.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"What an action may take. More ends it, with everything it started, and its operation says RESOURCE_EXHAUSTED and of what. Looked at several times a second, so that a fast one gets a little further.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most bytes in the files that it makes in its input root; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most bytes of memory that its processes have resident together, what they share counted for each; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action what it added is removed and every file compared by inode, size, times and modes; a root that is not as it was made is not kept, nor one whose command may have left a process behind. Not with an `experimental_precondition_script`, nor with variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; those used last stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the roots kept, which are links to the store where they can be; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without the rights of root: it sees no process of the machine, whatever it starts ends with it, and there is no network. The worker does not start where that cannot be.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Leave the network of the machine to actions; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, of the other actions nothing is to be seen, and inputs are copies (clones where the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":false},"input_root_is_root":{"description":"For clients that bring a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and an own `/tmp`, and nothing of the machine is there. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
+const schema64 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/local.json","title":"local","description":"A worker on this machine: where a server of the file serves its worker API a process of its own, which that server starts, starts again when it dies, and takes with it when it ends. It talks to the scheduler over the network like any other worker, and has the files of its store without their bytes going through the server.","type":"object","properties":{"name":{"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true},"worker_api_endpoint":{"title":"WorkerApiEndpoint","description":"Where the worker API of the scheduler is.","type":"object","properties":{"uri":{"description":"`grpc://host:port`, or `grpcs://host:port` with `tls_config`. If no server of this configuration listens on a local address given here, the process opens that listener itself; in a file without schedulers it connects to another process there.","type":"string"},"timeout":{"description":"Seconds; the worker reports that it is alive twice in this time.","type":["number","string"],"x-value":"number","default":5,"exclusiveMinimum":0},"tls_config":{"description":"TLS towards the scheduler: needed with `grpcs` and refused without. Its files are read anew for each connection.","$ref":"https://remexec.invalid/schema/shared/client_tls.json"},"headers":{"description":"Metadata sent with the connection, such as an `authorization` that says who this worker is.","type":"object","additionalProperties":{"type":"string"},"default":{}}},"additionalProperties":false,"required":["uri"]},"max_action_timeout_s":{"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"},"max_action_timeout":{"description":"Older spelling of `max_action_timeout_s`.","deprecated":true,"x-alias-of":"max_action_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_upload_timeout_s":{"description":"Seconds the upload of the outputs may take; more counts as a failed attempt.","type":["integer","string"],"x-value":"duration","default":600,"x-zero-is-default":true},"max_upload_timeout":{"description":"Older spelling of `max_upload_timeout_s`.","deprecated":true,"x-alias-of":"max_upload_timeout_s","$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_cleanup_wait_s":{"description":"Seconds to wait for an older directory of the same operation to go away.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration"},"max_cleanup_backoff_ms":{"description":"Longest pause, in milliseconds, between two looks while waiting for that. An integer is milliseconds; text may use any unit.","type":["integer","string"],"x-ignored":"every run has a directory of its own","x-value":"duration_ms"},"max_inflight_tasks":{"description":"Most actions the worker runs at one time; `cores` means one for each core of this machine, 0 no limit.","type":["integer","string"],"x-value":"parallelism","minimum":0,"default":"cores"},"timeout_handled_externally":{"description":"Leave the timeout an action asks for to its command or wrapper; the worker stops it at `max_action_timeout_s` only.","type":["boolean","string"],"x-value":"bool","default":false},"timeout_message":{"description":"Message of an action that ran out of time. Siso takes exactly the default as final; Buck2 looks for `Execution timed out`.","type":"string","default":"execution timeout exceeded"},"entrypoint":{"description":"Command put before the command line of every action; split into words, no shell.","type":"string","default":""},"experimental_precondition_script":{"description":"Command run before every action, split into words without a shell; when it fails, the action goes back to the queue and the worker pauses.","type":"string"},"cas_fast_slow_store":{"description":"The store inputs come from and outputs go to: a `fast_slow` whose fast side is a `filesystem`, because inputs are linked from there.","type":"string","x-names":"stores"},"upload_action_result":{"description":"What the worker writes to the action cache.","$ref":"https://remexec.invalid/schema/shared/upload_action_result.json","default":{}},"work_directory":{"description":"Directory in which actions run, in a folder `remexec-...` for each start of the worker; what earlier ones left is removed while it runs, and nothing else in it is touched. Must be on the same file system as the fast store and belong to this worker alone.","type":"string","x-path":true},"platform_properties":{"description":"What the worker offers, by property name.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/platform_property"},"default":{}},"additional_environment":{"description":"Variables every command gets in addition to its own, and where each value comes from: `from_environment`, `timeout_millis`, `side_channel_file`, `action_directory`, `{property: NAME}` or `{value: TEXT}`.","type":"object","additionalProperties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/$defs/environment_value"},"default":{}},"default_path":{"description":"`PATH` of commands that set none and get none from `additional_environment`; a command that sets other variables only gets it too. Empty: none.","type":"string","default":"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},"action_limits":{"title":"ActionLimits","description":"What an action may take. More ends it, with everything it started, and its operation says RESOURCE_EXHAUSTED and of what. Looked at several times a second, so that a fast one gets a little further.","type":"object","properties":{"printed_bytes":{"description":"Most bytes of stdout, and as many of stderr; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"256MiB"},"disk_bytes":{"description":"Most bytes in the files that it makes in its input root; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0},"processes":{"description":"Most processes at a time; 0 means no limit.","type":["integer","string"],"x-value":"count","minimum":0,"default":4096},"memory_bytes":{"description":"Most bytes of memory that its processes have resident together, what they share counted for each; 0 means no limit.","type":["integer","string"],"x-value":"size","default":0}},"additionalProperties":false,"default":{}},"directory_cache":{"title":"DirectoryCache","description":"Keep whole input roots between actions: an action whose root is kept gets it at once, whatever its size. After each action what it added is removed and every file compared by inode, size, times and modes; a root that is not as it was made is not kept, nor one whose command may have left a process behind. Not with an `experimental_precondition_script`, nor with variables for a side channel or the action directory. Needs Linux, and koffi or `use_namespaces`.","type":"object","properties":{"max_entries":{"description":"Most input roots kept; those used last stay.","type":["integer","string"],"x-value":"count","minimum":0,"default":1000},"max_size_bytes":{"description":"Most bytes in the files of the roots kept, which are links to the store where they can be; 0 means no limit.","type":["integer","string"],"x-value":"size","default":"10GiB"},"cache_root":{"description":"Where they are kept.","type":"string","x-path":true,"x-ignored":"they stay where they are, in the work directory"},"experimental_subtree_caching":{"description":"Keep subdirectories too.","type":["boolean","string"],"x-value":"bool","x-ignored":"only whole input roots are kept"},"max_concurrent_fetches":{"description":"Fetches at one time.","type":["integer","string"],"x-value":"count","minimum":1,"x-ignored":"inputs are fetched 16 at a time"},"experimental_get_tree_prefetch":{"description":"Fetch the tree in one call.","type":["boolean","string"],"x-value":"bool","x-ignored":"directories are read in batches, and those known are not read again"}},"additionalProperties":false},"experimental_active_input_leases":{"description":"Keep all inputs of a running action from being evicted, which is always done.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":true,"x-always-so":true},"use_namespaces":{"description":"Run each action by bubblewrap (`bwrap`) in its own Linux user, process, IPC, host name and network namespaces, without the rights of root: it sees no process of the machine, whatever it starts ends with it, and there is no network. The worker does not start where that cannot be.","type":["boolean","string"],"x-value":"bool","default":false},"keep_network":{"description":"Leave the network of the machine to actions; without `use_namespaces` they have it anyway.","type":["boolean","string"],"x-value":"bool","default":false},"use_mount_namespace":{"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, and of the other actions nothing is to be seen.","type":["boolean","string"],"x-value":"bool","default":false},"read_only_inputs":{"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, whatever it may do otherwise: they are mounted read-only. New files it can make in the working directory, beside its outputs, and in the directories above those. An output that is an input too it may write, and of files beside outputs those beyond 128 mounts; both are copies. `false`: all inputs are copies (clones where the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true},"input_root_is_root":{"description":"For clients that bring a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and an own `/tmp`, and nothing of the machine is there. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"required":["worker_api_endpoint","cas_fast_slow_store","work_directory"],"$defs":{"platform_property":{"title":"WorkerProperty","description":"Where the values of a property come from, as an object with exactly one key.","type":"object","properties":{"values":{"description":"The values themselves.","type":"array","items":{"type":"string"}},"query_cmd":{"description":"A command, split into words without a shell; each line it prints is a value. Run whenever the worker connects.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1},"environment_value":{"description":"Where a value comes from: one of the words, or an object with exactly one key.","type":["string","object"],"x-words":["from_environment","timeout_millis","side_channel_file","action_directory"],"properties":{"property":{"description":"The platform property of the action with this name.","type":"string"},"value":{"description":"This text.","type":"string"}},"additionalProperties":false,"minProperties":1,"maxProperties":1}}};
 const schema65 = {"description":"Longest time in seconds an action may ask for, and what it gets when it asks for none. The default is a day, because clients ask for much: reclient for 1 hour by default, Siso for 2, Bazel for 1 with `timeout = \"eternal\"`.","type":["integer","string"],"x-value":"duration","default":86400,"x-zero-is-default":true,"x-nativelink-default":"1200"};
 
 function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -8318,10 +8318,10 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data.input_root_is_root !== undefined){
-let data42 = data.input_root_is_root;
+if(data.read_only_inputs !== undefined){
+let data42 = data.read_only_inputs;
 if((typeof data42 !== "boolean") && (typeof data42 !== "string")){
-const err69 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema64.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema64.properties.input_root_is_root.type,parentSchema:schema64.properties.input_root_is_root,data:data42};
+const err69 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/type",keyword:"type",params:{type: schema64.properties.read_only_inputs.type},message:"must be boolean,string",schema:schema64.properties.read_only_inputs.type,parentSchema:schema64.properties.read_only_inputs,data:data42};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -8330,9 +8330,9 @@ vErrors.push(err69);
 }
 errors++;
 }
-const reason20 = checkScalar.call(this, "bool", data42, schema64.properties.input_root_is_root, instancePath+"/input_root_is_root");
+const reason20 = checkScalar.call(this, "bool", data42, schema64.properties.read_only_inputs, instancePath+"/read_only_inputs");
 if(reason20 !== undefined){
-const err70 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason20,schema:"bool",parentSchema:schema64.properties.input_root_is_root,data:data42};
+const err70 = {instancePath:instancePath+"/read_only_inputs",schemaPath:"#/properties/read_only_inputs/x-value",keyword:"x-value",params:{},message:reason20,schema:"bool",parentSchema:schema64.properties.read_only_inputs,data:data42};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -8342,9 +8342,10 @@ vErrors.push(err70);
 errors++;
 }
 }
-}
-else {
-const err71 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data};
+if(data.input_root_is_root !== undefined){
+let data43 = data.input_root_is_root;
+if((typeof data43 !== "boolean") && (typeof data43 !== "string")){
+const err71 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/type",keyword:"type",params:{type: schema64.properties.input_root_is_root.type},message:"must be boolean,string",schema:schema64.properties.input_root_is_root.type,parentSchema:schema64.properties.input_root_is_root,data:data43};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -8353,12 +8354,35 @@ vErrors.push(err71);
 }
 errors++;
 }
+const reason21 = checkScalar.call(this, "bool", data43, schema64.properties.input_root_is_root, instancePath+"/input_root_is_root");
+if(reason21 !== undefined){
+const err72 = {instancePath:instancePath+"/input_root_is_root",schemaPath:"#/properties/input_root_is_root/x-value",keyword:"x-value",params:{},message:reason21,schema:"bool",parentSchema:schema64.properties.input_root_is_root,data:data43};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+}
+}
+else {
+const err73 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
 validate148.errors = vErrors;
 return errors === 0;
 }
 validate148.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema70 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
+const schema70 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/worker/worker.json","title":"worker","x-becomes":"local","description":"Another way to write a local worker, with the address of the scheduler as plain text.","type":"object","properties":{"scheduler_endpoint":{"description":"`grpc://host:port` of the worker API, as `worker_api_endpoint.uri` of a local worker.","type":"string"},"name":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/name"},"max_action_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout_s"},"max_action_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_action_timeout"},"max_upload_timeout_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout_s"},"max_upload_timeout":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_upload_timeout"},"max_cleanup_wait_s":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_wait_s"},"max_cleanup_backoff_ms":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_cleanup_backoff_ms"},"max_inflight_tasks":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/max_inflight_tasks"},"timeout_handled_externally":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_handled_externally"},"timeout_message":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/timeout_message"},"entrypoint":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/entrypoint"},"experimental_precondition_script":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_precondition_script"},"cas_fast_slow_store":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/cas_fast_slow_store"},"upload_action_result":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/upload_action_result"},"work_directory":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/work_directory"},"platform_properties":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/platform_properties"},"additional_environment":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/additional_environment"},"default_path":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/default_path"},"action_limits":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/action_limits"},"directory_cache":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/directory_cache"},"experimental_active_input_leases":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/experimental_active_input_leases"},"use_namespaces":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_namespaces"},"keep_network":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/keep_network"},"use_mount_namespace":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/use_mount_namespace"},"read_only_inputs":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/read_only_inputs"},"input_root_is_root":{"$ref":"https://remexec.invalid/schema/worker/local.json#/properties/input_root_is_root"}},"additionalProperties":false,"required":["scheduler_endpoint","cas_fast_slow_store","work_directory"]};
 const schema71 = {"description":"Start of the id under which the worker appears in logs and metrics. Left out: `worker_` and its place in the list.","type":"string","x-filled":true};
 
 function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9530,7 +9554,7 @@ return errors === 0;
 }
 validate208.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema94 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, of the other actions nothing is to be seen, and inputs are copies (clones where the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema94 = {"description":"Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, and of the other actions nothing is to be seen.","type":["boolean","string"],"x-value":"bool","default":false};
 
 function validate210(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9568,7 +9592,7 @@ return errors === 0;
 }
 validate210.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema95 = {"description":"For clients that bring a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and an own `/tmp`, and nothing of the machine is there. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
+const schema95 = {"description":"With `use_mount_namespace` an action cannot change, replace or remove its inputs, whatever it may do otherwise: they are mounted read-only. New files it can make in the working directory, beside its outputs, and in the directories above those. An output that is an input too it may write, and of files beside outputs those beyond 128 mounts; both are copies. `false`: all inputs are copies (clones where the file system has them) that no other action gets.","type":["boolean","string"],"x-value":"bool","default":true};
 
 function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -9605,6 +9629,44 @@ validate212.errors = vErrors;
 return errors === 0;
 }
 validate212.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema96 = {"description":"For clients that bring a whole system with each action, such as BuildStream: the input root is `/`, with `/dev`, `/proc` and an own `/tmp`, and nothing of the machine is there. Needs `use_mount_namespace`.","type":["boolean","string"],"x-value":"bool","default":false};
+
+function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate214.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((typeof data !== "boolean") && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema96.type},message:"must be boolean,string",schema:schema96.type,parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "bool", data, schema96, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema96,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate214.errors = vErrors;
+return errors === 0;
+}
+validate214.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 function validate161(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -9818,9 +9880,15 @@ vErrors = vErrors === null ? validate210.errors : vErrors.concat(validate210.err
 errors = vErrors.length;
 }
 }
-if(data.input_root_is_root !== undefined){
-if(!(validate212.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+if(data.read_only_inputs !== undefined){
+if(!(validate212.call(this, data.read_only_inputs, {instancePath:instancePath+"/read_only_inputs",parentData:data,parentDataProperty:"read_only_inputs",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate212.errors : vErrors.concat(validate212.errors);
+errors = vErrors.length;
+}
+}
+if(data.input_root_is_root !== undefined){
+if(!(validate214.call(this, data.input_root_is_root, {instancePath:instancePath+"/input_root_is_root",parentData:data,parentDataProperty:"input_root_is_root",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
 errors = vErrors.length;
 }
 }
@@ -9917,14 +9985,14 @@ return errors === 0;
 }
 validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema96 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
-const schema98 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
+const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
+const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const schema99 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
-function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate219.evaluated;
+const evaluated0 = validate221.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9932,7 +10000,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema98.type},message:"must be integer,string",schema:schema98.type,parentSchema:schema98,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema99.type},message:"must be integer,string",schema:schema99.type,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9941,9 +10009,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema98, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema99, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema98,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -9954,7 +10022,7 @@ errors++;
 }
 if((typeof data == "number") && (isFinite(data))){
 if(data < 1 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98,data};
+const err2 = {instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -9964,17 +10032,17 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate219.errors = vErrors;
+validate221.errors = vErrors;
 return errors === 0;
 }
-validate219.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate221.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
-function validate218(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/listener.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate218.evaluated;
+const evaluated0 = validate220.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9983,7 +10051,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.socket_address === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema97.required,parentSchema:schema97,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "socket_address"},message:"must have required property '"+"socket_address"+"'",schema:schema98.required,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -9993,8 +10061,8 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema97.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
+if(!(func1.call(schema98.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -10007,7 +10075,7 @@ errors++;
 if(data.socket_address !== undefined){
 let data0 = data.socket_address;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.socket_address.type,parentSchema:schema97.properties.socket_address,data:data0};
+const err2 = {instancePath:instancePath+"/socket_address",schemaPath:"#/properties/socket_address/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.socket_address.type,parentSchema:schema98.properties.socket_address,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -10020,7 +10088,7 @@ errors++;
 if(data.transport !== undefined){
 let data1 = data.transport;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.transport.type,parentSchema:schema97.properties.transport,data:data1};
+const err3 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.transport.type,parentSchema:schema98.properties.transport,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -10030,7 +10098,7 @@ vErrors.push(err3);
 errors++;
 }
 if(!((data1 === "remexec") || (data1 === "grpc-js"))){
-const err4 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema97.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema97.properties.transport.enum,parentSchema:schema97.properties.transport,data:data1};
+const err4 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema98.properties.transport.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.transport.enum,parentSchema:schema98.properties.transport,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -10043,7 +10111,7 @@ errors++;
 if(data.freebind !== undefined){
 let data2 = data.freebind;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema97.properties.freebind.type},message:"must be boolean,string",schema:schema97.properties.freebind.type,parentSchema:schema97.properties.freebind,data:data2};
+const err5 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/type",keyword:"type",params:{type: schema98.properties.freebind.type},message:"must be boolean,string",schema:schema98.properties.freebind.type,parentSchema:schema98.properties.freebind,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -10052,9 +10120,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema97.properties.freebind, instancePath+"/freebind");
+const reason0 = checkScalar.call(this, "bool", data2, schema98.properties.freebind, instancePath+"/freebind");
 if(reason0 !== undefined){
-const err6 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema97.properties.freebind,data:data2};
+const err6 = {instancePath:instancePath+"/freebind",schemaPath:"#/properties/freebind/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema98.properties.freebind,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -10069,7 +10137,7 @@ let data3 = data.compression;
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key1 in data3){
 if(!((key1 === "send_compression_algorithm") || (key1 === "accepted_compression_algorithms"))){
-const err7 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema97.properties.compression,data:data3};
+const err7 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -10082,7 +10150,7 @@ errors++;
 if(data3.send_compression_algorithm !== undefined){
 let data4 = data3.send_compression_algorithm;
 if(typeof data4 !== "string"){
-const err8 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema97.properties.compression.properties.send_compression_algorithm,data:data4};
+const err8 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.compression.properties.send_compression_algorithm.type,parentSchema:schema98.properties.compression.properties.send_compression_algorithm,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -10092,7 +10160,7 @@ vErrors.push(err8);
 errors++;
 }
 if(!((data4 === "none") || (data4 === "gzip"))){
-const err9 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema97.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema97.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema97.properties.compression.properties.send_compression_algorithm,data:data4};
+const err9 = {instancePath:instancePath+"/compression/send_compression_algorithm",schemaPath:"#/properties/compression/properties/send_compression_algorithm/enum",keyword:"enum",params:{allowedValues: schema98.properties.compression.properties.send_compression_algorithm.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.compression.properties.send_compression_algorithm.enum,parentSchema:schema98.properties.compression.properties.send_compression_algorithm,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -10109,7 +10177,7 @@ const len0 = data5.length;
 for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 if(typeof data6 !== "string"){
-const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema97.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
+const err10 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.compression.properties.accepted_compression_algorithms.items.type,parentSchema:schema98.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -10119,7 +10187,7 @@ vErrors.push(err10);
 errors++;
 }
 if(!(((data6 === "none") || (data6 === "gzip")) || (data6 === "deflate"))){
-const err11 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema97.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema97.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema97.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
+const err11 = {instancePath:instancePath+"/compression/accepted_compression_algorithms/" + i0,schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/items/enum",keyword:"enum",params:{allowedValues: schema98.properties.compression.properties.accepted_compression_algorithms.items.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.compression.properties.accepted_compression_algorithms.items.enum,parentSchema:schema98.properties.compression.properties.accepted_compression_algorithms.items,data:data6};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -10131,7 +10199,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema97.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema97.properties.compression.properties.accepted_compression_algorithms,data:data5};
+const err12 = {instancePath:instancePath+"/compression/accepted_compression_algorithms",schemaPath:"#/properties/compression/properties/accepted_compression_algorithms/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema98.properties.compression.properties.accepted_compression_algorithms.type,parentSchema:schema98.properties.compression.properties.accepted_compression_algorithms,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -10143,7 +10211,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.compression.type,parentSchema:schema97.properties.compression,data:data3};
+const err13 = {instancePath:instancePath+"/compression",schemaPath:"#/properties/compression/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.compression.type,parentSchema:schema98.properties.compression,data:data3};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -10156,7 +10224,7 @@ errors++;
 if(data.max_connections !== undefined){
 let data7 = data.max_connections;
 if((!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))) && (typeof data7 !== "string")){
-const err14 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema97.properties.max_connections.type},message:"must be integer,string",schema:schema97.properties.max_connections.type,parentSchema:schema97.properties.max_connections,data:data7};
+const err14 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/type",keyword:"type",params:{type: schema98.properties.max_connections.type},message:"must be integer,string",schema:schema98.properties.max_connections.type,parentSchema:schema98.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -10165,9 +10233,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "count", data7, schema97.properties.max_connections, instancePath+"/max_connections");
+const reason1 = checkScalar.call(this, "count", data7, schema98.properties.max_connections, instancePath+"/max_connections");
 if(reason1 !== undefined){
-const err15 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema97.properties.max_connections,data:data7};
+const err15 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema98.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -10178,7 +10246,7 @@ errors++;
 }
 if((typeof data7 == "number") && (isFinite(data7))){
 if(data7 < 0 || isNaN(data7)){
-const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema97.properties.max_connections,data:data7};
+const err16 = {instancePath:instancePath+"/max_connections",schemaPath:"#/properties/max_connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema98.properties.max_connections,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -10192,7 +10260,7 @@ errors++;
 if(data.max_connections_per_address !== undefined){
 let data8 = data.max_connections_per_address;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err17 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema97.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema97.properties.max_connections_per_address.type,parentSchema:schema97.properties.max_connections_per_address,data:data8};
+const err17 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/type",keyword:"type",params:{type: schema98.properties.max_connections_per_address.type},message:"must be integer,string",schema:schema98.properties.max_connections_per_address.type,parentSchema:schema98.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -10201,9 +10269,9 @@ vErrors.push(err17);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "count", data8, schema97.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
+const reason2 = checkScalar.call(this, "count", data8, schema98.properties.max_connections_per_address, instancePath+"/max_connections_per_address");
 if(reason2 !== undefined){
-const err18 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema97.properties.max_connections_per_address,data:data8};
+const err18 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/x-value",keyword:"x-value",params:{},message:reason2,schema:"count",parentSchema:schema98.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -10214,7 +10282,7 @@ errors++;
 }
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 < 0 || isNaN(data8)){
-const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema97.properties.max_connections_per_address,data:data8};
+const err19 = {instancePath:instancePath+"/max_connections_per_address",schemaPath:"#/properties/max_connections_per_address/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema98.properties.max_connections_per_address,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -10229,8 +10297,8 @@ if(data.advanced_http !== undefined){
 let data9 = data.advanced_http;
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key2 in data9){
-if(!(func1.call(schema97.properties.advanced_http.properties, key2))){
-const err20 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema97.properties.advanced_http,data:data9};
+if(!(func1.call(schema98.properties.advanced_http.properties, key2))){
+const err20 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.advanced_http,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10243,7 +10311,7 @@ errors++;
 if(data9.http2_keep_alive_interval !== undefined){
 let data10 = data9.http2_keep_alive_interval;
 if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err21 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema97.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err21 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -10252,9 +10320,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data10, schema97.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
+const reason3 = checkScalar.call(this, "count", data10, schema98.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason3 !== undefined){
-const err22 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema97.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err22 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -10265,7 +10333,7 @@ errors++;
 }
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 > 86400 || isNaN(data10)){
-const err23 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema97.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err23 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10275,7 +10343,7 @@ vErrors.push(err23);
 errors++;
 }
 if(data10 < 0 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema97.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const err24 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -10289,7 +10357,7 @@ errors++;
 if(data9.experimental_http2_max_pending_accept_reset_streams !== undefined){
 let data11 = data9.experimental_http2_max_pending_accept_reset_streams;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -10298,9 +10366,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data11, schema97.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+const reason4 = checkScalar.call(this, "count", data11, schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
 if(reason4 !== undefined){
-const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -10311,7 +10379,7 @@ errors++;
 }
 if((typeof data11 == "number") && (isFinite(data11))){
 if(data11 > 1000000 || isNaN(data11)){
-const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -10321,7 +10389,7 @@ vErrors.push(err27);
 errors++;
 }
 if(data11 < 1 || isNaN(data11)){
-const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -10335,7 +10403,7 @@ errors++;
 if(data9.experimental_http2_initial_stream_window_size !== undefined){
 let data12 = data9.experimental_http2_initial_stream_window_size;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10344,9 +10412,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data12, schema97.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason5 = checkScalar.call(this, "count", data12, schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
 if(reason5 !== undefined){
-const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -10357,7 +10425,7 @@ errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
 if(data12 > 2147483647 || isNaN(data12)){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -10367,7 +10435,7 @@ vErrors.push(err31);
 errors++;
 }
 if(data12 < 16384 || isNaN(data12)){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -10381,7 +10449,7 @@ errors++;
 if(data9.experimental_http2_initial_connection_window_size !== undefined){
 let data13 = data9.experimental_http2_initial_connection_window_size;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -10390,9 +10458,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data13, schema97.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+const reason6 = checkScalar.call(this, "count", data13, schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
 if(reason6 !== undefined){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -10403,7 +10471,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 2147483647 || isNaN(data13)){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -10413,7 +10481,7 @@ vErrors.push(err35);
 errors++;
 }
 if(data13 < 65535 || isNaN(data13)){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -10427,7 +10495,7 @@ errors++;
 if(data9.experimental_http2_adaptive_window !== undefined){
 let data14 = data9.experimental_http2_adaptive_window;
 if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema97.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -10436,9 +10504,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data14, schema97.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+const reason7 = checkScalar.call(this, "bool", data14, schema98.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
 if(reason7 !== undefined){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -10451,7 +10519,7 @@ errors++;
 if(data9.experimental_http2_max_frame_size !== undefined){
 let data15 = data9.experimental_http2_max_frame_size;
 if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10460,9 +10528,9 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "count", data15, schema97.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
+const reason8 = checkScalar.call(this, "count", data15, schema98.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
 if(reason8 !== undefined){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -10473,7 +10541,7 @@ errors++;
 }
 if((typeof data15 == "number") && (isFinite(data15))){
 if(data15 > 16384 || isNaN(data15)){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -10483,7 +10551,7 @@ vErrors.push(err41);
 errors++;
 }
 if(data15 < 16384 || isNaN(data15)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -10497,7 +10565,7 @@ errors++;
 if(data9.experimental_http2_max_concurrent_streams !== undefined){
 let data16 = data9.experimental_http2_max_concurrent_streams;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -10506,9 +10574,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data16, schema97.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+const reason9 = checkScalar.call(this, "count", data16, schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
 if(reason9 !== undefined){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -10519,7 +10587,7 @@ errors++;
 }
 if((typeof data16 == "number") && (isFinite(data16))){
 if(data16 > 1000000 || isNaN(data16)){
-const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -10529,7 +10597,7 @@ vErrors.push(err45);
 errors++;
 }
 if(data16 < 1 || isNaN(data16)){
-const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -10543,7 +10611,7 @@ errors++;
 if(data9.experimental_http2_keep_alive_timeout_s !== undefined){
 let data17 = data9.experimental_http2_keep_alive_timeout_s;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10552,9 +10620,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "duration", data17, schema97.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+const reason10 = checkScalar.call(this, "duration", data17, schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
 if(reason10 !== undefined){
-const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -10565,7 +10633,7 @@ errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
 if(data17 < 1 || isNaN(data17)){
-const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -10577,15 +10645,15 @@ errors++;
 }
 }
 if(data9.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate219.call(this, data9.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data9,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
+if(!(validate221.call(this, data9.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data9,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
 errors = vErrors.length;
 }
 }
 if(data9.experimental_http2_max_send_buf_size !== undefined){
 let data19 = data9.experimental_http2_max_send_buf_size;
 if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -10594,9 +10662,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data19, schema97.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
+const reason11 = checkScalar.call(this, "count", data19, schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
 if(reason11 !== undefined){
-const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -10607,7 +10675,7 @@ errors++;
 }
 if((typeof data19 == "number") && (isFinite(data19))){
 if(data19 > 16777216 || isNaN(data19)){
-const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -10617,7 +10685,7 @@ vErrors.push(err52);
 errors++;
 }
 if(data19 < 16384 || isNaN(data19)){
-const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -10631,7 +10699,7 @@ errors++;
 if(data9.experimental_http2_enable_connect_protocol !== undefined){
 let data20 = data9.experimental_http2_enable_connect_protocol;
 if((typeof data20 !== "boolean") && (typeof data20 !== "string")){
-const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema97.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -10640,9 +10708,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "bool", data20, schema97.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+const reason12 = checkScalar.call(this, "bool", data20, schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
 if(reason12 !== undefined){
-const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -10655,7 +10723,7 @@ errors++;
 if(data9.experimental_http2_max_header_list_size !== undefined){
 let data21 = data9.experimental_http2_max_header_list_size;
 if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema97.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema97.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -10664,9 +10732,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "count", data21, schema97.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+const reason13 = checkScalar.call(this, "count", data21, schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
 if(reason13 !== undefined){
-const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -10677,7 +10745,7 @@ errors++;
 }
 if((typeof data21 == "number") && (isFinite(data21))){
 if(data21 > 1048576 || isNaN(data21)){
-const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -10687,7 +10755,7 @@ vErrors.push(err58);
 errors++;
 }
 if(data21 < 8192 || isNaN(data21)){
-const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema97.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -10700,7 +10768,7 @@ errors++;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.advanced_http.type,parentSchema:schema97.properties.advanced_http,data:data9};
+const err60 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.advanced_http.type,parentSchema:schema98.properties.advanced_http,data:data9};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -10713,7 +10781,7 @@ errors++;
 if(data.max_decoding_message_size !== undefined){
 let data22 = data.max_decoding_message_size;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err61 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema97.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema97.properties.max_decoding_message_size.type,parentSchema:schema97.properties.max_decoding_message_size,data:data22};
+const err61 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema98.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema98.properties.max_decoding_message_size.type,parentSchema:schema98.properties.max_decoding_message_size,data:data22};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -10722,9 +10790,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "size", data22, schema97.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+const reason14 = checkScalar.call(this, "size", data22, schema98.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
 if(reason14 !== undefined){
-const err62 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"size",parentSchema:schema97.properties.max_decoding_message_size,data:data22};
+const err62 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"size",parentSchema:schema98.properties.max_decoding_message_size,data:data22};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -10735,7 +10803,7 @@ errors++;
 }
 if((typeof data22 == "number") && (isFinite(data22))){
 if(data22 > 2147483647 || isNaN(data22)){
-const err63 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema97.properties.max_decoding_message_size,data:data22};
+const err63 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.max_decoding_message_size,data:data22};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -10750,7 +10818,7 @@ if(data.tls !== undefined){
 let data23 = data.tls;
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 if(data23.cert_file === undefined){
-const err64 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema97.properties.tls.required,parentSchema:schema97.properties.tls,data:data23};
+const err64 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema98.properties.tls.required,parentSchema:schema98.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -10760,7 +10828,7 @@ vErrors.push(err64);
 errors++;
 }
 if(data23.key_file === undefined){
-const err65 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema97.properties.tls.required,parentSchema:schema97.properties.tls,data:data23};
+const err65 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema98.properties.tls.required,parentSchema:schema98.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -10771,7 +10839,7 @@ errors++;
 }
 for(const key3 in data23){
 if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
-const err66 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema97.properties.tls,data:data23};
+const err66 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -10784,7 +10852,7 @@ errors++;
 if(data23.cert_file !== undefined){
 let data24 = data23.cert_file;
 if(typeof data24 !== "string"){
-const err67 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.tls.properties.cert_file.type,parentSchema:schema97.properties.tls.properties.cert_file,data:data24};
+const err67 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.cert_file.type,parentSchema:schema98.properties.tls.properties.cert_file,data:data24};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -10797,7 +10865,7 @@ errors++;
 if(data23.key_file !== undefined){
 let data25 = data23.key_file;
 if(typeof data25 !== "string"){
-const err68 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.tls.properties.key_file.type,parentSchema:schema97.properties.tls.properties.key_file,data:data25};
+const err68 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.key_file.type,parentSchema:schema98.properties.tls.properties.key_file,data:data25};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -10810,7 +10878,7 @@ errors++;
 if(data23.client_ca_file !== undefined){
 let data26 = data23.client_ca_file;
 if(typeof data26 !== "string"){
-const err69 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.tls.properties.client_ca_file.type,parentSchema:schema97.properties.tls.properties.client_ca_file,data:data26};
+const err69 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_ca_file.type,parentSchema:schema98.properties.tls.properties.client_ca_file,data:data26};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -10823,7 +10891,7 @@ errors++;
 if(data23.client_crl_file !== undefined){
 let data27 = data23.client_crl_file;
 if(typeof data27 !== "string"){
-const err70 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.tls.properties.client_crl_file.type,parentSchema:schema97.properties.tls.properties.client_crl_file,data:data27};
+const err70 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_crl_file.type,parentSchema:schema98.properties.tls.properties.client_crl_file,data:data27};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -10836,7 +10904,7 @@ errors++;
 if(data23.client_certificates !== undefined){
 let data28 = data23.client_certificates;
 if(typeof data28 !== "string"){
-const err71 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.tls.properties.client_certificates.type,parentSchema:schema97.properties.tls.properties.client_certificates,data:data28};
+const err71 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_certificates.type,parentSchema:schema98.properties.tls.properties.client_certificates,data:data28};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -10846,7 +10914,7 @@ vErrors.push(err71);
 errors++;
 }
 if(!((data28 === "required") || (data28 === "optional"))){
-const err72 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema97.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema97.properties.tls.properties.client_certificates.enum,parentSchema:schema97.properties.tls.properties.client_certificates,data:data28};
+const err72 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema98.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.tls.properties.client_certificates.enum,parentSchema:schema98.properties.tls.properties.client_certificates,data:data28};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -10859,7 +10927,7 @@ errors++;
 if(data23.min_version !== undefined){
 let data29 = data23.min_version;
 if(typeof data29 !== "string"){
-const err73 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.tls.properties.min_version.type,parentSchema:schema97.properties.tls.properties.min_version,data:data29};
+const err73 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.min_version.type,parentSchema:schema98.properties.tls.properties.min_version,data:data29};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -10869,7 +10937,7 @@ vErrors.push(err73);
 errors++;
 }
 if(!((data29 === "1.2") || (data29 === "1.3"))){
-const err74 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema97.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema97.properties.tls.properties.min_version.enum,parentSchema:schema97.properties.tls.properties.min_version,data:data29};
+const err74 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema98.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.tls.properties.min_version.enum,parentSchema:schema98.properties.tls.properties.min_version,data:data29};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -10881,7 +10949,7 @@ errors++;
 }
 }
 else {
-const err75 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.tls.type,parentSchema:schema97.properties.tls,data:data23};
+const err75 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.tls.type,parentSchema:schema98.properties.tls,data:data23};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -10893,7 +10961,7 @@ errors++;
 }
 }
 else {
-const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
+const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -10902,19 +10970,19 @@ vErrors.push(err76);
 }
 errors++;
 }
-validate218.errors = vErrors;
+validate220.errors = vErrors;
 return errors === 0;
 }
-validate218.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate220.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false,"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false,"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
-const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.","type":"object","properties":{"index_store":{"description":"Where the lists of chunks are kept, so that a blob is split once; the chunks themselves go to `cas_store`. A store of its own. Without it a blob is split each time it is asked for, as is the case where `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Chunk size aimed at, from 1 KiB to 1 MiB; chunks have a quarter of that to four times as much. Blobs of up to four times as much are better not chunked at all.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob; one that would have more is not split, nor put together.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/services.json","title":"Services","description":"The services of a server; several may share its port.","type":"object","properties":{"cas":{"description":"Content addressable storage. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/cas.json"},"x-also-called":["content_addressable_storage"]},"ac":{"description":"Action cache. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/ac.json"},"x-also-called":["action_cache"]},"capabilities":{"description":"Capabilities. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/capabilities.json"}},"execution":{"description":"Remote execution. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/execution.json"},"x-also-called":["remote_execution"]},"bytestream":{"description":"ByteStream. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/bytestream.json"},"properties":{"cas_stores":{"description":"Older form: store name by instance name, with the other settings beside it.","deprecated":true,"type":"object","additionalProperties":{"type":"string","x-names":"stores"}},"max_bytes_per_stream":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/max_bytes_per_stream"},"persist_stream_on_disconnect_timeout_s":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"},"persist_stream_on_disconnect_timeout":{"$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout"},"max_decoding_message_size":{"description":"No longer used here: see `listener.http.max_decoding_message_size`.","deprecated":true,"x-ignored":true}},"x-shared-form":{"key":"cas_stores","field":"cas_store"},"x-also-called":["byte_stream"]},"fetch":{"description":"Remote Asset Fetch. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/fetch.json"},"x-available":false,"x-also-called":["remote_asset_fetch"]},"push":{"description":"Remote Asset Push. An array of entries with `instance_name`, or an object by instance name.","type":["array","object"],"x-key":"instance_name","items":{"$ref":"https://remexec.invalid/schema/service/push.json"},"additionalProperties":{"$ref":"https://remexec.invalid/schema/service/push.json"},"x-available":false,"x-also-called":["remote_asset_push"]},"worker_api":{"$ref":"https://remexec.invalid/schema/service/worker_api.json"},"experimental_bep":{"$ref":"https://remexec.invalid/schema/service/experimental_bep.json"},"admin":{"$ref":"https://remexec.invalid/schema/service/admin.json"},"health":{"$ref":"https://remexec.invalid/schema/service/health.json"},"health_status":{"description":"Another spelling of `health`.","x-alias-of":"health","x-alias-is-fine":true,"$ref":"https://remexec.invalid/schema/service/health.json"},"experimental_prometheus":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/cas.json","title":"cas","description":"Content addressable storage for one instance. ByteStream and Capabilities for the instance come with it.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"experimental_chunking":{"title":"Chunking","description":"Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.","type":"object","properties":{"index_store":{"description":"Where the lists of chunks are kept, so that a blob is split once; the chunks themselves go to `cas_store`. A store of its own. Without it a blob is split each time it is asked for, as is the case where `cas_store` is a `grpc` store.","type":"string","x-names":"stores"},"avg_chunk_size_bytes":{"description":"Chunk size aimed at, from 1 KiB to 1 MiB; chunks have a quarter of that to four times as much. Blobs of up to four times as much are better not chunked at all.","type":["integer","string"],"x-value":"size","default":524288,"x-zero-is-default":true},"max_chunk_count":{"description":"Most chunks of a blob; one that would have more is not split, nor put together.","type":["integer","string"],"x-value":"count","minimum":0,"default":50000,"x-zero-is-default":true}},"additionalProperties":false}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
 
-function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate225(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/cas.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate223.evaluated;
+const evaluated0 = validate225.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10923,7 +10991,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema100.required,parentSchema:schema100,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema101.required,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -10934,184 +11002,6 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "experimental_chunking"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.instance_name.type,parentSchema:schema100.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cas_store.type,parentSchema:schema100.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.experimental_chunking !== undefined){
-let data2 = data.experimental_chunking;
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-for(const key1 in data2){
-if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
-const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data2.index_store !== undefined){
-let data3 = data2.index_store;
-if(typeof data3 !== "string"){
-const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.experimental_chunking.properties.index_store.type,parentSchema:schema100.properties.experimental_chunking.properties.index_store,data:data3};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data2.avg_chunk_size_bytes !== undefined){
-let data4 = data2.avg_chunk_size_bytes;
-if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema100.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema100.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema100.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "size", data4, schema100.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
-if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema100.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data2.max_chunk_count !== undefined){
-let data5 = data2.max_chunk_count;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema100.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema100.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema100.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "count", data5, schema100.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
-if(reason1 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema100.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.experimental_chunking.properties.max_chunk_count,data:data5};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.experimental_chunking.type,parentSchema:schema100.properties.experimental_chunking,data:data2};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-}
-else {
-const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-validate223.errors = vErrors;
-return errors === 0;
-}
-validate223.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"Where its results are; not the store that holds its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse UpdateActionResult from clients. Results of executions are stored all the same.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
-
-function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate226.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.ac_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema101.required,parentSchema:schema101,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -11135,10 +11025,188 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cas_store.type,parentSchema:schema101.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.experimental_chunking !== undefined){
+let data2 = data.experimental_chunking;
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key1 in data2){
+if(!(((key1 === "index_store") || (key1 === "avg_chunk_size_bytes")) || (key1 === "max_chunk_count"))){
+const err4 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema101.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data2.index_store !== undefined){
+let data3 = data2.index_store;
+if(typeof data3 !== "string"){
+const err5 = {instancePath:instancePath+"/experimental_chunking/index_store",schemaPath:"#/properties/experimental_chunking/properties/index_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.experimental_chunking.properties.index_store.type,parentSchema:schema101.properties.experimental_chunking.properties.index_store,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data2.avg_chunk_size_bytes !== undefined){
+let data4 = data2.avg_chunk_size_bytes;
+if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
+const err6 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/type",keyword:"type",params:{type: schema101.properties.experimental_chunking.properties.avg_chunk_size_bytes.type},message:"must be integer,string",schema:schema101.properties.experimental_chunking.properties.avg_chunk_size_bytes.type,parentSchema:schema101.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data4, schema101.properties.experimental_chunking.properties.avg_chunk_size_bytes, instancePath+"/experimental_chunking/avg_chunk_size_bytes");
+if(reason0 !== undefined){
+const err7 = {instancePath:instancePath+"/experimental_chunking/avg_chunk_size_bytes",schemaPath:"#/properties/experimental_chunking/properties/avg_chunk_size_bytes/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema101.properties.experimental_chunking.properties.avg_chunk_size_bytes,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.max_chunk_count !== undefined){
+let data5 = data2.max_chunk_count;
+if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (typeof data5 !== "string")){
+const err8 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/type",keyword:"type",params:{type: schema101.properties.experimental_chunking.properties.max_chunk_count.type},message:"must be integer,string",schema:schema101.properties.experimental_chunking.properties.max_chunk_count.type,parentSchema:schema101.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "count", data5, schema101.properties.experimental_chunking.properties.max_chunk_count, instancePath+"/experimental_chunking/max_chunk_count");
+if(reason1 !== undefined){
+const err9 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/x-value",keyword:"x-value",params:{},message:reason1,schema:"count",parentSchema:schema101.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+const err10 = {instancePath:instancePath+"/experimental_chunking/max_chunk_count",schemaPath:"#/properties/experimental_chunking/properties/max_chunk_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.experimental_chunking.properties.max_chunk_count,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/experimental_chunking",schemaPath:"#/properties/experimental_chunking/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.experimental_chunking.type,parentSchema:schema101.properties.experimental_chunking,data:data2};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+validate225.errors = vErrors;
+return errors === 0;
+}
+validate225.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/ac.json","title":"ac","description":"The action cache of one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"ac_store":{"description":"Where its results are; not the store that holds its blobs.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse UpdateActionResult from clients. Results of executions are stored all the same.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["ac_store"]};
+
+function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/ac.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate228.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.ac_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "ac_store"},message:"must have required property '"+"ac_store"+"'",schema:schema102.required,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "ac_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.instance_name.type,parentSchema:schema102.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.ac_store !== undefined){
 let data1 = data.ac_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.ac_store.type,parentSchema:schema101.properties.ac_store,data:data1};
+const err3 = {instancePath:instancePath+"/ac_store",schemaPath:"#/properties/ac_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.ac_store.type,parentSchema:schema102.properties.ac_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11151,7 +11219,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema101.properties.read_only.type},message:"must be boolean,string",schema:schema101.properties.read_only.type,parentSchema:schema101.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema102.properties.read_only.type},message:"must be boolean,string",schema:schema102.properties.read_only.type,parentSchema:schema102.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11160,9 +11228,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema101.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema102.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema101.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema102.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11174,7 +11242,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11183,18 +11251,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate226.errors = vErrors;
+validate228.errors = vErrors;
 return errors === 0;
 }
-validate226.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate228.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/capabilities.json","title":"capabilities","description":"What GetCapabilities answers for one instance. Served without being configured for every instance named by another service.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"remote_execution":{"title":"RemoteExecution","description":"Announce remote execution. Left out: announced when the instance has `execution`.","type":"object","properties":{"scheduler":{"description":"The scheduler whose platform properties are announced.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"required":["scheduler"]},"remote_cache_compression":{"description":"Announce the compressors clients may use for transfers.","type":["boolean","string"],"x-value":"bool","default":true,"x-nativelink-default":"`false`"}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate229(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/capabilities.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate229.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11204,7 +11272,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "remote_execution")) || (key0 === "remote_cache_compression"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11217,7 +11285,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.instance_name.type,parentSchema:schema102.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.instance_name.type,parentSchema:schema103.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11231,7 +11299,7 @@ if(data.remote_execution !== undefined){
 let data1 = data.remote_execution;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.scheduler === undefined){
-const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema102.properties.remote_execution.required,parentSchema:schema102.properties.remote_execution,data:data1};
+const err2 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema103.properties.remote_execution.required,parentSchema:schema103.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11242,7 +11310,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "scheduler")){
-const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.remote_execution,data:data1};
+const err3 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11255,7 +11323,7 @@ errors++;
 if(data1.scheduler !== undefined){
 let data2 = data1.scheduler;
 if(typeof data2 !== "string"){
-const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.remote_execution.properties.scheduler.type,parentSchema:schema102.properties.remote_execution.properties.scheduler,data:data2};
+const err4 = {instancePath:instancePath+"/remote_execution/scheduler",schemaPath:"#/properties/remote_execution/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.remote_execution.properties.scheduler.type,parentSchema:schema103.properties.remote_execution.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11267,7 +11335,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.remote_execution.type,parentSchema:schema102.properties.remote_execution,data:data1};
+const err5 = {instancePath:instancePath+"/remote_execution",schemaPath:"#/properties/remote_execution/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.remote_execution.type,parentSchema:schema103.properties.remote_execution,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11280,7 +11348,7 @@ errors++;
 if(data.remote_cache_compression !== undefined){
 let data3 = data.remote_cache_compression;
 if((typeof data3 !== "boolean") && (typeof data3 !== "string")){
-const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema102.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema102.properties.remote_cache_compression.type,parentSchema:schema102.properties.remote_cache_compression,data:data3};
+const err6 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/type",keyword:"type",params:{type: schema103.properties.remote_cache_compression.type},message:"must be boolean,string",schema:schema103.properties.remote_cache_compression.type,parentSchema:schema103.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11289,9 +11357,9 @@ vErrors.push(err6);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data3, schema102.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
+const reason0 = checkScalar.call(this, "bool", data3, schema103.properties.remote_cache_compression, instancePath+"/remote_cache_compression");
 if(reason0 !== undefined){
-const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema102.properties.remote_cache_compression,data:data3};
+const err7 = {instancePath:instancePath+"/remote_cache_compression",schemaPath:"#/properties/remote_cache_compression/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema103.properties.remote_cache_compression,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -11303,7 +11371,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -11312,157 +11380,18 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate229.errors = vErrors;
+validate231.errors = vErrors;
 return errors === 0;
 }
-validate229.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate231.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its actions and inputs are.","type":"string","x-names":"stores"},"scheduler":{"description":"Who runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
+const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/execution.json","title":"execution","description":"Remote execution for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its actions and inputs are.","type":"string","x-names":"stores"},"scheduler":{"description":"Who runs its actions.","type":"string","x-names":"schedulers"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store","scheduler"]};
 
-function validate232(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/execution.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate232.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.cas_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema103.required,parentSchema:schema103,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-if(data.scheduler === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema103.required,parentSchema:schema103,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.instance_name.type,parentSchema:schema103.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.cas_store.type,parentSchema:schema103.properties.cas_store,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-if(data.scheduler !== undefined){
-let data2 = data.scheduler;
-if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.scheduler.type,parentSchema:schema103.properties.scheduler,data:data2};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate232.errors = vErrors;
-return errors === 0;
-}
-validate232.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
-const schema105 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
-
-function validate236(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate236.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema105.type},message:"must be integer,string",schema:schema105.type,parentSchema:schema105,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const reason0 = checkScalar.call(this, "duration", data, schema105, instancePath);
-if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema105,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate236.errors = vErrors;
-return errors === 0;
-}
-validate236.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-
-function validate235(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate235.evaluated;
+const evaluated0 = validate234.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11480,9 +11409,8 @@ vErrors.push(err0);
 }
 errors++;
 }
-for(const key0 in data){
-if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema104,data};
+if(data.scheduler === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema104.required,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11491,11 +11419,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.instance_name.type,parentSchema:schema104.properties.instance_name,data:data0};
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "scheduler"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11505,10 +11431,10 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.cas_store !== undefined){
-let data1 = data.cas_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.cas_store.type,parentSchema:schema104.properties.cas_store,data:data1};
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.instance_name.type,parentSchema:schema104.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11518,10 +11444,10 @@ vErrors.push(err3);
 errors++;
 }
 }
-if(data.max_bytes_per_stream !== undefined){
-let data2 = data.max_bytes_per_stream;
-if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema104.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema104.properties.max_bytes_per_stream.type,parentSchema:schema104.properties.max_bytes_per_stream,data:data2};
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.cas_store.type,parentSchema:schema104.properties.cas_store,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11530,9 +11456,11 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data2, schema104.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
-if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema104.properties.max_bytes_per_stream,data:data2};
+}
+if(data.scheduler !== undefined){
+let data2 = data.scheduler;
+if(typeof data2 !== "string"){
+const err5 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.scheduler.type,parentSchema:schema104.properties.scheduler,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11541,9 +11469,10 @@ vErrors.push(err5);
 }
 errors++;
 }
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 > 4000000 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema104.properties.max_bytes_per_stream,data:data2};
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11552,60 +11481,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-}
-}
-if(data.persist_stream_on_disconnect_timeout_s !== undefined){
-let data3 = data.persist_stream_on_disconnect_timeout_s;
-if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
-const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema104.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema104.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema104.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-const reason1 = checkScalar.call(this, "duration", data3, schema104.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
-if(reason1 !== undefined){
-const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema104.properties.persist_stream_on_disconnect_timeout_s,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-if(data.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate236.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate236.errors : vErrors.concat(validate236.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-validate235.errors = vErrors;
+validate234.errors = vErrors;
 return errors === 0;
 }
-validate235.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate234.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema106 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
+const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/bytestream.json","title":"bytestream","description":"Reads and writes of single blobs for one instance. Served without being configured where the instance has `cas`.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"cas_store":{"description":"Where its blobs are.","type":"string","x-names":"stores"},"max_bytes_per_stream":{"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"},"persist_stream_on_disconnect_timeout_s":{"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true},"persist_stream_on_disconnect_timeout":{"description":"Older spelling of `persist_stream_on_disconnect_timeout_s`.","deprecated":true,"x-alias-of":"persist_stream_on_disconnect_timeout_s","$ref":"https://remexec.invalid/schema/service/bytestream.json#/properties/persist_stream_on_disconnect_timeout_s"}},"additionalProperties":false,"x-lenient":"array","required":["cas_store"]};
+const schema106 = {"description":"Seconds an interrupted upload can be resumed.","type":["integer","string"],"x-value":"duration","default":60,"x-zero-is-default":true};
 
-function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate240.evaluated;
+const evaluated0 = validate238.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11622,9 +11509,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "size", data, schema106, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema106, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema106,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11633,9 +11520,50 @@ vErrors.push(err1);
 }
 errors++;
 }
-if((typeof data == "number") && (isFinite(data))){
-if(data > 4000000 || isNaN(data)){
-const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema106,data};
+validate238.errors = vErrors;
+return errors === 0;
+}
+validate238.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+
+function validate237(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/bytestream.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate237.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.cas_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cas_store"},message:"must have required property '"+"cas_store"+"'",schema:schema105.required,parentSchema:schema105,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "instance_name") || (key0 === "cas_store")) || (key0 === "max_bytes_per_stream")) || (key0 === "persist_stream_on_disconnect_timeout_s")) || (key0 === "persist_stream_on_disconnect_timeout"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.instance_name.type,parentSchema:schema105.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11645,11 +11573,102 @@ vErrors.push(err2);
 errors++;
 }
 }
-validate240.errors = vErrors;
+if(data.cas_store !== undefined){
+let data1 = data.cas_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/cas_store",schemaPath:"#/properties/cas_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cas_store.type,parentSchema:schema105.properties.cas_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.max_bytes_per_stream !== undefined){
+let data2 = data.max_bytes_per_stream;
+if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
+const err4 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/type",keyword:"type",params:{type: schema105.properties.max_bytes_per_stream.type},message:"must be integer,string",schema:schema105.properties.max_bytes_per_stream.type,parentSchema:schema105.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "size", data2, schema105.properties.max_bytes_per_stream, instancePath+"/max_bytes_per_stream");
+if(reason0 !== undefined){
+const err5 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema105.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 4000000 || isNaN(data2)){
+const err6 = {instancePath:instancePath+"/max_bytes_per_stream",schemaPath:"#/properties/max_bytes_per_stream/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema105.properties.max_bytes_per_stream,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+if(data.persist_stream_on_disconnect_timeout_s !== undefined){
+let data3 = data.persist_stream_on_disconnect_timeout_s;
+if((!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))) && (typeof data3 !== "string")){
+const err7 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/type",keyword:"type",params:{type: schema105.properties.persist_stream_on_disconnect_timeout_s.type},message:"must be integer,string",schema:schema105.properties.persist_stream_on_disconnect_timeout_s.type,parentSchema:schema105.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+const reason1 = checkScalar.call(this, "duration", data3, schema105.properties.persist_stream_on_disconnect_timeout_s, instancePath+"/persist_stream_on_disconnect_timeout_s");
+if(reason1 !== undefined){
+const err8 = {instancePath:instancePath+"/persist_stream_on_disconnect_timeout_s",schemaPath:"#/properties/persist_stream_on_disconnect_timeout_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema105.properties.persist_stream_on_disconnect_timeout_s,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate238.call(this, data.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/persist_stream_on_disconnect_timeout",parentData:data,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate238.errors : vErrors.concat(validate238.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate237.errors = vErrors;
 return errors === 0;
 }
-validate240.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate237.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
+const schema107 = {"description":"Most bytes of a blob in one message of a read. Larger messages cost less CPU and hold more memory per stream.","type":["integer","string"],"x-value":"size","default":262144,"x-zero-is-default":true,"maximum":4000000,"x-nativelink-default":"64 KiB"};
 
 function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -11662,7 +11681,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema105.type},message:"must be integer,string",schema:schema105.type,parentSchema:schema105,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema107.type},message:"must be integer,string",schema:schema107.type,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11671,9 +11690,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema105, instancePath);
+const reason0 = checkScalar.call(this, "size", data, schema107, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema105,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"size",parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11681,6 +11700,18 @@ else {
 vErrors.push(err1);
 }
 errors++;
+}
+if((typeof data == "number") && (isFinite(data))){
+if(data > 4000000 || isNaN(data)){
+const err2 = {instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4000000},message:"must be <= 4000000",schema:4000000,parentSchema:schema107,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
 }
 validate242.errors = vErrors;
 return errors === 0;
@@ -11699,7 +11730,7 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema105.type},message:"must be integer,string",schema:schema105.type,parentSchema:schema105,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema106.type},message:"must be integer,string",schema:schema106.type,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11708,9 +11739,9 @@ vErrors.push(err0);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data, schema105, instancePath);
+const reason0 = checkScalar.call(this, "duration", data, schema106, instancePath);
 if(reason0 !== undefined){
-const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema105,data};
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11724,10 +11755,8 @@ return errors === 0;
 }
 validate244.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema109 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
 
 function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate246.evaluated;
@@ -11737,9 +11766,48 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (typeof data !== "string")){
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema106.type},message:"must be integer,string",schema:schema106.type,parentSchema:schema106,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "duration", data, schema106, instancePath);
+if(reason0 !== undefined){
+const err1 = {instancePath,schemaPath:"#/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema106,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate246.errors = vErrors;
+return errors === 0;
+}
+validate246.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema110 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/fetch.json","title":"fetch","description":"Remote Asset Fetch for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"fetch_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"x-lenient":"array","required":["fetch_store"],"x-available":false};
+
+function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/fetch.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate248.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.fetch_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema109.required,parentSchema:schema109,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "fetch_store"},message:"must have required property '"+"fetch_store"+"'",schema:schema110.required,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11750,84 +11818,6 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "instance_name") || (key0 === "fetch_store"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema109,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.instance_name !== undefined){
-let data0 = data.instance_name;
-if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.instance_name.type,parentSchema:schema109.properties.instance_name,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.fetch_store !== undefined){
-let data1 = data.fetch_store;
-if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.fetch_store.type,parentSchema:schema109.properties.fetch_store,data:data1};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-}
-else {
-const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.type,parentSchema:schema109,data};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-validate246.errors = vErrors;
-return errors === 0;
-}
-validate246.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema110 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
-
-function validate249(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate249.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.push_store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema110.required,parentSchema:schema110,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -11851,10 +11841,88 @@ vErrors.push(err2);
 errors++;
 }
 }
+if(data.fetch_store !== undefined){
+let data1 = data.fetch_store;
+if(typeof data1 !== "string"){
+const err3 = {instancePath:instancePath+"/fetch_store",schemaPath:"#/properties/fetch_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.fetch_store.type,parentSchema:schema110.properties.fetch_store,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+validate248.errors = vErrors;
+return errors === 0;
+}
+validate248.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/push.json","title":"push","description":"Remote Asset Push for one instance.","type":"object","properties":{"instance_name":{"description":"The name clients send to reach this entry; may be empty and may have several segments, as in `team/main`. `*` serves every name that has no entry of its own in this list.","type":"string","default":"","x-instance":true},"push_store":{"description":"Where assets are kept.","type":"string","x-names":"stores"},"read_only":{"description":"Refuse pushes.","type":["boolean","string"],"x-value":"bool","default":false}},"additionalProperties":false,"x-lenient":"array","required":["push_store"],"x-available":false};
+
+function validate251(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/push.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate251.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.push_store === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "push_store"},message:"must have required property '"+"push_store"+"'",schema:schema111.required,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "instance_name") || (key0 === "push_store")) || (key0 === "read_only"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.instance_name !== undefined){
+let data0 = data.instance_name;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.instance_name.type,parentSchema:schema111.properties.instance_name,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
 if(data.push_store !== undefined){
 let data1 = data.push_store;
 if(typeof data1 !== "string"){
-const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.push_store.type,parentSchema:schema110.properties.push_store,data:data1};
+const err3 = {instancePath:instancePath+"/push_store",schemaPath:"#/properties/push_store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.push_store.type,parentSchema:schema111.properties.push_store,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11867,7 +11935,7 @@ errors++;
 if(data.read_only !== undefined){
 let data2 = data.read_only;
 if((typeof data2 !== "boolean") && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema110.properties.read_only.type},message:"must be boolean,string",schema:schema110.properties.read_only.type,parentSchema:schema110.properties.read_only,data:data2};
+const err4 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/type",keyword:"type",params:{type: schema111.properties.read_only.type},message:"must be boolean,string",schema:schema111.properties.read_only.type,parentSchema:schema111.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11876,9 +11944,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data2, schema110.properties.read_only, instancePath+"/read_only");
+const reason0 = checkScalar.call(this, "bool", data2, schema111.properties.read_only, instancePath+"/read_only");
 if(reason0 !== undefined){
-const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema110.properties.read_only,data:data2};
+const err5 = {instancePath:instancePath+"/read_only",schemaPath:"#/properties/read_only/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema111.properties.read_only,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11890,7 +11958,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -11899,18 +11967,18 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate249.errors = vErrors;
+validate251.errors = vErrors;
 return errors === 0;
 }
-validate249.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate251.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was taken away from the worker.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between looks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
+const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/worker_api.json","title":"worker_api","description":"Where workers connect.","type":"object","properties":{"scheduler":{"description":"The scheduler they work for.","type":"string","x-names":"schedulers"},"disable_kill_revoked_operations":{"description":"Do not stop actions whose operation was taken away from the worker.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"an action taken away from a worker is always stopped"},"kill_revoked_operations_interval_s":{"description":"Seconds between looks for such actions.","type":["integer","string"],"x-value":"duration","x-ignored":"the scheduler tells a worker at once"}},"additionalProperties":false,"required":["scheduler"]};
 
-function validate252(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/worker_api.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate252.evaluated;
+const evaluated0 = validate254.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11919,7 +11987,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.scheduler === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema111.required,parentSchema:schema111,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "scheduler"},message:"must have required property '"+"scheduler"+"'",schema:schema112.required,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -11930,7 +11998,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "scheduler") || (key0 === "disable_kill_revoked_operations")) || (key0 === "kill_revoked_operations_interval_s"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -11943,7 +12011,7 @@ errors++;
 if(data.scheduler !== undefined){
 let data0 = data.scheduler;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.scheduler.type,parentSchema:schema111.properties.scheduler,data:data0};
+const err2 = {instancePath:instancePath+"/scheduler",schemaPath:"#/properties/scheduler/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.scheduler.type,parentSchema:schema112.properties.scheduler,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -11956,7 +12024,7 @@ errors++;
 if(data.disable_kill_revoked_operations !== undefined){
 let data1 = data.disable_kill_revoked_operations;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema111.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema111.properties.disable_kill_revoked_operations.type,parentSchema:schema111.properties.disable_kill_revoked_operations,data:data1};
+const err3 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/type",keyword:"type",params:{type: schema112.properties.disable_kill_revoked_operations.type},message:"must be boolean,string",schema:schema112.properties.disable_kill_revoked_operations.type,parentSchema:schema112.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -11965,9 +12033,9 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema111.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
+const reason0 = checkScalar.call(this, "bool", data1, schema112.properties.disable_kill_revoked_operations, instancePath+"/disable_kill_revoked_operations");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema111.properties.disable_kill_revoked_operations,data:data1};
+const err4 = {instancePath:instancePath+"/disable_kill_revoked_operations",schemaPath:"#/properties/disable_kill_revoked_operations/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema112.properties.disable_kill_revoked_operations,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -11980,7 +12048,7 @@ errors++;
 if(data.kill_revoked_operations_interval_s !== undefined){
 let data2 = data.kill_revoked_operations_interval_s;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema111.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema111.properties.kill_revoked_operations_interval_s.type,parentSchema:schema111.properties.kill_revoked_operations_interval_s,data:data2};
+const err5 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/type",keyword:"type",params:{type: schema112.properties.kill_revoked_operations_interval_s.type},message:"must be integer,string",schema:schema112.properties.kill_revoked_operations_interval_s.type,parentSchema:schema112.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -11989,9 +12057,9 @@ vErrors.push(err5);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "duration", data2, schema111.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
+const reason1 = checkScalar.call(this, "duration", data2, schema112.properties.kill_revoked_operations_interval_s, instancePath+"/kill_revoked_operations_interval_s");
 if(reason1 !== undefined){
-const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema111.properties.kill_revoked_operations_interval_s,data:data2};
+const err6 = {instancePath:instancePath+"/kill_revoked_operations_interval_s",schemaPath:"#/properties/kill_revoked_operations_interval_s/x-value",keyword:"x-value",params:{},message:reason1,schema:"duration",parentSchema:schema112.properties.kill_revoked_operations_interval_s,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12003,7 +12071,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12012,18 +12080,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate252.errors = vErrors;
+validate254.errors = vErrors;
 return errors === 0;
 }
-validate252.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate254.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
+const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/experimental_bep.json","title":"experimental_bep","description":"Receives build events.","type":"object","properties":{"store":{"description":"Where they are kept.","type":"string","x-names":"stores"}},"additionalProperties":false,"required":["store"],"x-lenient":"always","x-available":false};
 
-function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/service/experimental_bep.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate254.evaluated;
+const evaluated0 = validate256.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12032,7 +12100,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.store === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema112.required,parentSchema:schema112,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "store"},message:"must have required property '"+"store"+"'",schema:schema113.required,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12043,7 +12111,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "store")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema112,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12056,75 +12124,7 @@ errors++;
 if(data.store !== undefined){
 let data0 = data.store;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.store.type,parentSchema:schema112.properties.store,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-validate254.errors = vErrors;
-return errors === 0;
-}
-validate254.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP: `GET path` shows them, `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker, `DELETE path/operation?name=NAME` cancels an operation. Whoever reaches it may, unless `security` says who has `administer`: give it a server of its own, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
-const pattern3 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
-
-function validate256(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate256.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-if(!(key0 === "path")){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-if(data.path !== undefined){
-let data0 = data.path;
-if(typeof data0 === "string"){
-if(!pattern3.test(data0)){
-const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema113.properties.path,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-else {
-const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.path.type,parentSchema:schema113.properties.path,data:data0};
+const err2 = {instancePath:instancePath+"/store",schemaPath:"#/properties/store/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.store.type,parentSchema:schema113.properties.store,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12150,10 +12150,11 @@ return errors === 0;
 }
 validate256.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/admin.json","title":"admin","description":"Workers and queue as JSON over plain HTTP: `GET path` shows them, `PUT` and `DELETE path/drain?scheduler=S&worker=ID` drain and undrain a worker, `DELETE path/operation?name=NAME` cancels an operation. Whoever reaches it may, unless `security` says who has `administer`: give it a server of its own, on an address that only operators reach.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/admin","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true}},"additionalProperties":false};
+const pattern3 = new RegExp("^(/[!\"$->@-~]*)?$", "u");
 
 function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+/*# sourceURL="https://remexec.invalid/schema/service/admin.json" */;
 let vErrors = null;
 let errors = 0;
 const evaluated0 = validate258.evaluated;
@@ -12165,7 +12166,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+if(!(key0 === "path")){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err0];
@@ -12201,10 +12202,9 @@ vErrors.push(err2);
 errors++;
 }
 }
-if(data.timeout_seconds !== undefined){
-let data1 = data.timeout_seconds;
-if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
-const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema114.properties.timeout_seconds.type},message:"must be integer,string",schema:schema114.properties.timeout_seconds.type,parentSchema:schema114.properties.timeout_seconds,data:data1};
+}
+else {
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12213,9 +12213,77 @@ vErrors.push(err3);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data1, schema114.properties.timeout_seconds, instancePath+"/timeout_seconds");
+validate258.errors = vErrors;
+return errors === 0;
+}
+validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/service/health.json","title":"health","description":"Plain HTTP health report on the port of the server: 200, or 503 when a component failed or did not answer in time.","type":"object","properties":{"path":{"description":"Its path; starts with a slash.","type":"string","default":"/status","pattern":"^(/[!\"$->@-~]*)?$","x-expected":"a path that starts with a slash, without blanks, ? and #","x-empty-is-default":true},"timeout_seconds":{"description":"Seconds each component has to answer.","type":["integer","string"],"x-value":"count","minimum":0,"default":5,"x-zero-is-default":true}},"additionalProperties":false};
+
+function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://remexec.invalid/schema/service/health.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate260.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "path") || (key0 === "timeout_seconds"))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.path !== undefined){
+let data0 = data.path;
+if(typeof data0 === "string"){
+if(!pattern3.test(data0)){
+const err1 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/pattern",keyword:"pattern",params:{pattern: "^(/[!\"$->@-~]*)?$"},message:"must match pattern \""+"^(/[!\"$->@-~]*)?$"+"\"",schema:"^(/[!\"$->@-~]*)?$",parentSchema:schema115.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/path",schemaPath:"#/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.path.type,parentSchema:schema115.properties.path,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.timeout_seconds !== undefined){
+let data1 = data.timeout_seconds;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (typeof data1 !== "string")){
+const err3 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/type",keyword:"type",params:{type: schema115.properties.timeout_seconds.type},message:"must be integer,string",schema:schema115.properties.timeout_seconds.type,parentSchema:schema115.properties.timeout_seconds,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const reason0 = checkScalar.call(this, "count", data1, schema115.properties.timeout_seconds, instancePath+"/timeout_seconds");
 if(reason0 !== undefined){
-const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema114.properties.timeout_seconds,data:data1};
+const err4 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema115.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12226,7 +12294,7 @@ errors++;
 }
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema114.properties.timeout_seconds,data:data1};
+const err5 = {instancePath:instancePath+"/timeout_seconds",schemaPath:"#/properties/timeout_seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.timeout_seconds,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12239,7 +12307,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12248,17 +12316,17 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate258.errors = vErrors;
+validate260.errors = vErrors;
 return errors === 0;
 }
-validate258.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate260.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate224(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/services.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate222.evaluated;
+const evaluated0 = validate224.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12267,8 +12335,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema99.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+if(!(func1.call(schema100.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12281,7 +12349,7 @@ errors++;
 if(data.cas !== undefined){
 let data0 = data.cas;
 if(!data0 || typeof data0 != "object"){
-const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema99.properties.cas.type},message:"must be array,object",schema:schema99.properties.cas.type,parentSchema:schema99.properties.cas,data:data0};
+const err1 = {instancePath:instancePath+"/cas",schemaPath:"#/properties/cas/type",keyword:"type",params:{type: schema100.properties.cas.type},message:"must be array,object",schema:schema100.properties.cas.type,parentSchema:schema100.properties.cas,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12293,16 +12361,16 @@ errors++;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate223.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate225.call(this, data0[i0], {instancePath:instancePath+"/cas/" + i0,parentData:data0,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
-if(!(validate223.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+if(!(validate225.call(this, data0[key1], {instancePath:instancePath+"/cas/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data0,parentDataProperty:key1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate225.errors : vErrors.concat(validate225.errors);
 errors = vErrors.length;
 }
 }
@@ -12311,7 +12379,7 @@ errors = vErrors.length;
 if(data.ac !== undefined){
 let data3 = data.ac;
 if(!data3 || typeof data3 != "object"){
-const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema99.properties.ac.type},message:"must be array,object",schema:schema99.properties.ac.type,parentSchema:schema99.properties.ac,data:data3};
+const err2 = {instancePath:instancePath+"/ac",schemaPath:"#/properties/ac/type",keyword:"type",params:{type: schema100.properties.ac.type},message:"must be array,object",schema:schema100.properties.ac.type,parentSchema:schema100.properties.ac,data:data3};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12323,16 +12391,16 @@ errors++;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate226.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate228.call(this, data3[i1], {instancePath:instancePath+"/ac/" + i1,parentData:data3,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 for(const key2 in data3){
-if(!(validate226.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+if(!(validate228.call(this, data3[key2], {instancePath:instancePath+"/ac/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data3,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
 errors = vErrors.length;
 }
 }
@@ -12341,7 +12409,7 @@ errors = vErrors.length;
 if(data.capabilities !== undefined){
 let data6 = data.capabilities;
 if(!data6 || typeof data6 != "object"){
-const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema99.properties.capabilities.type},message:"must be array,object",schema:schema99.properties.capabilities.type,parentSchema:schema99.properties.capabilities,data:data6};
+const err3 = {instancePath:instancePath+"/capabilities",schemaPath:"#/properties/capabilities/type",keyword:"type",params:{type: schema100.properties.capabilities.type},message:"must be array,object",schema:schema100.properties.capabilities.type,parentSchema:schema100.properties.capabilities,data:data6};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12353,16 +12421,16 @@ errors++;
 if(Array.isArray(data6)){
 const len2 = data6.length;
 for(let i2=0; i2<len2; i2++){
-if(!(validate229.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+if(!(validate231.call(this, data6[i2], {instancePath:instancePath+"/capabilities/" + i2,parentData:data6,parentDataProperty:i2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key3 in data6){
-if(!(validate229.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate229.errors : vErrors.concat(validate229.errors);
+if(!(validate231.call(this, data6[key3], {instancePath:instancePath+"/capabilities/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data6,parentDataProperty:key3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
 errors = vErrors.length;
 }
 }
@@ -12371,7 +12439,7 @@ errors = vErrors.length;
 if(data.execution !== undefined){
 let data9 = data.execution;
 if(!data9 || typeof data9 != "object"){
-const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema99.properties.execution.type},message:"must be array,object",schema:schema99.properties.execution.type,parentSchema:schema99.properties.execution,data:data9};
+const err4 = {instancePath:instancePath+"/execution",schemaPath:"#/properties/execution/type",keyword:"type",params:{type: schema100.properties.execution.type},message:"must be array,object",schema:schema100.properties.execution.type,parentSchema:schema100.properties.execution,data:data9};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12383,16 +12451,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate232.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
+if(!(validate234.call(this, data9[i3], {instancePath:instancePath+"/execution/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate232.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate232.errors : vErrors.concat(validate232.errors);
+if(!(validate234.call(this, data9[key4], {instancePath:instancePath+"/execution/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
 errors = vErrors.length;
 }
 }
@@ -12401,7 +12469,7 @@ errors = vErrors.length;
 if(data.bytestream !== undefined){
 let data12 = data.bytestream;
 if(!data12 || typeof data12 != "object"){
-const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema99.properties.bytestream.type},message:"must be array,object",schema:schema99.properties.bytestream.type,parentSchema:schema99.properties.bytestream,data:data12};
+const err5 = {instancePath:instancePath+"/bytestream",schemaPath:"#/properties/bytestream/type",keyword:"type",params:{type: schema100.properties.bytestream.type},message:"must be array,object",schema:schema100.properties.bytestream.type,parentSchema:schema100.properties.bytestream,data:data12};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12413,8 +12481,8 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate235.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+if(!(validate237.call(this, data12[i4], {instancePath:instancePath+"/bytestream/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate237.errors : vErrors.concat(validate237.errors);
 errors = vErrors.length;
 }
 }
@@ -12422,8 +12490,8 @@ errors = vErrors.length;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
 if(!(((((key5 === "cas_stores") || (key5 === "max_bytes_per_stream")) || (key5 === "persist_stream_on_disconnect_timeout_s")) || (key5 === "persist_stream_on_disconnect_timeout")) || (key5 === "max_decoding_message_size"))){
-if(!(validate235.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate235.errors : vErrors.concat(validate235.errors);
+if(!(validate237.call(this, data12[key5], {instancePath:instancePath+"/bytestream/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate237.errors : vErrors.concat(validate237.errors);
 errors = vErrors.length;
 }
 }
@@ -12434,7 +12502,7 @@ if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key6 in data15){
 let data16 = data15[key6];
 if(typeof data16 !== "string"){
-const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema99.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
+const err6 = {instancePath:instancePath+"/bytestream/cas_stores/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/bytestream/properties/cas_stores/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.bytestream.properties.cas_stores.additionalProperties.type,parentSchema:schema100.properties.bytestream.properties.cas_stores.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12446,7 +12514,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.bytestream.properties.cas_stores.type,parentSchema:schema99.properties.bytestream.properties.cas_stores,data:data15};
+const err7 = {instancePath:instancePath+"/bytestream/cas_stores",schemaPath:"#/properties/bytestream/properties/cas_stores/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.bytestream.properties.cas_stores.type,parentSchema:schema100.properties.bytestream.properties.cas_stores,data:data15};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12457,20 +12525,20 @@ errors++;
 }
 }
 if(data12.max_bytes_per_stream !== undefined){
-if(!(validate240.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate240.errors : vErrors.concat(validate240.errors);
-errors = vErrors.length;
-}
-}
-if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
-if(!(validate242.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
+if(!(validate242.call(this, data12.max_bytes_per_stream, {instancePath:instancePath+"/bytestream/max_bytes_per_stream",parentData:data12,parentDataProperty:"max_bytes_per_stream",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
 errors = vErrors.length;
 }
 }
-if(data12.persist_stream_on_disconnect_timeout !== undefined){
-if(!(validate244.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+if(data12.persist_stream_on_disconnect_timeout_s !== undefined){
+if(!(validate244.call(this, data12.persist_stream_on_disconnect_timeout_s, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout_s",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout_s",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
+errors = vErrors.length;
+}
+}
+if(data12.persist_stream_on_disconnect_timeout !== undefined){
+if(!(validate246.call(this, data12.persist_stream_on_disconnect_timeout, {instancePath:instancePath+"/bytestream/persist_stream_on_disconnect_timeout",parentData:data12,parentDataProperty:"persist_stream_on_disconnect_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
 errors = vErrors.length;
 }
 }
@@ -12479,7 +12547,7 @@ errors = vErrors.length;
 if(data.fetch !== undefined){
 let data20 = data.fetch;
 if(!data20 || typeof data20 != "object"){
-const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema99.properties.fetch.type},message:"must be array,object",schema:schema99.properties.fetch.type,parentSchema:schema99.properties.fetch,data:data20};
+const err8 = {instancePath:instancePath+"/fetch",schemaPath:"#/properties/fetch/type",keyword:"type",params:{type: schema100.properties.fetch.type},message:"must be array,object",schema:schema100.properties.fetch.type,parentSchema:schema100.properties.fetch,data:data20};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12491,16 +12559,16 @@ errors++;
 if(Array.isArray(data20)){
 const len5 = data20.length;
 for(let i5=0; i5<len5; i5++){
-if(!(validate246.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+if(!(validate248.call(this, data20[i5], {instancePath:instancePath+"/fetch/" + i5,parentData:data20,parentDataProperty:i5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key7 in data20){
-if(!(validate246.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+if(!(validate248.call(this, data20[key7], {instancePath:instancePath+"/fetch/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data20,parentDataProperty:key7,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
 errors = vErrors.length;
 }
 }
@@ -12509,7 +12577,7 @@ errors = vErrors.length;
 if(data.push !== undefined){
 let data23 = data.push;
 if(!data23 || typeof data23 != "object"){
-const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema99.properties.push.type},message:"must be array,object",schema:schema99.properties.push.type,parentSchema:schema99.properties.push,data:data23};
+const err9 = {instancePath:instancePath+"/push",schemaPath:"#/properties/push/type",keyword:"type",params:{type: schema100.properties.push.type},message:"must be array,object",schema:schema100.properties.push.type,parentSchema:schema100.properties.push,data:data23};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12521,54 +12589,54 @@ errors++;
 if(Array.isArray(data23)){
 const len6 = data23.length;
 for(let i6=0; i6<len6; i6++){
-if(!(validate249.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate249.errors : vErrors.concat(validate249.errors);
+if(!(validate251.call(this, data23[i6], {instancePath:instancePath+"/push/" + i6,parentData:data23,parentDataProperty:i6,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
 for(const key8 in data23){
-if(!(validate249.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate249.errors : vErrors.concat(validate249.errors);
+if(!(validate251.call(this, data23[key8], {instancePath:instancePath+"/push/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data23,parentDataProperty:key8,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate251.errors : vErrors.concat(validate251.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.worker_api !== undefined){
-if(!(validate252.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate252.errors : vErrors.concat(validate252.errors);
-errors = vErrors.length;
-}
-}
-if(data.experimental_bep !== undefined){
-if(!(validate254.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
+if(!(validate254.call(this, data.worker_api, {instancePath:instancePath+"/worker_api",parentData:data,parentDataProperty:"worker_api",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate254.errors : vErrors.concat(validate254.errors);
 errors = vErrors.length;
 }
 }
-if(data.admin !== undefined){
-if(!(validate256.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
+if(data.experimental_bep !== undefined){
+if(!(validate256.call(this, data.experimental_bep, {instancePath:instancePath+"/experimental_bep",parentData:data,parentDataProperty:"experimental_bep",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate256.errors : vErrors.concat(validate256.errors);
 errors = vErrors.length;
 }
 }
-if(data.health !== undefined){
-if(!(validate258.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+if(data.admin !== undefined){
+if(!(validate258.call(this, data.admin, {instancePath:instancePath+"/admin",parentData:data,parentDataProperty:"admin",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
 errors = vErrors.length;
 }
 }
+if(data.health !== undefined){
+if(!(validate260.call(this, data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate260.errors : vErrors.concat(validate260.errors);
+errors = vErrors.length;
+}
+}
 if(data.health_status !== undefined){
-if(!(validate258.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate258.errors : vErrors.concat(validate258.errors);
+if(!(validate260.call(this, data.health_status, {instancePath:instancePath+"/health_status",parentData:data,parentDataProperty:"health_status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate260.errors : vErrors.concat(validate260.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+const err10 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12577,17 +12645,17 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate222.errors = vErrors;
+validate224.errors = vErrors;
 return errors === 0;
 }
-validate222.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate224.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate219(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/server.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate217.evaluated;
+const evaluated0 = validate219.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12596,7 +12664,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.listener === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema96.required,parentSchema:schema96,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "listener"},message:"must have required property '"+"listener"+"'",schema:schema97.required,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12606,7 +12674,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.services === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema96.required,parentSchema:schema96,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "services"},message:"must have required property '"+"services"+"'",schema:schema97.required,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12617,7 +12685,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "listener")) || (key0 === "services")) || (key0 === "experimental_identity_header"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema96,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12630,7 +12698,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.properties.name.type,parentSchema:schema96.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.name.type,parentSchema:schema97.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12644,7 +12712,7 @@ if(data.listener !== undefined){
 let data1 = data.listener;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.http === undefined){
-const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema96.properties.listener.required,parentSchema:schema96.properties.listener,data:data1};
+const err4 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/required",keyword:"required",params:{missingProperty: "http"},message:"must have required property '"+"http"+"'",schema:schema97.properties.listener.required,parentSchema:schema97.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12655,7 +12723,7 @@ errors++;
 }
 for(const key1 in data1){
 if(!(key1 === "http")){
-const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema96.properties.listener,data:data1};
+const err5 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema97.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12666,14 +12734,14 @@ errors++;
 }
 }
 if(data1.http !== undefined){
-if(!(validate218.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate218.errors : vErrors.concat(validate218.errors);
+if(!(validate220.call(this, data1.http, {instancePath:instancePath+"/listener/http",parentData:data1,parentDataProperty:"http",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.properties.listener.type,parentSchema:schema96.properties.listener,data:data1};
+const err6 = {instancePath:instancePath+"/listener",schemaPath:"#/properties/listener/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.listener.type,parentSchema:schema97.properties.listener,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12684,8 +12752,8 @@ errors++;
 }
 }
 if(data.services !== undefined){
-if(!(validate222.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
+if(!(validate224.call(this, data.services, {instancePath:instancePath+"/services",parentData:data,parentDataProperty:"services",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate224.errors : vErrors.concat(validate224.errors);
 errors = vErrors.length;
 }
 }
@@ -12694,7 +12762,7 @@ let data4 = data.experimental_identity_header;
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key2 in data4){
 if(!((key2 === "header_name") || (key2 === "required"))){
-const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema96.properties.experimental_identity_header,data:data4};
+const err7 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema97.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12707,7 +12775,7 @@ errors++;
 if(data4.required !== undefined){
 let data5 = data4.required;
 if((typeof data5 !== "boolean") && (typeof data5 !== "string")){
-const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema96.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema96.properties.experimental_identity_header.properties.required.type,parentSchema:schema96.properties.experimental_identity_header.properties.required,data:data5};
+const err8 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/type",keyword:"type",params:{type: schema97.properties.experimental_identity_header.properties.required.type},message:"must be boolean,string",schema:schema97.properties.experimental_identity_header.properties.required.type,parentSchema:schema97.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12716,9 +12784,9 @@ vErrors.push(err8);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data5, schema96.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
+const reason0 = checkScalar.call(this, "bool", data5, schema97.properties.experimental_identity_header.properties.required, instancePath+"/experimental_identity_header/required");
 if(reason0 !== undefined){
-const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema96.properties.experimental_identity_header.properties.required,data:data5};
+const err9 = {instancePath:instancePath+"/experimental_identity_header/required",schemaPath:"#/properties/experimental_identity_header/properties/required/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema97.properties.experimental_identity_header.properties.required,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -12730,7 +12798,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.properties.experimental_identity_header.type,parentSchema:schema96.properties.experimental_identity_header,data:data4};
+const err10 = {instancePath:instancePath+"/experimental_identity_header",schemaPath:"#/properties/experimental_identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.experimental_identity_header.type,parentSchema:schema97.properties.experimental_identity_header,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -12742,7 +12810,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema96.type,parentSchema:schema96,data};
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -12751,18 +12819,18 @@ vErrors.push(err11);
 }
 errors++;
 }
-validate217.errors = vErrors;
+validate219.errors = vErrors;
 return errors === 0;
 }
-validate217.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate219.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"What one instance has to itself, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"What this instance may keep in each of the stores it shares, in bytes. Beyond that its own blobs go that were not used the longest; a blob for which there is no room at all is refused with RESOURCE_EXHAUSTED, and so are uploads that are larger together while they are under way. For isolated instances: of a blob that is shared nobody can say whose it is. Counted from the start of the process, what was kept before as soon as it is used.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
+const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/instance.json","title":"Instance","description":"What one instance has to itself, whichever server and service it is reached by.","type":"object","properties":{"instance_name":{"description":"The name of the instance, as in the services.","type":"string","default":"","x-instance":true},"isolate":{"description":"Keep its blobs and results apart from those of the other instances that use the same stores: nothing of theirs is found here, nor is what is here found there, whatever digest is asked for, and what several of them upload is kept for each. Every instance that uses these stores has to be isolated. Left out: who has the digest of a blob has the blob.","type":["boolean","string"],"x-value":"bool","default":false},"max_stored_bytes":{"description":"What this instance may keep in each of the stores it shares, in bytes. Beyond that its own blobs go that were not used the longest; a blob for which there is no room at all is refused with RESOURCE_EXHAUSTED, and so are uploads that are larger together while they are under way. For isolated instances: of a blob that is shared nobody can say whose it is. Counted from the start of the process, what was kept before as soon as it is used.","type":["integer","string"],"x-value":"size","minimum":1}},"additionalProperties":false,"x-lenient":"array"};
 
-function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate266(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/instance.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate264.evaluated;
+const evaluated0 = validate266.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12772,7 +12840,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((key0 === "instance_name") || (key0 === "isolate")) || (key0 === "max_stored_bytes"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12785,7 +12853,7 @@ errors++;
 if(data.instance_name !== undefined){
 let data0 = data.instance_name;
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.instance_name.type,parentSchema:schema115.properties.instance_name,data:data0};
+const err1 = {instancePath:instancePath+"/instance_name",schemaPath:"#/properties/instance_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.instance_name.type,parentSchema:schema116.properties.instance_name,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12798,7 +12866,7 @@ errors++;
 if(data.isolate !== undefined){
 let data1 = data.isolate;
 if((typeof data1 !== "boolean") && (typeof data1 !== "string")){
-const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema115.properties.isolate.type},message:"must be boolean,string",schema:schema115.properties.isolate.type,parentSchema:schema115.properties.isolate,data:data1};
+const err2 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/type",keyword:"type",params:{type: schema116.properties.isolate.type},message:"must be boolean,string",schema:schema116.properties.isolate.type,parentSchema:schema116.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12807,9 +12875,9 @@ vErrors.push(err2);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "bool", data1, schema115.properties.isolate, instancePath+"/isolate");
+const reason0 = checkScalar.call(this, "bool", data1, schema116.properties.isolate, instancePath+"/isolate");
 if(reason0 !== undefined){
-const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema115.properties.isolate,data:data1};
+const err3 = {instancePath:instancePath+"/isolate",schemaPath:"#/properties/isolate/x-value",keyword:"x-value",params:{},message:reason0,schema:"bool",parentSchema:schema116.properties.isolate,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12822,7 +12890,7 @@ errors++;
 if(data.max_stored_bytes !== undefined){
 let data2 = data.max_stored_bytes;
 if((!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))) && (typeof data2 !== "string")){
-const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema115.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema115.properties.max_stored_bytes.type,parentSchema:schema115.properties.max_stored_bytes,data:data2};
+const err4 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/type",keyword:"type",params:{type: schema116.properties.max_stored_bytes.type},message:"must be integer,string",schema:schema116.properties.max_stored_bytes.type,parentSchema:schema116.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12831,9 +12899,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkScalar.call(this, "size", data2, schema115.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
+const reason1 = checkScalar.call(this, "size", data2, schema116.properties.max_stored_bytes, instancePath+"/max_stored_bytes");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema115.properties.max_stored_bytes,data:data2};
+const err5 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/x-value",keyword:"x-value",params:{},message:reason1,schema:"size",parentSchema:schema116.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12844,7 +12912,7 @@ errors++;
 }
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 1 || isNaN(data2)){
-const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.max_stored_bytes,data:data2};
+const err6 = {instancePath:instancePath+"/max_stored_bytes",schemaPath:"#/properties/max_stored_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema116.properties.max_stored_bytes,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12857,7 +12925,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12866,18 +12934,18 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate264.errors = vErrors;
+validate266.errors = vErrors;
 return errors === 0;
 }
-validate264.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate266.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Counts neither calls nor what stores and schedulers do, exports no metrics, and leaves their numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
+const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/global.json","title":"Global","description":"Settings of the whole process.","type":"object","properties":{"max_open_files":{"description":"Files the process may have open.","type":["integer","string"],"x-value":"count","minimum":0,"x-ignored":"Node cannot raise its limit: set it with ulimit -n or in the service unit"},"default_digest_hash_function":{"description":"Digest function of requests that name none and whose hash fits several.","type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"],"default":"SHA256"},"digest_functions":{"description":"Digest functions clients may use.","type":"array","minItems":1,"items":{"type":"string","x-words":["SHA256","BLAKE3","SHA384","SHA512","SHA1","MD5"]},"default":["SHA256","BLAKE3"]},"default_digest_size_health_check":{"description":"Bytes a health probe writes to and reads from a store.","type":["integer","string"],"x-value":"size","x-ignored":"a probe writes one byte at most"},"log_level":{"description":"Least important lines that are logged.","type":"string","enum":["debug","info","warn","error"],"default":"info"},"log_call_share":{"description":"Share of the calls whose line is logged at the level info, each with the share beside it: 0.01 is one of a hundred, chosen at random. At the level debug every call has its line anyway, and a call that failed by the server's fault at every level.","type":["number","string"],"x-value":"number","minimum":0,"maximum":1,"default":0},"metrics_action_digests":{"description":"Counts completed executions for each action, by the label `execution_action_digest` of the metrics: of the first 1,000 actions, the others together. Many series: for a while, and for who looks for one action.","type":["boolean","string"],"x-value":"bool","default":false},"drain_s":{"description":"Seconds that calls and actions under way get to end once the process is asked to stop (SIGTERM, SIGINT or SIGHUP); then they are ended. Idle workers and connections are not waited for. A start that is not complete by then is given up. A second signal ends the process at once. Container managers kill after 10 seconds or 30: keep this below.","type":["integer","string"],"x-value":"duration","default":8},"disable_metrics":{"description":"Counts neither calls nor what stores and schedulers do, exports no metrics, and leaves their numbers out of the status page.","type":["boolean","string"],"x-value":"bool","default":false},"idle_file_descriptor_timeout_millis":{"description":"No longer used.","deprecated":true,"x-ignored":true}},"additionalProperties":false};
 
-function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/global.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate267.evaluated;
+const evaluated0 = validate269.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12886,8 +12954,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema116.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
+if(!(func1.call(schema117.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -12900,7 +12968,7 @@ errors++;
 if(data.max_open_files !== undefined){
 let data0 = data.max_open_files;
 if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (typeof data0 !== "string")){
-const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema116.properties.max_open_files.type},message:"must be integer,string",schema:schema116.properties.max_open_files.type,parentSchema:schema116.properties.max_open_files,data:data0};
+const err1 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/type",keyword:"type",params:{type: schema117.properties.max_open_files.type},message:"must be integer,string",schema:schema117.properties.max_open_files.type,parentSchema:schema117.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -12909,9 +12977,9 @@ vErrors.push(err1);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "count", data0, schema116.properties.max_open_files, instancePath+"/max_open_files");
+const reason0 = checkScalar.call(this, "count", data0, schema117.properties.max_open_files, instancePath+"/max_open_files");
 if(reason0 !== undefined){
-const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema116.properties.max_open_files,data:data0};
+const err2 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/x-value",keyword:"x-value",params:{},message:reason0,schema:"count",parentSchema:schema117.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -12922,7 +12990,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema116.properties.max_open_files,data:data0};
+const err3 = {instancePath:instancePath+"/max_open_files",schemaPath:"#/properties/max_open_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.max_open_files,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -12936,7 +13004,7 @@ errors++;
 if(data.default_digest_hash_function !== undefined){
 let data1 = data.default_digest_hash_function;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.default_digest_hash_function.type,parentSchema:schema116.properties.default_digest_hash_function,data:data1};
+const err4 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.default_digest_hash_function.type,parentSchema:schema117.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -12945,9 +13013,9 @@ vErrors.push(err4);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema116.properties.default_digest_hash_function["x-words"], data1, schema116.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
+const reason1 = checkWord.call(this, schema117.properties.default_digest_hash_function["x-words"], data1, schema117.properties.default_digest_hash_function, instancePath+"/default_digest_hash_function");
 if(reason1 !== undefined){
-const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema116.properties.default_digest_hash_function["x-words"],parentSchema:schema116.properties.default_digest_hash_function,data:data1};
+const err5 = {instancePath:instancePath+"/default_digest_hash_function",schemaPath:"#/properties/default_digest_hash_function/x-words",keyword:"x-words",params:{},message:reason1,schema:schema117.properties.default_digest_hash_function["x-words"],parentSchema:schema117.properties.default_digest_hash_function,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -12961,7 +13029,7 @@ if(data.digest_functions !== undefined){
 let data2 = data.digest_functions;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema116.properties.digest_functions,data:data2};
+const err6 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12974,7 +13042,7 @@ const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 !== "string"){
-const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.digest_functions.items.type,parentSchema:schema116.properties.digest_functions.items,data:data3};
+const err7 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.digest_functions.items.type,parentSchema:schema117.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12983,9 +13051,9 @@ vErrors.push(err7);
 }
 errors++;
 }
-const reason2 = checkWord.call(this, schema116.properties.digest_functions.items["x-words"], data3, schema116.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
+const reason2 = checkWord.call(this, schema117.properties.digest_functions.items["x-words"], data3, schema117.properties.digest_functions.items, instancePath+"/digest_functions/" + i0);
 if(reason2 !== undefined){
-const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema116.properties.digest_functions.items["x-words"],parentSchema:schema116.properties.digest_functions.items,data:data3};
+const err8 = {instancePath:instancePath+"/digest_functions/" + i0,schemaPath:"#/properties/digest_functions/items/x-words",keyword:"x-words",params:{},message:reason2,schema:schema117.properties.digest_functions.items["x-words"],parentSchema:schema117.properties.digest_functions.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -12997,7 +13065,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.digest_functions.type,parentSchema:schema116.properties.digest_functions,data:data2};
+const err9 = {instancePath:instancePath+"/digest_functions",schemaPath:"#/properties/digest_functions/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.digest_functions.type,parentSchema:schema117.properties.digest_functions,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13010,7 +13078,7 @@ errors++;
 if(data.default_digest_size_health_check !== undefined){
 let data4 = data.default_digest_size_health_check;
 if((!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))) && (typeof data4 !== "string")){
-const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema116.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema116.properties.default_digest_size_health_check.type,parentSchema:schema116.properties.default_digest_size_health_check,data:data4};
+const err10 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/type",keyword:"type",params:{type: schema117.properties.default_digest_size_health_check.type},message:"must be integer,string",schema:schema117.properties.default_digest_size_health_check.type,parentSchema:schema117.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13019,9 +13087,9 @@ vErrors.push(err10);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "size", data4, schema116.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
+const reason3 = checkScalar.call(this, "size", data4, schema117.properties.default_digest_size_health_check, instancePath+"/default_digest_size_health_check");
 if(reason3 !== undefined){
-const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema116.properties.default_digest_size_health_check,data:data4};
+const err11 = {instancePath:instancePath+"/default_digest_size_health_check",schemaPath:"#/properties/default_digest_size_health_check/x-value",keyword:"x-value",params:{},message:reason3,schema:"size",parentSchema:schema117.properties.default_digest_size_health_check,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13034,7 +13102,7 @@ errors++;
 if(data.log_level !== undefined){
 let data5 = data.log_level;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.log_level.type,parentSchema:schema116.properties.log_level,data:data5};
+const err12 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.log_level.type,parentSchema:schema117.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13044,7 +13112,7 @@ vErrors.push(err12);
 errors++;
 }
 if(!((((data5 === "debug") || (data5 === "info")) || (data5 === "warn")) || (data5 === "error"))){
-const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema116.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema116.properties.log_level.enum,parentSchema:schema116.properties.log_level,data:data5};
+const err13 = {instancePath:instancePath+"/log_level",schemaPath:"#/properties/log_level/enum",keyword:"enum",params:{allowedValues: schema117.properties.log_level.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.log_level.enum,parentSchema:schema117.properties.log_level,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13057,7 +13125,7 @@ errors++;
 if(data.log_call_share !== undefined){
 let data6 = data.log_call_share;
 if((!((typeof data6 == "number") && (isFinite(data6)))) && (typeof data6 !== "string")){
-const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema116.properties.log_call_share.type},message:"must be number,string",schema:schema116.properties.log_call_share.type,parentSchema:schema116.properties.log_call_share,data:data6};
+const err14 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/type",keyword:"type",params:{type: schema117.properties.log_call_share.type},message:"must be number,string",schema:schema117.properties.log_call_share.type,parentSchema:schema117.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13066,9 +13134,9 @@ vErrors.push(err14);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "number", data6, schema116.properties.log_call_share, instancePath+"/log_call_share");
+const reason4 = checkScalar.call(this, "number", data6, schema117.properties.log_call_share, instancePath+"/log_call_share");
 if(reason4 !== undefined){
-const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema116.properties.log_call_share,data:data6};
+const err15 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/x-value",keyword:"x-value",params:{},message:reason4,schema:"number",parentSchema:schema117.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13079,7 +13147,7 @@ errors++;
 }
 if((typeof data6 == "number") && (isFinite(data6))){
 if(data6 > 1 || isNaN(data6)){
-const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema116.properties.log_call_share,data:data6};
+const err16 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1",schema:1,parentSchema:schema117.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13089,7 +13157,7 @@ vErrors.push(err16);
 errors++;
 }
 if(data6 < 0 || isNaN(data6)){
-const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema116.properties.log_call_share,data:data6};
+const err17 = {instancePath:instancePath+"/log_call_share",schemaPath:"#/properties/log_call_share/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.log_call_share,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13103,7 +13171,7 @@ errors++;
 if(data.metrics_action_digests !== undefined){
 let data7 = data.metrics_action_digests;
 if((typeof data7 !== "boolean") && (typeof data7 !== "string")){
-const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema116.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema116.properties.metrics_action_digests.type,parentSchema:schema116.properties.metrics_action_digests,data:data7};
+const err18 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/type",keyword:"type",params:{type: schema117.properties.metrics_action_digests.type},message:"must be boolean,string",schema:schema117.properties.metrics_action_digests.type,parentSchema:schema117.properties.metrics_action_digests,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13112,9 +13180,9 @@ vErrors.push(err18);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data7, schema116.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
+const reason5 = checkScalar.call(this, "bool", data7, schema117.properties.metrics_action_digests, instancePath+"/metrics_action_digests");
 if(reason5 !== undefined){
-const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema116.properties.metrics_action_digests,data:data7};
+const err19 = {instancePath:instancePath+"/metrics_action_digests",schemaPath:"#/properties/metrics_action_digests/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema117.properties.metrics_action_digests,data:data7};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -13127,7 +13195,7 @@ errors++;
 if(data.drain_s !== undefined){
 let data8 = data.drain_s;
 if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (typeof data8 !== "string")){
-const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema116.properties.drain_s.type},message:"must be integer,string",schema:schema116.properties.drain_s.type,parentSchema:schema116.properties.drain_s,data:data8};
+const err20 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/type",keyword:"type",params:{type: schema117.properties.drain_s.type},message:"must be integer,string",schema:schema117.properties.drain_s.type,parentSchema:schema117.properties.drain_s,data:data8};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -13136,9 +13204,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "duration", data8, schema116.properties.drain_s, instancePath+"/drain_s");
+const reason6 = checkScalar.call(this, "duration", data8, schema117.properties.drain_s, instancePath+"/drain_s");
 if(reason6 !== undefined){
-const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema116.properties.drain_s,data:data8};
+const err21 = {instancePath:instancePath+"/drain_s",schemaPath:"#/properties/drain_s/x-value",keyword:"x-value",params:{},message:reason6,schema:"duration",parentSchema:schema117.properties.drain_s,data:data8};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -13151,7 +13219,7 @@ errors++;
 if(data.disable_metrics !== undefined){
 let data9 = data.disable_metrics;
 if((typeof data9 !== "boolean") && (typeof data9 !== "string")){
-const err22 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema116.properties.disable_metrics.type},message:"must be boolean,string",schema:schema116.properties.disable_metrics.type,parentSchema:schema116.properties.disable_metrics,data:data9};
+const err22 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/type",keyword:"type",params:{type: schema117.properties.disable_metrics.type},message:"must be boolean,string",schema:schema117.properties.disable_metrics.type,parentSchema:schema117.properties.disable_metrics,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -13160,9 +13228,9 @@ vErrors.push(err22);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data9, schema116.properties.disable_metrics, instancePath+"/disable_metrics");
+const reason7 = checkScalar.call(this, "bool", data9, schema117.properties.disable_metrics, instancePath+"/disable_metrics");
 if(reason7 !== undefined){
-const err23 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema116.properties.disable_metrics,data:data9};
+const err23 = {instancePath:instancePath+"/disable_metrics",schemaPath:"#/properties/disable_metrics/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema117.properties.disable_metrics,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -13174,7 +13242,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -13183,66 +13251,13 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate267.errors = vErrors;
+validate269.errors = vErrors;
 return errors === 0;
 }
-validate267.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests in a second, over time. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a while without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"To whom results say who asked for them, or gave them to the action cache, and as who the worker is known that ran them: to those who may `administer` the instance, to all who may read its results, or to nobody, and then it is not written down. It is `remexec.scheduler.v1.ResultOrigin` in their metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.","type":"object","properties":{"path":{"description":"The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All of them, or those only that were refused.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, that one `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files that are kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
-const schema118 = {"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
-
-function validate270(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate270.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(Array.isArray(data)){
-if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.items.type,parentSchema:schema118.items,data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-}
-else {
-const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.type,parentSchema:schema118,data};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-validate270.errors = vErrors;
-return errors === 0;
-}
-validate270.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema119 = {"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/security.json","title":"Security","description":"Who may call, and what each may do, on every server of the process. Left out: everybody may do everything. docs/security.md explains it.","type":"object","properties":{"identity":{"title":"IdentitySources","description":"By what callers are known. What a caller shows is looked at in this order: `identity_header`, the `authorization` header (a token of ours, then a JWT, or a name and password), a client certificate. The first that is there decides; who shows something wrong is refused, who shows nothing is anonymous.","type":"object","properties":{"identity_header":{"title":"IdentityHeader","description":"Believe a proxy that has found out who calls.","type":"object","properties":{"name":{"description":"The header with the name of the caller, in lower case.","type":"string"},"groups_name":{"description":"The header with its groups, separated by commas.","type":"string"},"trusted":{"description":"Addresses of the proxies, each `address` or `address/prefix`. From others the headers are nothing.","type":"array","minItems":1,"items":{"type":"string"}}},"additionalProperties":false,"required":["name","trusted"]},"tokens":{"description":"Tokens that callers bring as `authorization: Bearer TOKEN`; `remexec token NAME` makes one.","type":"array","items":{"title":"AccessToken","type":"object","properties":{"name":{"description":"Who the caller is.","type":"string"},"sha256":{"description":"SHA-256 of the token, 64 hex digits.","type":"string"},"groups":{"description":"What the caller belongs to.","type":"array","items":{"type":"string"},"default":[]}},"additionalProperties":false,"required":["name","sha256"]},"default":[]},"tokens_file":{"description":"More tokens: a line `NAME SHA256 [GROUP,GROUP...]` each. Read again within 5 seconds when it changes.","type":"string","x-path":true},"jwt":{"description":"Issuers whose JSON Web Tokens callers may bring as `authorization: Bearer TOKEN`. Only asymmetric signatures are taken.","type":"array","items":{"title":"JwtIssuer","type":"object","properties":{"issuer":{"description":"What `iss` must be.","type":"string"},"audiences":{"description":"What `aud` must have one of.","type":"array","minItems":1,"items":{"type":"string"}},"jwks_uri":{"description":"Where the keys of the issuer are. Left out with `jwks_file`: as its `/.well-known/openid-configuration` says.","type":"string"},"jwks_file":{"description":"A file with the keys. Read again within 5 seconds when it changes.","type":"string","x-path":true},"name_claim":{"description":"The claim that says who the caller is.","type":"string","default":"sub"},"groups_claim":{"description":"The claim with its groups: a list, or words in one text.","type":"string","default":"groups"},"clock_skew_s":{"description":"Seconds by which the clocks may differ.","type":["integer","string"],"x-value":"duration","default":60}},"additionalProperties":false,"required":["issuer","audiences"]},"default":[]},"htpasswd_file":{"description":"Names and passwords for `authorization: Basic`, as `htpasswd -B` writes them (bcrypt only). Read again within 5 seconds when it changes.","type":"string","x-path":true},"client_certificates":{"title":"CertificateIdentity","description":"Take the name of a caller from the certificate that `listener.http.tls` has asked it for.","type":"object","properties":{"name":{"description":"What of the certificate is the name: the common name of its subject, or the first of its alternative names of that sort.","type":"string","enum":["common_name","dns","uri","email"],"default":"common_name"},"groups":{"description":"What of its subject is the groups.","type":"string","enum":["none","organization","organizational_unit"],"default":"organizational_unit"}},"additionalProperties":false}},"additionalProperties":false,"default":{}},"access":{"description":"Who may do what. Each rule adds to what a caller may do; nothing takes away. Left out: everybody who is known may do all of the caches and execution, and who is anonymous nothing.","type":"array","items":{"title":"AccessRule","type":"object","properties":{"may":{"description":"What: read and write blobs and results, have actions run, be a worker, see and list what others do.","type":"array","minItems":1,"items":{"type":"string","x-words":["read_cas","write_cas","read_ac","write_ac","execute","work","administer"]}},"instances":{"description":"In which instances, by patterns: `*` stands for any text.","type":"array","items":{"type":"string"},"default":["*"]},"schedulers":{"description":"For which schedulers it may `work`, by patterns.","type":"array","items":{"type":"string"},"default":["*"]},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"groups":{"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}},"claims":{"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}},"by":{"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}}},"additionalProperties":false,"required":["may"]}},"request_limits":{"description":"How many requests callers may make. Of these the first that is about a caller counts for it, each name for itself; who is anonymous, or shows something wrong, is counted by its address. Too many are refused with RESOURCE_EXHAUSTED, which says when to come again.","type":"array","items":{"title":"RequestLimit","type":"object","properties":{"requests_per_s":{"description":"Requests in a second, over time. Each call is one, however much it transfers.","type":["number","string"],"x-value":"number","exclusiveMinimum":0},"burst":{"description":"Requests at once after a while without any.","type":["integer","string"],"x-value":"count","minimum":1,"default":100},"anonymous":{"description":"Everybody, known or not. The four keys below say which of those who are known, and each that is given must fit.","type":["boolean","string"],"x-value":"bool","default":false},"names":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/names"},"groups":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/groups"},"claims":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/claims"},"by":{"$ref":"https://remexec.invalid/schema/security.json#/properties/access/items/properties/by"}},"additionalProperties":false,"required":["requests_per_s"]},"default":[]},"callers_in_results":{"description":"To whom results say who asked for them, or gave them to the action cache, and as who the worker is known that ran them: to those who may `administer` the instance, to all who may read its results, or to nobody, and then it is not written down. It is `remexec.scheduler.v1.ResultOrigin` in their metadata.","type":"string","enum":["administrators","readers","nobody"],"default":"administrators"},"audit_log":{"title":"AuditLog","description":"Write down who asked for what, when, and whether that was allowed: a line of JSON for each call. Health and reflection, which are open, are not in it. Nothing by which callers are known is written, only who they are.","type":"object","properties":{"path":{"description":"The file. Its folder must be there. Who moves it away gets a new one within 5 seconds.","type":"string","x-path":true},"calls":{"description":"All of them, or those only that were refused.","type":"string","enum":["all","refused"],"default":"all"},"max_bytes":{"description":"A file of this length becomes `path.1`, that one `path.2`, and so on.","type":["integer","string"],"x-value":"size","minimum":1,"default":104857600,"x-zero-is-default":true},"max_files":{"description":"Older files that are kept.","type":["integer","string"],"x-value":"count","minimum":0,"default":5}},"additionalProperties":false,"required":["path"]}},"additionalProperties":false};
+const schema119 = {"description":"Whose name fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate272(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13295,7 +13310,7 @@ return errors === 0;
 }
 validate272.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema120 = {"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}};
+const schema120 = {"description":"Who has a group that fits one of these patterns.","type":"array","minItems":1,"items":{"type":"string"}};
 
 function validate274(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -13307,51 +13322,9 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(data && typeof data == "object" && !Array.isArray(data)){
-for(const key0 in data){
-let data0 = data[key0];
-if(typeof data0 !== "string"){
-const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.additionalProperties.type,parentSchema:schema120.additionalProperties,data:data0};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-}
-}
-else {
-const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema120.type,parentSchema:schema120,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-validate274.errors = vErrors;
-return errors === 0;
-}
-validate274.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema121 = {"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
-
-function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate276.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema121,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema120,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13364,7 +13337,102 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.items.type,parentSchema:schema121.items,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.items.type,parentSchema:schema120.items,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+}
+else {
+const err2 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema120.type,parentSchema:schema120,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+validate274.errors = vErrors;
+return errors === 0;
+}
+validate274.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema121 = {"description":"Whose JWT has these claims, each a pattern of its value, or of one of its values.","type":"object","additionalProperties":{"type":"string"}};
+
+function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate276.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+let data0 = data[key0];
+if(typeof data0 !== "string"){
+const err0 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema121.additionalProperties.type,parentSchema:schema121.additionalProperties,data:data0};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema121.type,parentSchema:schema121,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+validate276.errors = vErrors;
+return errors === 0;
+}
+validate276.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema122 = {"description":"Who is known by one of these: a name may be given out by several.","type":"array","minItems":1,"items":{"type":"string","enum":["header","token","jwt","basic","certificate"]}};
+
+function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate278.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema122,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(typeof data0 !== "string"){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema122.items.type,parentSchema:schema122.items,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13374,7 +13442,7 @@ vErrors.push(err1);
 errors++;
 }
 if(!(((((data0 === "header") || (data0 === "token")) || (data0 === "jwt")) || (data0 === "basic")) || (data0 === "certificate"))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema121.items.enum},message:"must be equal to one of the allowed values",schema:schema121.items.enum,parentSchema:schema121.items,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema122.items.enum},message:"must be equal to one of the allowed values",schema:schema122.items.enum,parentSchema:schema122.items,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13386,7 +13454,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema121.type,parentSchema:schema121,data};
+const err3 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema122.type,parentSchema:schema122,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13395,17 +13463,17 @@ vErrors.push(err3);
 }
 errors++;
 }
-validate276.errors = vErrors;
+validate278.errors = vErrors;
 return errors === 0;
 }
-validate276.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate278.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://remexec.invalid/schema/security.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate269.evaluated;
+const evaluated0 = validate271.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13415,7 +13483,7 @@ evaluated0.items = undefined;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!(((((key0 === "identity") || (key0 === "access")) || (key0 === "request_limits")) || (key0 === "callers_in_results")) || (key0 === "audit_log"))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -13430,7 +13498,7 @@ let data0 = data.identity;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 for(const key1 in data0){
 if(!((((((key1 === "identity_header") || (key1 === "tokens")) || (key1 === "tokens_file")) || (key1 === "jwt")) || (key1 === "htpasswd_file")) || (key1 === "client_certificates"))){
-const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.identity,data:data0};
+const err1 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -13444,7 +13512,7 @@ if(data0.identity_header !== undefined){
 let data1 = data0.identity_header;
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema117.properties.identity.properties.identity_header.required,parentSchema:schema117.properties.identity.properties.identity_header,data:data1};
+const err2 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema118.properties.identity.properties.identity_header.required,parentSchema:schema118.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -13454,7 +13522,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data1.trusted === undefined){
-const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema117.properties.identity.properties.identity_header.required,parentSchema:schema117.properties.identity.properties.identity_header,data:data1};
+const err3 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/required",keyword:"required",params:{missingProperty: "trusted"},message:"must have required property '"+"trusted"+"'",schema:schema118.properties.identity.properties.identity_header.required,parentSchema:schema118.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -13465,7 +13533,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!(((key2 === "name") || (key2 === "groups_name")) || (key2 === "trusted"))){
-const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.identity.properties.identity_header,data:data1};
+const err4 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -13478,7 +13546,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 !== "string"){
-const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema117.properties.identity.properties.identity_header.properties.name,data:data2};
+const err5 = {instancePath:instancePath+"/identity/identity_header/name",schemaPath:"#/properties/identity/properties/identity_header/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.identity_header.properties.name.type,parentSchema:schema118.properties.identity.properties.identity_header.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -13491,7 +13559,7 @@ errors++;
 if(data1.groups_name !== undefined){
 let data3 = data1.groups_name;
 if(typeof data3 !== "string"){
-const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema117.properties.identity.properties.identity_header.properties.groups_name,data:data3};
+const err6 = {instancePath:instancePath+"/identity/identity_header/groups_name",schemaPath:"#/properties/identity/properties/identity_header/properties/groups_name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.identity_header.properties.groups_name.type,parentSchema:schema118.properties.identity.properties.identity_header.properties.groups_name,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -13505,7 +13573,7 @@ if(data1.trusted !== undefined){
 let data4 = data1.trusted;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err7 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -13518,7 +13586,7 @@ const len0 = data4.length;
 for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 !== "string"){
-const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema117.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
+const err8 = {instancePath:instancePath+"/identity/identity_header/trusted/" + i0,schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.identity_header.properties.trusted.items.type,parentSchema:schema118.properties.identity.properties.identity_header.properties.trusted.items,data:data5};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -13530,7 +13598,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema117.properties.identity.properties.identity_header.properties.trusted,data:data4};
+const err9 = {instancePath:instancePath+"/identity/identity_header/trusted",schemaPath:"#/properties/identity/properties/identity_header/properties/trusted/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.identity.properties.identity_header.properties.trusted.type,parentSchema:schema118.properties.identity.properties.identity_header.properties.trusted,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -13542,7 +13610,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.identity.properties.identity_header.type,parentSchema:schema117.properties.identity.properties.identity_header,data:data1};
+const err10 = {instancePath:instancePath+"/identity/identity_header",schemaPath:"#/properties/identity/properties/identity_header/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.identity.properties.identity_header.type,parentSchema:schema118.properties.identity.properties.identity_header,data:data1};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -13560,7 +13628,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 if(data7.name === undefined){
-const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema117.properties.identity.properties.tokens.items.required,parentSchema:schema117.properties.identity.properties.tokens.items,data:data7};
+const err11 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema118.properties.identity.properties.tokens.items.required,parentSchema:schema118.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -13570,7 +13638,7 @@ vErrors.push(err11);
 errors++;
 }
 if(data7.sha256 === undefined){
-const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema117.properties.identity.properties.tokens.items.required,parentSchema:schema117.properties.identity.properties.tokens.items,data:data7};
+const err12 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'",schema:schema118.properties.identity.properties.tokens.items.required,parentSchema:schema118.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -13581,7 +13649,7 @@ errors++;
 }
 for(const key3 in data7){
 if(!(((key3 === "name") || (key3 === "sha256")) || (key3 === "groups"))){
-const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.identity.properties.tokens.items,data:data7};
+const err13 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -13594,7 +13662,7 @@ errors++;
 if(data7.name !== undefined){
 let data8 = data7.name;
 if(typeof data8 !== "string"){
-const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema117.properties.identity.properties.tokens.items.properties.name,data:data8};
+const err14 = {instancePath:instancePath+"/identity/tokens/" + i1+"/name",schemaPath:"#/properties/identity/properties/tokens/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.tokens.items.properties.name.type,parentSchema:schema118.properties.identity.properties.tokens.items.properties.name,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -13607,7 +13675,7 @@ errors++;
 if(data7.sha256 !== undefined){
 let data9 = data7.sha256;
 if(typeof data9 !== "string"){
-const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema117.properties.identity.properties.tokens.items.properties.sha256,data:data9};
+const err15 = {instancePath:instancePath+"/identity/tokens/" + i1+"/sha256",schemaPath:"#/properties/identity/properties/tokens/items/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.tokens.items.properties.sha256.type,parentSchema:schema118.properties.identity.properties.tokens.items.properties.sha256,data:data9};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -13624,7 +13692,7 @@ const len2 = data10.length;
 for(let i2=0; i2<len2; i2++){
 let data11 = data10[i2];
 if(typeof data11 !== "string"){
-const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema117.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
+const err16 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups/" + i2,schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.tokens.items.properties.groups.items.type,parentSchema:schema118.properties.identity.properties.tokens.items.properties.groups.items,data:data11};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -13636,7 +13704,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema117.properties.identity.properties.tokens.items.properties.groups,data:data10};
+const err17 = {instancePath:instancePath+"/identity/tokens/" + i1+"/groups",schemaPath:"#/properties/identity/properties/tokens/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.identity.properties.tokens.items.properties.groups.type,parentSchema:schema118.properties.identity.properties.tokens.items.properties.groups,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -13648,7 +13716,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.identity.properties.tokens.items.type,parentSchema:schema117.properties.identity.properties.tokens.items,data:data7};
+const err18 = {instancePath:instancePath+"/identity/tokens/" + i1,schemaPath:"#/properties/identity/properties/tokens/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.identity.properties.tokens.items.type,parentSchema:schema118.properties.identity.properties.tokens.items,data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -13660,7 +13728,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.identity.properties.tokens.type,parentSchema:schema117.properties.identity.properties.tokens,data:data6};
+const err19 = {instancePath:instancePath+"/identity/tokens",schemaPath:"#/properties/identity/properties/tokens/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.identity.properties.tokens.type,parentSchema:schema118.properties.identity.properties.tokens,data:data6};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -13673,7 +13741,7 @@ errors++;
 if(data0.tokens_file !== undefined){
 let data12 = data0.tokens_file;
 if(typeof data12 !== "string"){
-const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.tokens_file.type,parentSchema:schema117.properties.identity.properties.tokens_file,data:data12};
+const err20 = {instancePath:instancePath+"/identity/tokens_file",schemaPath:"#/properties/identity/properties/tokens_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.tokens_file.type,parentSchema:schema118.properties.identity.properties.tokens_file,data:data12};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -13691,7 +13759,7 @@ for(let i3=0; i3<len3; i3++){
 let data14 = data13[i3];
 if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
 if(data14.issuer === undefined){
-const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema117.properties.identity.properties.jwt.items.required,parentSchema:schema117.properties.identity.properties.jwt.items,data:data14};
+const err21 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "issuer"},message:"must have required property '"+"issuer"+"'",schema:schema118.properties.identity.properties.jwt.items.required,parentSchema:schema118.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -13701,7 +13769,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data14.audiences === undefined){
-const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema117.properties.identity.properties.jwt.items.required,parentSchema:schema117.properties.identity.properties.jwt.items,data:data14};
+const err22 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/required",keyword:"required",params:{missingProperty: "audiences"},message:"must have required property '"+"audiences"+"'",schema:schema118.properties.identity.properties.jwt.items.required,parentSchema:schema118.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -13712,7 +13780,7 @@ errors++;
 }
 for(const key4 in data14){
 if(!(((((((key4 === "issuer") || (key4 === "audiences")) || (key4 === "jwks_uri")) || (key4 === "jwks_file")) || (key4 === "name_claim")) || (key4 === "groups_claim")) || (key4 === "clock_skew_s"))){
-const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.identity.properties.jwt.items,data:data14};
+const err23 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -13725,7 +13793,7 @@ errors++;
 if(data14.issuer !== undefined){
 let data15 = data14.issuer;
 if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.issuer,data:data15};
+const err24 = {instancePath:instancePath+"/identity/jwt/" + i3+"/issuer",schemaPath:"#/properties/identity/properties/jwt/items/properties/issuer/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.jwt.items.properties.issuer.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.issuer,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -13739,7 +13807,7 @@ if(data14.audiences !== undefined){
 let data16 = data14.audiences;
 if(Array.isArray(data16)){
 if(data16.length < 1){
-const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err25 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -13752,7 +13820,7 @@ const len4 = data16.length;
 for(let i4=0; i4<len4; i4++){
 let data17 = data16[i4];
 if(typeof data17 !== "string"){
-const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
+const err26 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences/" + i4,schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.jwt.items.properties.audiences.items.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.audiences.items,data:data17};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -13764,7 +13832,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.audiences,data:data16};
+const err27 = {instancePath:instancePath+"/identity/jwt/" + i3+"/audiences",schemaPath:"#/properties/identity/properties/jwt/items/properties/audiences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.identity.properties.jwt.items.properties.audiences.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.audiences,data:data16};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -13777,7 +13845,7 @@ errors++;
 if(data14.jwks_uri !== undefined){
 let data18 = data14.jwks_uri;
 if(typeof data18 !== "string"){
-const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
+const err28 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_uri",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_uri/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.jwt.items.properties.jwks_uri.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.jwks_uri,data:data18};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -13790,7 +13858,7 @@ errors++;
 if(data14.jwks_file !== undefined){
 let data19 = data14.jwks_file;
 if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
+const err29 = {instancePath:instancePath+"/identity/jwt/" + i3+"/jwks_file",schemaPath:"#/properties/identity/properties/jwt/items/properties/jwks_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.jwt.items.properties.jwks_file.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.jwks_file,data:data19};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -13803,7 +13871,7 @@ errors++;
 if(data14.name_claim !== undefined){
 let data20 = data14.name_claim;
 if(typeof data20 !== "string"){
-const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
+const err30 = {instancePath:instancePath+"/identity/jwt/" + i3+"/name_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/name_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.jwt.items.properties.name_claim.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.name_claim,data:data20};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -13816,7 +13884,7 @@ errors++;
 if(data14.groups_claim !== undefined){
 let data21 = data14.groups_claim;
 if(typeof data21 !== "string"){
-const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
+const err31 = {instancePath:instancePath+"/identity/jwt/" + i3+"/groups_claim",schemaPath:"#/properties/identity/properties/jwt/items/properties/groups_claim/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.jwt.items.properties.groups_claim.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.groups_claim,data:data21};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -13829,7 +13897,7 @@ errors++;
 if(data14.clock_skew_s !== undefined){
 let data22 = data14.clock_skew_s;
 if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema117.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema117.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema117.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err32 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/type",keyword:"type",params:{type: schema118.properties.identity.properties.jwt.items.properties.clock_skew_s.type},message:"must be integer,string",schema:schema118.properties.identity.properties.jwt.items.properties.clock_skew_s.type,parentSchema:schema118.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -13838,9 +13906,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-const reason0 = checkScalar.call(this, "duration", data22, schema117.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
+const reason0 = checkScalar.call(this, "duration", data22, schema118.properties.identity.properties.jwt.items.properties.clock_skew_s, instancePath+"/identity/jwt/" + i3+"/clock_skew_s");
 if(reason0 !== undefined){
-const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema117.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
+const err33 = {instancePath:instancePath+"/identity/jwt/" + i3+"/clock_skew_s",schemaPath:"#/properties/identity/properties/jwt/items/properties/clock_skew_s/x-value",keyword:"x-value",params:{},message:reason0,schema:"duration",parentSchema:schema118.properties.identity.properties.jwt.items.properties.clock_skew_s,data:data22};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -13852,7 +13920,7 @@ errors++;
 }
 }
 else {
-const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.identity.properties.jwt.items.type,parentSchema:schema117.properties.identity.properties.jwt.items,data:data14};
+const err34 = {instancePath:instancePath+"/identity/jwt/" + i3,schemaPath:"#/properties/identity/properties/jwt/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.identity.properties.jwt.items.type,parentSchema:schema118.properties.identity.properties.jwt.items,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -13864,7 +13932,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.identity.properties.jwt.type,parentSchema:schema117.properties.identity.properties.jwt,data:data13};
+const err35 = {instancePath:instancePath+"/identity/jwt",schemaPath:"#/properties/identity/properties/jwt/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.identity.properties.jwt.type,parentSchema:schema118.properties.identity.properties.jwt,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -13877,7 +13945,7 @@ errors++;
 if(data0.htpasswd_file !== undefined){
 let data23 = data0.htpasswd_file;
 if(typeof data23 !== "string"){
-const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.htpasswd_file.type,parentSchema:schema117.properties.identity.properties.htpasswd_file,data:data23};
+const err36 = {instancePath:instancePath+"/identity/htpasswd_file",schemaPath:"#/properties/identity/properties/htpasswd_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.htpasswd_file.type,parentSchema:schema118.properties.identity.properties.htpasswd_file,data:data23};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -13892,7 +13960,7 @@ let data24 = data0.client_certificates;
 if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
 for(const key5 in data24){
 if(!((key5 === "name") || (key5 === "groups"))){
-const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.identity.properties.client_certificates,data:data24};
+const err37 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -13905,7 +13973,7 @@ errors++;
 if(data24.name !== undefined){
 let data25 = data24.name;
 if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema117.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err38 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.client_certificates.properties.name.type,parentSchema:schema118.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -13915,7 +13983,7 @@ vErrors.push(err38);
 errors++;
 }
 if(!((((data25 === "common_name") || (data25 === "dns")) || (data25 === "uri")) || (data25 === "email"))){
-const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema117.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema117.properties.identity.properties.client_certificates.properties.name,data:data25};
+const err39 = {instancePath:instancePath+"/identity/client_certificates/name",schemaPath:"#/properties/identity/properties/client_certificates/properties/name/enum",keyword:"enum",params:{allowedValues: schema118.properties.identity.properties.client_certificates.properties.name.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.identity.properties.client_certificates.properties.name.enum,parentSchema:schema118.properties.identity.properties.client_certificates.properties.name,data:data25};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -13928,7 +13996,7 @@ errors++;
 if(data24.groups !== undefined){
 let data26 = data24.groups;
 if(typeof data26 !== "string"){
-const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema117.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err40 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.identity.properties.client_certificates.properties.groups.type,parentSchema:schema118.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -13938,7 +14006,7 @@ vErrors.push(err40);
 errors++;
 }
 if(!(((data26 === "none") || (data26 === "organization")) || (data26 === "organizational_unit"))){
-const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema117.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema117.properties.identity.properties.client_certificates.properties.groups,data:data26};
+const err41 = {instancePath:instancePath+"/identity/client_certificates/groups",schemaPath:"#/properties/identity/properties/client_certificates/properties/groups/enum",keyword:"enum",params:{allowedValues: schema118.properties.identity.properties.client_certificates.properties.groups.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.identity.properties.client_certificates.properties.groups.enum,parentSchema:schema118.properties.identity.properties.client_certificates.properties.groups,data:data26};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -13950,7 +14018,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.identity.properties.client_certificates.type,parentSchema:schema117.properties.identity.properties.client_certificates,data:data24};
+const err42 = {instancePath:instancePath+"/identity/client_certificates",schemaPath:"#/properties/identity/properties/client_certificates/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.identity.properties.client_certificates.type,parentSchema:schema118.properties.identity.properties.client_certificates,data:data24};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -13962,7 +14030,7 @@ errors++;
 }
 }
 else {
-const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.identity.type,parentSchema:schema117.properties.identity,data:data0};
+const err43 = {instancePath:instancePath+"/identity",schemaPath:"#/properties/identity/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.identity.type,parentSchema:schema118.properties.identity,data:data0};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -13980,7 +14048,7 @@ for(let i5=0; i5<len5; i5++){
 let data28 = data27[i5];
 if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
 if(data28.may === undefined){
-const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema117.properties.access.items.required,parentSchema:schema117.properties.access.items,data:data28};
+const err44 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/required",keyword:"required",params:{missingProperty: "may"},message:"must have required property '"+"may"+"'",schema:schema118.properties.access.items.required,parentSchema:schema118.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -13991,7 +14059,7 @@ errors++;
 }
 for(const key6 in data28){
 if(!((((((((key6 === "may") || (key6 === "instances")) || (key6 === "schedulers")) || (key6 === "anonymous")) || (key6 === "names")) || (key6 === "groups")) || (key6 === "claims")) || (key6 === "by"))){
-const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.access.items,data:data28};
+const err45 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -14005,7 +14073,7 @@ if(data28.may !== undefined){
 let data29 = data28.may;
 if(Array.isArray(data29)){
 if(data29.length < 1){
-const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117.properties.access.items.properties.may,data:data29};
+const err46 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -14018,7 +14086,7 @@ const len6 = data29.length;
 for(let i6=0; i6<len6; i6++){
 let data30 = data29[i6];
 if(typeof data30 !== "string"){
-const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.access.items.properties.may.items.type,parentSchema:schema117.properties.access.items.properties.may.items,data:data30};
+const err47 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.access.items.properties.may.items.type,parentSchema:schema118.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -14027,9 +14095,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason1 = checkWord.call(this, schema117.properties.access.items.properties.may.items["x-words"], data30, schema117.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
+const reason1 = checkWord.call(this, schema118.properties.access.items.properties.may.items["x-words"], data30, schema118.properties.access.items.properties.may.items, instancePath+"/access/" + i5+"/may/" + i6);
 if(reason1 !== undefined){
-const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema117.properties.access.items.properties.may.items["x-words"],parentSchema:schema117.properties.access.items.properties.may.items,data:data30};
+const err48 = {instancePath:instancePath+"/access/" + i5+"/may/" + i6,schemaPath:"#/properties/access/items/properties/may/items/x-words",keyword:"x-words",params:{},message:reason1,schema:schema118.properties.access.items.properties.may.items["x-words"],parentSchema:schema118.properties.access.items.properties.may.items,data:data30};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -14041,7 +14109,7 @@ errors++;
 }
 }
 else {
-const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.access.items.properties.may.type,parentSchema:schema117.properties.access.items.properties.may,data:data29};
+const err49 = {instancePath:instancePath+"/access/" + i5+"/may",schemaPath:"#/properties/access/items/properties/may/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.access.items.properties.may.type,parentSchema:schema118.properties.access.items.properties.may,data:data29};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -14058,7 +14126,7 @@ const len7 = data31.length;
 for(let i7=0; i7<len7; i7++){
 let data32 = data31[i7];
 if(typeof data32 !== "string"){
-const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.access.items.properties.instances.items.type,parentSchema:schema117.properties.access.items.properties.instances.items,data:data32};
+const err50 = {instancePath:instancePath+"/access/" + i5+"/instances/" + i7,schemaPath:"#/properties/access/items/properties/instances/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.access.items.properties.instances.items.type,parentSchema:schema118.properties.access.items.properties.instances.items,data:data32};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -14070,7 +14138,7 @@ errors++;
 }
 }
 else {
-const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.access.items.properties.instances.type,parentSchema:schema117.properties.access.items.properties.instances,data:data31};
+const err51 = {instancePath:instancePath+"/access/" + i5+"/instances",schemaPath:"#/properties/access/items/properties/instances/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.access.items.properties.instances.type,parentSchema:schema118.properties.access.items.properties.instances,data:data31};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -14087,7 +14155,7 @@ const len8 = data33.length;
 for(let i8=0; i8<len8; i8++){
 let data34 = data33[i8];
 if(typeof data34 !== "string"){
-const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.access.items.properties.schedulers.items.type,parentSchema:schema117.properties.access.items.properties.schedulers.items,data:data34};
+const err52 = {instancePath:instancePath+"/access/" + i5+"/schedulers/" + i8,schemaPath:"#/properties/access/items/properties/schedulers/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.access.items.properties.schedulers.items.type,parentSchema:schema118.properties.access.items.properties.schedulers.items,data:data34};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -14099,7 +14167,7 @@ errors++;
 }
 }
 else {
-const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.access.items.properties.schedulers.type,parentSchema:schema117.properties.access.items.properties.schedulers,data:data33};
+const err53 = {instancePath:instancePath+"/access/" + i5+"/schedulers",schemaPath:"#/properties/access/items/properties/schedulers/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.access.items.properties.schedulers.type,parentSchema:schema118.properties.access.items.properties.schedulers,data:data33};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -14112,7 +14180,7 @@ errors++;
 if(data28.anonymous !== undefined){
 let data35 = data28.anonymous;
 if((typeof data35 !== "boolean") && (typeof data35 !== "string")){
-const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema117.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema117.properties.access.items.properties.anonymous.type,parentSchema:schema117.properties.access.items.properties.anonymous,data:data35};
+const err54 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/type",keyword:"type",params:{type: schema118.properties.access.items.properties.anonymous.type},message:"must be boolean,string",schema:schema118.properties.access.items.properties.anonymous.type,parentSchema:schema118.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -14121,9 +14189,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason2 = checkScalar.call(this, "bool", data35, schema117.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
+const reason2 = checkScalar.call(this, "bool", data35, schema118.properties.access.items.properties.anonymous, instancePath+"/access/" + i5+"/anonymous");
 if(reason2 !== undefined){
-const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema117.properties.access.items.properties.anonymous,data:data35};
+const err55 = {instancePath:instancePath+"/access/" + i5+"/anonymous",schemaPath:"#/properties/access/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason2,schema:"bool",parentSchema:schema118.properties.access.items.properties.anonymous,data:data35};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -14137,7 +14205,7 @@ if(data28.names !== undefined){
 let data36 = data28.names;
 if(Array.isArray(data36)){
 if(data36.length < 1){
-const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117.properties.access.items.properties.names,data:data36};
+const err56 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -14150,7 +14218,7 @@ const len9 = data36.length;
 for(let i9=0; i9<len9; i9++){
 let data37 = data36[i9];
 if(typeof data37 !== "string"){
-const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.access.items.properties.names.items.type,parentSchema:schema117.properties.access.items.properties.names.items,data:data37};
+const err57 = {instancePath:instancePath+"/access/" + i5+"/names/" + i9,schemaPath:"#/properties/access/items/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.access.items.properties.names.items.type,parentSchema:schema118.properties.access.items.properties.names.items,data:data37};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -14162,7 +14230,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.access.items.properties.names.type,parentSchema:schema117.properties.access.items.properties.names,data:data36};
+const err58 = {instancePath:instancePath+"/access/" + i5+"/names",schemaPath:"#/properties/access/items/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.access.items.properties.names.type,parentSchema:schema118.properties.access.items.properties.names,data:data36};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -14176,7 +14244,7 @@ if(data28.groups !== undefined){
 let data38 = data28.groups;
 if(Array.isArray(data38)){
 if(data38.length < 1){
-const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117.properties.access.items.properties.groups,data:data38};
+const err59 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -14189,7 +14257,7 @@ const len10 = data38.length;
 for(let i10=0; i10<len10; i10++){
 let data39 = data38[i10];
 if(typeof data39 !== "string"){
-const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.access.items.properties.groups.items.type,parentSchema:schema117.properties.access.items.properties.groups.items,data:data39};
+const err60 = {instancePath:instancePath+"/access/" + i5+"/groups/" + i10,schemaPath:"#/properties/access/items/properties/groups/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.access.items.properties.groups.items.type,parentSchema:schema118.properties.access.items.properties.groups.items,data:data39};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -14201,7 +14269,7 @@ errors++;
 }
 }
 else {
-const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.access.items.properties.groups.type,parentSchema:schema117.properties.access.items.properties.groups,data:data38};
+const err61 = {instancePath:instancePath+"/access/" + i5+"/groups",schemaPath:"#/properties/access/items/properties/groups/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.access.items.properties.groups.type,parentSchema:schema118.properties.access.items.properties.groups,data:data38};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -14217,7 +14285,7 @@ if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
 for(const key7 in data40){
 let data41 = data40[key7];
 if(typeof data41 !== "string"){
-const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema117.properties.access.items.properties.claims.additionalProperties,data:data41};
+const err62 = {instancePath:instancePath+"/access/" + i5+"/claims/" + key7.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/access/items/properties/claims/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.access.items.properties.claims.additionalProperties.type,parentSchema:schema118.properties.access.items.properties.claims.additionalProperties,data:data41};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -14229,7 +14297,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.access.items.properties.claims.type,parentSchema:schema117.properties.access.items.properties.claims,data:data40};
+const err63 = {instancePath:instancePath+"/access/" + i5+"/claims",schemaPath:"#/properties/access/items/properties/claims/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.access.items.properties.claims.type,parentSchema:schema118.properties.access.items.properties.claims,data:data40};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -14243,7 +14311,7 @@ if(data28.by !== undefined){
 let data42 = data28.by;
 if(Array.isArray(data42)){
 if(data42.length < 1){
-const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema117.properties.access.items.properties.by,data:data42};
+const err64 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -14256,7 +14324,7 @@ const len11 = data42.length;
 for(let i11=0; i11<len11; i11++){
 let data43 = data42[i11];
 if(typeof data43 !== "string"){
-const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.access.items.properties.by.items.type,parentSchema:schema117.properties.access.items.properties.by.items,data:data43};
+const err65 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.access.items.properties.by.items.type,parentSchema:schema118.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -14266,7 +14334,7 @@ vErrors.push(err65);
 errors++;
 }
 if(!(((((data43 === "header") || (data43 === "token")) || (data43 === "jwt")) || (data43 === "basic")) || (data43 === "certificate"))){
-const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema117.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.access.items.properties.by.items.enum,parentSchema:schema117.properties.access.items.properties.by.items,data:data43};
+const err66 = {instancePath:instancePath+"/access/" + i5+"/by/" + i11,schemaPath:"#/properties/access/items/properties/by/items/enum",keyword:"enum",params:{allowedValues: schema118.properties.access.items.properties.by.items.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.access.items.properties.by.items.enum,parentSchema:schema118.properties.access.items.properties.by.items,data:data43};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -14278,7 +14346,7 @@ errors++;
 }
 }
 else {
-const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.access.items.properties.by.type,parentSchema:schema117.properties.access.items.properties.by,data:data42};
+const err67 = {instancePath:instancePath+"/access/" + i5+"/by",schemaPath:"#/properties/access/items/properties/by/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.access.items.properties.by.type,parentSchema:schema118.properties.access.items.properties.by,data:data42};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -14290,7 +14358,7 @@ errors++;
 }
 }
 else {
-const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.access.items.type,parentSchema:schema117.properties.access.items,data:data28};
+const err68 = {instancePath:instancePath+"/access/" + i5,schemaPath:"#/properties/access/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.access.items.type,parentSchema:schema118.properties.access.items,data:data28};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -14302,7 +14370,7 @@ errors++;
 }
 }
 else {
-const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.access.type,parentSchema:schema117.properties.access,data:data27};
+const err69 = {instancePath:instancePath+"/access",schemaPath:"#/properties/access/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.access.type,parentSchema:schema118.properties.access,data:data27};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -14320,7 +14388,7 @@ for(let i12=0; i12<len12; i12++){
 let data45 = data44[i12];
 if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
 if(data45.requests_per_s === undefined){
-const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema117.properties.request_limits.items.required,parentSchema:schema117.properties.request_limits.items,data:data45};
+const err70 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/required",keyword:"required",params:{missingProperty: "requests_per_s"},message:"must have required property '"+"requests_per_s"+"'",schema:schema118.properties.request_limits.items.required,parentSchema:schema118.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -14331,7 +14399,7 @@ errors++;
 }
 for(const key8 in data45){
 if(!(((((((key8 === "requests_per_s") || (key8 === "burst")) || (key8 === "anonymous")) || (key8 === "names")) || (key8 === "groups")) || (key8 === "claims")) || (key8 === "by"))){
-const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.request_limits.items,data:data45};
+const err71 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -14344,7 +14412,7 @@ errors++;
 if(data45.requests_per_s !== undefined){
 let data46 = data45.requests_per_s;
 if((!((typeof data46 == "number") && (isFinite(data46)))) && (typeof data46 !== "string")){
-const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema117.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema117.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema117.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err72 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/type",keyword:"type",params:{type: schema118.properties.request_limits.items.properties.requests_per_s.type},message:"must be number,string",schema:schema118.properties.request_limits.items.properties.requests_per_s.type,parentSchema:schema118.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -14353,9 +14421,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "number", data46, schema117.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
+const reason3 = checkScalar.call(this, "number", data46, schema118.properties.request_limits.items.properties.requests_per_s, instancePath+"/request_limits/" + i12+"/requests_per_s");
 if(reason3 !== undefined){
-const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema117.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err73 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"number",parentSchema:schema118.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -14366,7 +14434,7 @@ errors++;
 }
 if((typeof data46 == "number") && (isFinite(data46))){
 if(data46 <= 0 || isNaN(data46)){
-const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema117.properties.request_limits.items.properties.requests_per_s,data:data46};
+const err74 = {instancePath:instancePath+"/request_limits/" + i12+"/requests_per_s",schemaPath:"#/properties/request_limits/items/properties/requests_per_s/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0",schema:0,parentSchema:schema118.properties.request_limits.items.properties.requests_per_s,data:data46};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -14380,7 +14448,7 @@ errors++;
 if(data45.burst !== undefined){
 let data47 = data45.burst;
 if((!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))) && (typeof data47 !== "string")){
-const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema117.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema117.properties.request_limits.items.properties.burst.type,parentSchema:schema117.properties.request_limits.items.properties.burst,data:data47};
+const err75 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/type",keyword:"type",params:{type: schema118.properties.request_limits.items.properties.burst.type},message:"must be integer,string",schema:schema118.properties.request_limits.items.properties.burst.type,parentSchema:schema118.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -14389,9 +14457,9 @@ vErrors.push(err75);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data47, schema117.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
+const reason4 = checkScalar.call(this, "count", data47, schema118.properties.request_limits.items.properties.burst, instancePath+"/request_limits/" + i12+"/burst");
 if(reason4 !== undefined){
-const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema117.properties.request_limits.items.properties.burst,data:data47};
+const err76 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema118.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -14402,7 +14470,7 @@ errors++;
 }
 if((typeof data47 == "number") && (isFinite(data47))){
 if(data47 < 1 || isNaN(data47)){
-const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema117.properties.request_limits.items.properties.burst,data:data47};
+const err77 = {instancePath:instancePath+"/request_limits/" + i12+"/burst",schemaPath:"#/properties/request_limits/items/properties/burst/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.request_limits.items.properties.burst,data:data47};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -14416,7 +14484,7 @@ errors++;
 if(data45.anonymous !== undefined){
 let data48 = data45.anonymous;
 if((typeof data48 !== "boolean") && (typeof data48 !== "string")){
-const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema117.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema117.properties.request_limits.items.properties.anonymous.type,parentSchema:schema117.properties.request_limits.items.properties.anonymous,data:data48};
+const err78 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/type",keyword:"type",params:{type: schema118.properties.request_limits.items.properties.anonymous.type},message:"must be boolean,string",schema:schema118.properties.request_limits.items.properties.anonymous.type,parentSchema:schema118.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -14425,9 +14493,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "bool", data48, schema117.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
+const reason5 = checkScalar.call(this, "bool", data48, schema118.properties.request_limits.items.properties.anonymous, instancePath+"/request_limits/" + i12+"/anonymous");
 if(reason5 !== undefined){
-const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema117.properties.request_limits.items.properties.anonymous,data:data48};
+const err79 = {instancePath:instancePath+"/request_limits/" + i12+"/anonymous",schemaPath:"#/properties/request_limits/items/properties/anonymous/x-value",keyword:"x-value",params:{},message:reason5,schema:"bool",parentSchema:schema118.properties.request_limits.items.properties.anonymous,data:data48};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -14438,32 +14506,32 @@ errors++;
 }
 }
 if(data45.names !== undefined){
-if(!(validate270.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate270.errors : vErrors.concat(validate270.errors);
-errors = vErrors.length;
-}
-}
-if(data45.groups !== undefined){
-if(!(validate272.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
+if(!(validate272.call(this, data45.names, {instancePath:instancePath+"/request_limits/" + i12+"/names",parentData:data45,parentDataProperty:"names",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate272.errors : vErrors.concat(validate272.errors);
 errors = vErrors.length;
 }
 }
-if(data45.claims !== undefined){
-if(!(validate274.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
+if(data45.groups !== undefined){
+if(!(validate274.call(this, data45.groups, {instancePath:instancePath+"/request_limits/" + i12+"/groups",parentData:data45,parentDataProperty:"groups",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate274.errors : vErrors.concat(validate274.errors);
 errors = vErrors.length;
 }
 }
-if(data45.by !== undefined){
-if(!(validate276.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+if(data45.claims !== undefined){
+if(!(validate276.call(this, data45.claims, {instancePath:instancePath+"/request_limits/" + i12+"/claims",parentData:data45,parentDataProperty:"claims",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate276.errors : vErrors.concat(validate276.errors);
+errors = vErrors.length;
+}
+}
+if(data45.by !== undefined){
+if(!(validate278.call(this, data45.by, {instancePath:instancePath+"/request_limits/" + i12+"/by",parentData:data45,parentDataProperty:"by",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.request_limits.items.type,parentSchema:schema117.properties.request_limits.items,data:data45};
+const err80 = {instancePath:instancePath+"/request_limits/" + i12,schemaPath:"#/properties/request_limits/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.request_limits.items.type,parentSchema:schema118.properties.request_limits.items,data:data45};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -14475,7 +14543,7 @@ errors++;
 }
 }
 else {
-const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema117.properties.request_limits.type,parentSchema:schema117.properties.request_limits,data:data44};
+const err81 = {instancePath:instancePath+"/request_limits",schemaPath:"#/properties/request_limits/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.request_limits.type,parentSchema:schema118.properties.request_limits,data:data44};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -14488,7 +14556,7 @@ errors++;
 if(data.callers_in_results !== undefined){
 let data53 = data.callers_in_results;
 if(typeof data53 !== "string"){
-const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.callers_in_results.type,parentSchema:schema117.properties.callers_in_results,data:data53};
+const err82 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.callers_in_results.type,parentSchema:schema118.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -14498,7 +14566,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((data53 === "administrators") || (data53 === "readers")) || (data53 === "nobody"))){
-const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema117.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.callers_in_results.enum,parentSchema:schema117.properties.callers_in_results,data:data53};
+const err83 = {instancePath:instancePath+"/callers_in_results",schemaPath:"#/properties/callers_in_results/enum",keyword:"enum",params:{allowedValues: schema118.properties.callers_in_results.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.callers_in_results.enum,parentSchema:schema118.properties.callers_in_results,data:data53};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -14512,7 +14580,7 @@ if(data.audit_log !== undefined){
 let data54 = data.audit_log;
 if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
 if(data54.path === undefined){
-const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema117.properties.audit_log.required,parentSchema:schema117.properties.audit_log,data:data54};
+const err84 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'",schema:schema118.properties.audit_log.required,parentSchema:schema118.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -14523,7 +14591,7 @@ errors++;
 }
 for(const key9 in data54){
 if(!((((key9 === "path") || (key9 === "calls")) || (key9 === "max_bytes")) || (key9 === "max_files"))){
-const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.audit_log,data:data54};
+const err85 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -14536,7 +14604,7 @@ errors++;
 if(data54.path !== undefined){
 let data55 = data54.path;
 if(typeof data55 !== "string"){
-const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.audit_log.properties.path.type,parentSchema:schema117.properties.audit_log.properties.path,data:data55};
+const err86 = {instancePath:instancePath+"/audit_log/path",schemaPath:"#/properties/audit_log/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.audit_log.properties.path.type,parentSchema:schema118.properties.audit_log.properties.path,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -14549,7 +14617,7 @@ errors++;
 if(data54.calls !== undefined){
 let data56 = data54.calls;
 if(typeof data56 !== "string"){
-const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.audit_log.properties.calls.type,parentSchema:schema117.properties.audit_log.properties.calls,data:data56};
+const err87 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.audit_log.properties.calls.type,parentSchema:schema118.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -14559,7 +14627,7 @@ vErrors.push(err87);
 errors++;
 }
 if(!((data56 === "all") || (data56 === "refused"))){
-const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema117.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema117.properties.audit_log.properties.calls.enum,parentSchema:schema117.properties.audit_log.properties.calls,data:data56};
+const err88 = {instancePath:instancePath+"/audit_log/calls",schemaPath:"#/properties/audit_log/properties/calls/enum",keyword:"enum",params:{allowedValues: schema118.properties.audit_log.properties.calls.enum},message:"must be equal to one of the allowed values",schema:schema118.properties.audit_log.properties.calls.enum,parentSchema:schema118.properties.audit_log.properties.calls,data:data56};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -14572,7 +14640,7 @@ errors++;
 if(data54.max_bytes !== undefined){
 let data57 = data54.max_bytes;
 if((!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))) && (typeof data57 !== "string")){
-const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema117.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema117.properties.audit_log.properties.max_bytes.type,parentSchema:schema117.properties.audit_log.properties.max_bytes,data:data57};
+const err89 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/type",keyword:"type",params:{type: schema118.properties.audit_log.properties.max_bytes.type},message:"must be integer,string",schema:schema118.properties.audit_log.properties.max_bytes.type,parentSchema:schema118.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -14581,9 +14649,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "size", data57, schema117.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
+const reason6 = checkScalar.call(this, "size", data57, schema118.properties.audit_log.properties.max_bytes, instancePath+"/audit_log/max_bytes");
 if(reason6 !== undefined){
-const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema117.properties.audit_log.properties.max_bytes,data:data57};
+const err90 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/x-value",keyword:"x-value",params:{},message:reason6,schema:"size",parentSchema:schema118.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -14594,7 +14662,7 @@ errors++;
 }
 if((typeof data57 == "number") && (isFinite(data57))){
 if(data57 < 1 || isNaN(data57)){
-const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema117.properties.audit_log.properties.max_bytes,data:data57};
+const err91 = {instancePath:instancePath+"/audit_log/max_bytes",schemaPath:"#/properties/audit_log/properties/max_bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.audit_log.properties.max_bytes,data:data57};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -14608,7 +14676,7 @@ errors++;
 if(data54.max_files !== undefined){
 let data58 = data54.max_files;
 if((!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))) && (typeof data58 !== "string")){
-const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema117.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema117.properties.audit_log.properties.max_files.type,parentSchema:schema117.properties.audit_log.properties.max_files,data:data58};
+const err92 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/type",keyword:"type",params:{type: schema118.properties.audit_log.properties.max_files.type},message:"must be integer,string",schema:schema118.properties.audit_log.properties.max_files.type,parentSchema:schema118.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -14617,9 +14685,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "count", data58, schema117.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
+const reason7 = checkScalar.call(this, "count", data58, schema118.properties.audit_log.properties.max_files, instancePath+"/audit_log/max_files");
 if(reason7 !== undefined){
-const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema117.properties.audit_log.properties.max_files,data:data58};
+const err93 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema118.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -14630,7 +14698,7 @@ errors++;
 }
 if((typeof data58 == "number") && (isFinite(data58))){
 if(data58 < 0 || isNaN(data58)){
-const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema117.properties.audit_log.properties.max_files,data:data58};
+const err94 = {instancePath:instancePath+"/audit_log/max_files",schemaPath:"#/properties/audit_log/properties/max_files/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema118.properties.audit_log.properties.max_files,data:data58};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -14643,7 +14711,7 @@ errors++;
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.audit_log.type,parentSchema:schema117.properties.audit_log,data:data54};
+const err95 = {instancePath:instancePath+"/audit_log",schemaPath:"#/properties/audit_log/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.audit_log.type,parentSchema:schema118.properties.audit_log,data:data54};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -14655,7 +14723,7 @@ errors++;
 }
 }
 else {
-const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
+const err96 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -14664,10 +14732,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-validate269.errors = vErrors;
+validate271.errors = vErrors;
 return errors === 0;
 }
-validate269.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate271.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -14819,16 +14887,16 @@ errors++;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate217.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+if(!(validate219.call(this, data9[i3], {instancePath:instancePath+"/servers/" + i3,parentData:data9,parentDataProperty:i3,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
-if(!(validate217.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+if(!(validate219.call(this, data9[key4], {instancePath:instancePath+"/servers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data9,parentDataProperty:key4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate219.errors : vErrors.concat(validate219.errors);
 errors = vErrors.length;
 }
 }
@@ -14849,30 +14917,30 @@ errors++;
 if(Array.isArray(data12)){
 const len4 = data12.length;
 for(let i4=0; i4<len4; i4++){
-if(!(validate264.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
+if(!(validate266.call(this, data12[i4], {instancePath:instancePath+"/instances/" + i4,parentData:data12,parentDataProperty:i4,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
 errors = vErrors.length;
 }
 }
 }
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 for(const key5 in data12){
-if(!(validate264.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
+if(!(validate266.call(this, data12[key5], {instancePath:instancePath+"/instances/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data12,parentDataProperty:key5,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate266.errors : vErrors.concat(validate266.errors);
 errors = vErrors.length;
 }
 }
 }
 }
 if(data.global !== undefined){
-if(!(validate267.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
+if(!(validate269.call(this, data.global, {instancePath:instancePath+"/global",parentData:data,parentDataProperty:"global",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
 errors = vErrors.length;
 }
 }
 if(data.security !== undefined){
-if(!(validate269.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+if(!(validate271.call(this, data.security, {instancePath:instancePath+"/security",parentData:data,parentDataProperty:"security",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
 errors = vErrors.length;
 }
 }

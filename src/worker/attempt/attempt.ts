@@ -89,7 +89,7 @@ export class Attempt {
   ): Promise<(Finished & { readonly wroteInputs: boolean }) | StatusError> {
     const { store, execution: settings, processes } = this.#context
     const { properties, onProgress } = this.#request
-    const isPrivate = processes.sandbox?.givesCopies ?? false
+    const { givesCopies: isPrivate = false, protectsInputs = false } = processes.sandbox ?? {}
     const kept = this.#roots.taken()
     const request = { command, timeoutMs, properties, directory: kept?.directory }
     const execution = await Execution.begin(settings, processes, request).catch(refused)
@@ -107,19 +107,21 @@ export class Attempt {
     })
     const made = copies ? undefined : await this.#roots.made(rootDigest, { tree, links, execution, kept })
     execution.prepare()
+    const isUntouched = !protectsInputs || (await execution.protect(tree))
     this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
     onProgress(ProgressStage.RUNNING)
     const exit = await inSpan(this.#call, 'run', (call) => execution.run(call))
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
     const root = execution.left()
-    const changed = root === undefined ? [] : await changedInputs(links, root, sinceMs, store, this.#call)
+    const isUnseen = root === undefined || protectsInputs
+    const changed = isUnseen ? [] : await changedInputs(links, root, sinceMs, store, this.#call)
     for (const digest of changed) {
       this.#call.log.warn('a command wrote to an input through its link; the file is dropped', { blob: digest.key })
       await store.files?.drop(digest, this.#call)
     }
     if (exit.end === 'killed') throw new StatusError('ABORTED', 'the attempt was killed')
-    if (exit.end === 'exited' && changed.length === 0) this.#roots.leave(execution, made)
+    if (exit.end === 'exited' && changed.length === 0 && isUntouched) this.#roots.leave(execution, made)
     return { execution, exit, root, wroteInputs: changed.length > 0 }
   }
 

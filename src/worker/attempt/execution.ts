@@ -16,6 +16,8 @@ import { type FilesInMemory, PrintedFiles } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import type { KeptRoots } from '../input/kept-roots.js'
+import { ownCopies, protectionOf } from '../input/read-only.js'
+import type { InputTree } from '../input/tree.js'
 import { type ActionLimits, printedTooMuch, watchLimits } from '../limit/limits.js'
 import type { OutOfMemory } from '../limit/out-of-memory.js'
 import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
@@ -70,6 +72,7 @@ export class Execution {
   readonly #directory: RunDirectory
   /** Empty at first: the input root is to be made here. */
   readonly root: string
+  #readOnly: readonly string[] = []
   #printed: PrintedFiles | undefined
   #isLeft = false
   /** Closed at the end. */
@@ -114,6 +117,17 @@ export class Execution {
     makeOutputParents(command, this.root)
   }
 
+  /**
+   * Takes care that the command cannot write to its inputs, which are links to the store's. Answers whether it gets none of them
+   * as a file of its own, which it may leave spoilt. To be called when everything is made.
+   */
+  async protect(tree: InputTree): Promise<boolean> {
+    const { readOnly, writable } = protectionOf(tree, this.#request.command, this.root)
+    this.#readOnly = readOnly
+    await ownCopies(writable, this.root)
+    return writable.length === 0
+  }
+
   async run(call: Call): Promise<CommandExit> {
     const { command, timeoutMs } = this.#request
     const { entrypoint, isTimeoutHandledExternally, maxTimeoutMs } = this.#settings
@@ -131,7 +145,7 @@ export class Execution {
   #confined(argv: readonly string[], cwd: string): readonly string[] {
     const { sandbox, workDirectory } = this.#processes
     const places = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
-    return sandbox?.confine({ argv, cwd, ...places }) ?? argv
+    return sandbox?.confine({ argv, cwd, ...places, readOnly: this.#readOnly }) ?? argv
   }
 
   /** Why nothing should run on this worker now (RESOURCE_EXHAUSTED), if the configured script says so. */

@@ -8,6 +8,8 @@ export interface SandboxSettings {
   /** Nothing of the machine can be written but the input root, and `/tmp` is the action's own. */
   readonly ownsMounts: boolean
   readonly keepsNetwork: boolean
+  /** Inputs are mounted read-only, where a command has mounts of its own. */
+  readonly protectsInputs: boolean
   /** The input root is `/`, and nothing else of the machine is there. */
   readonly isRoot: boolean
 }
@@ -17,6 +19,8 @@ export interface Confined {
   /** Where it is to run: in the input root. */
   readonly cwd: string
   readonly root: string
+  /** What of the input root it may not write to, relative to it. */
+  readonly readOnly: readonly string[]
   /** What the action may write to; the input root is in it. */
   readonly directory: string
   /** Where the actions of the worker run: of the others nothing is to be seen. */
@@ -59,9 +63,14 @@ export class Sandbox {
     return sandbox
   }
 
+  /** Whether inputs are mounted so that nobody can write to them. */
+  get protectsInputs(): boolean {
+    return this.#settings.ownsMounts && this.#settings.protectsInputs
+  }
+
   /** Whether inputs are to be files of the action alone: it can change the modes of what is the worker's. */
   get givesCopies(): boolean {
-    return this.#settings.ownsMounts
+    return this.#settings.ownsMounts && !this.#settings.protectsInputs
   }
 
   /** The command line that runs another one inside. */
@@ -72,11 +81,12 @@ export class Sandbox {
     return [this.#program, ...namespaces(keepsNetwork), ...mounts, '--chdir', inside, '--', ...argv]
   }
 
-  #mounts({ root, directory, workDirectory }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
+  #mounts({ root, directory, workDirectory, readOnly }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
     const { ownsMounts, isRoot } = this.#settings
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
-    if (isRoot) return ['--bind', root, '/', ...OWN]
-    return [...MACHINE, '--tmpfs', workDirectory, '--bind', directory, directory]
+    const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${isRoot ? '' : root}/${path}`])
+    if (isRoot) return ['--bind', root, '/', ...inputs, ...OWN]
+    return [...MACHINE, '--tmpfs', workDirectory, '--bind', directory, directory, ...inputs]
   }
 }
 

@@ -1,0 +1,90 @@
+import { constants, lstatSync, realpathSync } from 'node:fs'
+import { chmod, copyFile, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { boundedMap } from '../../base/work/bounded-map.js'
+import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { requestedOutputs, workingDirectory } from '../../reapi/command.js'
+import { newName } from '../disk/session.js'
+import type { InputTree } from './tree.js'
+
+/** What of an input root a command may write to; paths relative to the root. */
+export interface Protection {
+  /** Directories and files to mount over themselves, read-only. None lies in another. */
+  readonly readOnly: readonly string[]
+  /** Files that it can write to. */
+  readonly writable: readonly string[]
+}
+
+/** Bubblewrap reads the list of all mounts for each: 100 take some 10 ms, 1,000 more than a second. */
+const MAX_MOUNTS = 128
+const PARALLEL_COPIES = 16
+
+/**
+ * A directory of inputs with no output in it is one mount; in those on the way to an output, or to the working directory, new
+ * files may be made, and each input is a mount. Inputs that are outputs, or lie in one, may be written to, as may files
+ * beyond 128 mounts. The tree is to be there, and the directories above the outputs.
+ */
+export const protectionOf = (tree: InputTree, command: Command, root: string): Protection => {
+  const { outputs, open } = placesOf(command, root)
+  const readOnly: string[] = []
+  const writable: string[] = []
+  /** Of each directory of the tree, what a command may do there; in one that is a mount there is nothing to be decided. */
+  const kinds = new Map<string, 'open' | 'mount' | 'output'>([['', outputs.has('') ? 'output' : 'open']])
+  const kindOf = (path: string): 'open' | 'mount' | 'output' => {
+    const above = kinds.get(parentOf(path)) ?? 'open'
+    if (above !== 'open') return above
+    if (outputs.has(path)) return 'output'
+    return open.has(path) ? 'open' : 'mount'
+  }
+  const isTop = (path: string): boolean => kinds.get(parentOf(path)) === 'open'
+  for (const path of tree.directories) {
+    const kind = kindOf(path)
+    const isFull = kind === 'mount' && isTop(path) && readOnly.length === MAX_MOUNTS
+    if (kind === 'mount' && isTop(path) && !isFull) readOnly.push(path)
+    kinds.set(path, isFull ? 'output' : kind)
+  }
+  for (const { path } of tree.files) {
+    const kind = kindOf(path)
+    if (kind === 'mount' && !isTop(path)) continue
+    if (kind === 'mount' && readOnly.length < MAX_MOUNTS) readOnly.push(path)
+    else writable.push(path)
+  }
+  return { readOnly, writable }
+}
+
+/** Gives a command its own copies of files that are links to others. */
+export const ownCopies = (paths: readonly string[], root: string): Promise<unknown> =>
+  boundedMap(paths, PARALLEL_COPIES, async (path) => {
+    const place = `${root}/${path}`
+    const { nlink, mode } = lstatSync(place)
+    if (nlink === 1) return
+    const copy = `${dirname(place)}/.${newName()}`
+    await copyFile(place, copy, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+    await chmod(copy, mode & 0o7777)
+    await rename(copy, place)
+  })
+
+/** Where its outputs are, and the directories in which it may make new files; symlinks of the tree are followed. */
+const placesOf = (
+  command: Command,
+  root: string,
+): { readonly outputs: ReadonlySet<string>; readonly open: ReadonlySet<string> } => {
+  const realRoot = realpathSync.native(root)
+  const real = (path: string): string => realpathSync.native(`${root}/${path}`).slice(realRoot.length + 1)
+  const outputs = new Set<string>()
+  const open = new Set<string>()
+  const openUpFrom = (path: string): void => {
+    for (let above = path; !open.has(above); above = parentOf(above)) open.add(above)
+  }
+  openUpFrom(real(workingDirectory(command)))
+  for (const { rootPath } of requestedOutputs(command)) {
+    const above = rootPath === '' ? '' : real(parentOf(rootPath))
+    openUpFrom(above)
+    outputs.add(rootPath === '' ? '' : below(above, rootPath.slice(rootPath.lastIndexOf('/') + 1)))
+  }
+  return { outputs, open }
+}
+
+const below = (path: string, name: string): string => (path === '' ? name : `${path}/${name}`)
+
+const parentOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0))

@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Digest } from '../../../src/reapi/digest.js'
+import { SHA256, setUp, sh } from './runner-set-up.js'
+
+t.test('directories without rights are removed', async (t) => {
+  const { run, rest } = await setUp(t)
+  await run(sh('mkdir -p a/b/c; echo > a/b/f; chmod 000 a/b/c; chmod 500 a/b; chmod 555 a; ln -s / link'))
+  t.same(await rest(), [])
+})
+
+t.test('an action that puts a symlink in place of its directory has nothing read or removed through it', async (t) => {
+  const { run, rest, directory } = await setUp(t)
+  const victim = join(directory, 'victim')
+  mkdirSync(join(victim, 'root'), { recursive: true })
+  for (const path of ['out', 'root/out']) writeFileSync(join(victim, path), 'secret')
+  for (const above of ['.', '..']) {
+    const script = `chmod u+w .. ../..; W=$(realpath ${above}); cd /; rm -rf "$W"; ln -s ${victim} "$W"; echo said`
+    const { status, result } = await run({ ...sh(script), outputPaths: ['out'] })
+    t.match(status, { code: 9, message: 'the directory the command ran in was removed or replaced' })
+    t.same(result?.outputFiles ?? [], [])
+    t.ok(result?.stdoutDigest)
+  }
+  t.same(await rest(), [])
+  t.same(readdirSync(victim).sort(), ['out', 'root'])
+  t.same(readdirSync(join(victim, 'root')), ['out'])
+})
+
+t.test('a command that removes its own directory has ended like any other when it declares no outputs', async (t) => {
+  const { run } = await setUp(t)
+  const { status, result } = await run(sh('chmod u+w ..; rm -rf "$PWD"; exit 3'))
+  t.match([status, result?.exitCode], [null, 3])
+})
+
+t.test("the directory above the input root is in nobody's way", async (t) => {
+  const { run, text } = await setUp(t)
+  const { result } = await run(sh('stat -c %a .. ../..; ls -A ..'))
+  t.equal(text(result?.stdoutDigest as never), '555\n311\nroot\n')
+})
+
+t.test('what a command printed cannot be removed', async (t) => {
+  const { start, action, store } = await setUp(t)
+  const script = 'F=$(readlink /proc/$$/fd/1); echo kept; rm -f "$F"'
+  const { result } = (await start(action(sh(script)))).executeResponse ?? {}
+  t.equal(result?.exitCode, 0)
+  t.equal(
+    store.bytesOf(Digest.parse(result?.stdoutDigest as Parameters<typeof Digest.parse>[0], SHA256)).toString(),
+    'kept\n',
+  )
+})
+
+const exceeded = (what: RegExp) => ({ executeResponse: { status: { code: 8, message: what } } })
+/** As an action that nobody has anything against. */
+const well = { result: { exitCode: 0 } }
+
+t.test('an action that prints without end is ended, and one that printed too much and ended', async (t) => {
+  const { start, action, run, rest } = await setUp(t, { limits: { printedBytes: 1_000_000 } })
+  t.match(await start(action(sh('yes'))), exceeded(/it printed more than 1000000 bytes/))
+  t.match(await start(action(sh('yes >&2 | sleep 1000'))), exceeded(/it printed more than 1000000 bytes/))
+  t.match(await start(action(sh('head -c 1000001 /dev/zero'))), exceeded(/it printed more/))
+  t.match(await run(sh('head -c 1000000 /dev/zero')), well)
+  t.same(await rest(), [])
+})
+
+t.test('an action that fills the disk is ended, and what it wrote is gone', async (t) => {
+  const { start, action, run, store, rest } = await setUp(t, { limits: { diskBytes: 2_000_000 } })
+  const filling = sh('mkdir -p a/b; while :; do head -c 1000000 /dev/zero > a/b/$i; i=1$i; sleep 0.05; done')
+  t.match(await start(action(filling)), exceeded(/its files have more than 2000000 bytes/))
+  t.same(await rest(), [])
+  const input = store.keep(Buffer.alloc(3_000_000))
+  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+  t.match(await run(sh('head -c 1000000 /dev/zero > out; sleep 0.6'), root), well, 'inputs do not count')
+})
+
+const noProcesses = !existsSync('/proc/self/stat') && 'this system does not tell of processes'
+t.test('an action that forks endlessly is ended, and the worker goes on', { skip: noProcesses }, async (t) => {
+  const { start, action, run } = await setUp(t, { limits: { processes: 50 } })
+  const forking = sh('while :; do sleep 1000 & done')
+  t.match(await start(action(forking)), exceeded(/it had more than 50 processes/))
+  t.match(await run(sh('true')), well)
+})
+
+t.test('an action that takes too much memory is ended', { skip: noProcesses }, async (t) => {
+  const { start, action, run } = await setUp(t, { limits: { memoryBytes: 60_000_000 } })
+  t.match(await start(action(sh('tail /dev/zero'))), exceeded(/it had more than 60000000 bytes of memory/))
+  t.match(await run(sh('sleep 0.5')), well)
+})
+
+t.test('an action that the system killed for want of memory says so, and one killed otherwise does not', async (t) => {
+  let kills = 3
+  const { start, action } = await setUp(t, { oomKills: () => kills })
+  const dying = sh('kill -9 $$')
+  t.match(await start(action(dying)), { executeResponse: { status: null, result: { exitCode: 137 } } })
+  kills = 4
+  t.match(await start(action(dying)), exceeded(/its machine ran out of memory/))
+  t.match(await start(action(sh('exit 1'))), { executeResponse: { status: null, result: { exitCode: 1 } } })
+})
+
+t.test('an action that ignores SIGTERM and closes what it prints to is killed at its timeout', async (t) => {
+  const { run, rest } = await setUp(t, { execution: { maxTimeoutMs: 400 } })
+  const { status } = await run(sh("trap '' TERM HUP INT; exec >&- 2>&-; while :; do sleep 1000; done"))
+  t.match(status, { code: 4 })
+  t.match(await run(sh('exec >&- 2>&-; echo lost; exit 0')), { result: { exitCode: 0, stdoutDigest: null } })
+  t.same(await rest(), [])
+})
+
+t.test('an action that asks for outputs outside of its input root is refused', async (t) => {
+  const { start, action } = await setUp(t)
+  for (const path of ['../out', 'a/../../out', '/etc/passwd'])
+    t.match(await start(action({ ...sh('true'), outputPaths: [path] })), { executeResponse: { status: { code: 3 } } })
+  const leading = { ...sh('rm -rf d; ln -s / d'), outputPaths: ['d/etc/hostname'] }
+  const outcome = await start(action(leading))
+  t.match(outcome, { executeResponse: { status: { code: 9 } } }, 'through a link that it made')
+})

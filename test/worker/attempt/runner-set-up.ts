@@ -1,0 +1,139 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../src/base/clock.js'
+import { type LogFields, silentLog } from '../../../src/base/log.js'
+import { codec } from '../../../src/proto/codec.js'
+import type {
+  ActionInput,
+  CommandInput,
+  DirectoryInput,
+} from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../../src/reapi/digest.js'
+import { type DigestFunction, digestFunctions } from '../../../src/reapi/digest-function.js'
+import { encodeDirectory } from '../../../src/reapi/directory.js'
+import type { ExecutionSettings } from '../../../src/worker/attempt/execution.js'
+import type { ResultPolicy } from '../../../src/worker/attempt/report.js'
+import type { ActionContext, AttemptRequest } from '../../../src/worker/attempt/request.js'
+import { ActionRunner } from '../../../src/worker/attempt/runner.js'
+import { Launcher } from '../../../src/worker/command/launcher.js'
+import { Leftovers } from '../../../src/worker/command/leftovers.js'
+import { Orphans } from '../../../src/worker/command/orphans.js'
+import type { Sandbox } from '../../../src/worker/command/sandbox.js'
+import { WorkDirectory } from '../../../src/worker/disk/work-directory.js'
+import { KeptRoots } from '../../../src/worker/input/kept-roots.js'
+import type { ActionLimits } from '../../../src/worker/limit/limits.js'
+import { OutOfMemory } from '../../../src/worker/limit/out-of-memory.js'
+import { FileStore } from '../file-store.js'
+
+export const { SHA256, BLAKE3 } = digestFunctions
+export const actionCodec = codec('build.bazel.remote.execution.v2.Action')
+const commandCodec = codec('build.bazel.remote.execution.v2.Command')
+
+type Parts = Partial<Omit<ActionContext, 'execution' | 'results'>> & {
+  readonly execution?: Partial<ExecutionSettings>
+  readonly results?: Partial<ResultPolicy>
+  readonly limits?: Partial<ActionLimits>
+  readonly kept?: { readonly maxEntries: number; readonly maxBytes: number }
+  readonly sandbox?: Sandbox | undefined
+  /** How many processes the system has killed for want of memory. */
+  readonly oomKills?: () => number
+}
+
+const launcher = new Launcher(silentLog)
+t.teardown(() => launcher.close())
+
+let workers = 0
+
+/** A runner of actions on a disk of its own. */
+export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts }: Parts = {}) => {
+  // Each in a place of its own: a worker kills whoever lives in its work directory and is none of its own.
+  const name = `worker${++workers}`
+  // Registered before the directory is made: otherwise that is removed first, beside what the worker still removes there.
+  t.teardown(async () => {
+    leftovers.close()
+    outOfMemory.close()
+    await keptRoots?.close()
+    await workDirectory.settle()
+  })
+  const directory = join(t.testdir({ [name]: { work: {} } }), name)
+  const store = new FileStore(join(directory, 'cas'))
+  const workDirectory = WorkDirectory.open(join(directory, 'work'), silentLog)
+  const outOfMemory = new OutOfMemory(systemClock, oomKills)
+  const orphans = kept && Orphans.adopted(launcher.libc)
+  const leftovers = new Leftovers(workDirectory.path, systemClock, silentLog, orphans)
+  const keptRoots = kept && new KeptRoots({ ...kept, discard: (directory) => workDirectory.discard(directory) })
+  const warnings: [string, LogFields | undefined][] = []
+  const runner = new ActionRunner({
+    workerName: 'tester',
+    store: store.cas,
+    processes: { launcher, leftovers, workDirectory, outOfMemory, sandbox, keptRoots },
+    maxUploadTimeoutMs: 60_000,
+    timeoutMessage: 'execution timeout exceeded',
+    clock: systemClock,
+    log: { ...silentLog, warn: (message, fields) => warnings.push([message, fields]) },
+    ...parts,
+    execution: {
+      entrypoint: [],
+      preconditionScript: undefined,
+      additionalEnvironment: new Map(),
+      defaultPath: '/usr/bin:/bin',
+      maxTimeoutMs: 60_000,
+      isTimeoutHandledExternally: false,
+      limits: { printedBytes: 0, diskBytes: 0, processes: 0, memoryBytes: 0, ...limits },
+      ...parts.execution,
+    },
+    results: {
+      actionCache: undefined,
+      strategy: 'success_only',
+      successMessage: '',
+      failureMessage: '',
+      ...parts.results,
+    },
+  })
+  let attempts = 0
+  const start = (actionDigest: Digest, request: Partial<AttemptRequest> = {}) =>
+    runner.run({
+      attemptId: `a${++attempts}`,
+      instanceName: 'main',
+      actionDigest,
+      properties: [],
+      queuedMs: Date.now(),
+      signal: new AbortController().signal,
+      onProgress: () => {},
+      ...request,
+    })
+  const action = (
+    command: CommandInput,
+    root: DirectoryInput = {},
+    parts: ActionInput = {},
+    digestFunction: DigestFunction = SHA256,
+  ): Digest => {
+    const commandDigest = store.keep(commandCodec.encode(command), digestFunction).toMessage()
+    const inputRootDigest = store.keep(encodeDirectory(root), digestFunction).toMessage()
+    return store.keep(actionCodec.encode({ commandDigest, inputRootDigest, ...parts }), digestFunction)
+  }
+  return {
+    directory,
+    store,
+    /** What is in the work directory when nothing runs and nothing is kept. */
+    rest: async () => {
+      await workDirectory.settle()
+      return readdirSync(workDirectory.path).flatMap((session) => readdirSync(join(workDirectory.path, session)))
+    },
+    leftovers,
+    keptRoots,
+    warnings,
+    start,
+    action,
+    /** The ExecuteResponse of a command; fails on any other outcome. */
+    run: async (command: CommandInput, root: DirectoryInput = {}, parts: ActionInput = {}) => {
+      const outcome = await start(action(command, root, parts))
+      if (outcome.executeResponse == null) throw new Error(`no response: ${JSON.stringify(outcome)}`)
+      return outcome.executeResponse
+    },
+    text: (digest: Parameters<typeof Digest.parse>[0]) => store.bytesOf(Digest.parse(digest, SHA256)).toString(),
+  }
+}
+
+export const sh = (script: string): Pick<CommandInput, 'arguments'> => ({ arguments: ['/bin/sh', '-c', script] })

@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import t from 'tap'
+import type { DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../../src/reapi/digest.js'
+import { encodeDirectory } from '../../../src/reapi/directory.js'
+import { loadLibc } from '../../../src/worker/command/libc.js'
+import { Sandbox, type SandboxSettings } from '../../../src/worker/command/sandbox.js'
+import type { FileStore } from '../file-store.js'
+import { SHA256, setUp, sh } from './runner-set-up.js'
+
+const sandboxOf = (parts: Partial<SandboxSettings> = {}) =>
+  Sandbox.open({ ownsMounts: true, keepsNetwork: false, protectsInputs: true, isRoot: false, ...parts })
+const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
+const noSandbox = await sandboxOf().then(
+  () => false as const,
+  ({ message }: Error) => message,
+)
+
+t.test('a confined action sees nobody, has no network and writes nowhere else', { skip: noSandbox }, async (t) => {
+  process.env['REMEXEC_TEST_SECRET'] = 'secret-of-the-server'
+  const { run, text, directory, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
+  const input = store.keep('precious')
+  const root = { files: [{ name: 'in', digest: input.toMessage() }] }
+  const printed = async (script: string): Promise<string> => {
+    const { result } = await run({ ...sh(script), outputPaths: ['out'] }, root)
+    return result?.stdoutDigest ? text(result.stdoutDigest as never) : ''
+  }
+  t.match(await printed('cat /proc/[0-9]*/comm'), /^bwrap\nsh\n$/, 'of the processes only its own')
+  t.equal(await printed('cat /proc/*/environ | tr "\\0" "\\n" | grep secret'), '', 'nor their environment')
+  t.match(await printed('grep : /proc/net/dev'), /^ *lo:[^:]*$/, 'of the networks only its loopback')
+  t.equal(await printed(`ls ${directory}/work | wc -l`), '1\n', 'of the work directory only the way to its own')
+  t.equal(await printed('ls -A /tmp /var/tmp | grep -v :; echo > /tmp/mine'), '\n', 'an own /tmp')
+  for (const place of ['/etc/made', '/usr/made', '/var/made', `${directory}/made`, '/tmp/../made', '../made', 'in']) {
+    const script = `if (echo spoilt > ${place}) 2>/dev/null; then echo wrote; else echo not; fi`
+    t.equal(await printed(script), 'not\n', place)
+  }
+  t.notOk(existsSync(join(directory, 'made')))
+  t.same(await rest(), [])
+})
+
+/** Inputs beside outputs (`in`, `d/in`), in a directory without any (`d/closed`), and in an output (`d/out`). */
+const treeIn = (store: FileStore): DirectoryInput => {
+  const file = (name: string) => ({ name, digest: store.keep(name).toMessage() })
+  const directory = (name: string, parts: DirectoryInput) => ({
+    name,
+    digest: store.keep(encodeDirectory(parts)).toMessage(),
+  })
+  const closed = directory('closed', {
+    directories: [directory('below', { files: [file('low')] })],
+    files: [file('in')],
+  })
+  const out = directory('out', { files: [file('old')] })
+  const d = directory('d', { directories: [closed, out], files: [file('both'), file('in')] })
+  return { directories: [d], files: [file('in')], symlinks: [{ name: 'link', target: 'd' }] }
+}
+const NAMES = ['in', 'low', 'old', 'both']
+/** What a command could have changed of the files that the store has of them. */
+const inStore = (store: FileStore) =>
+  NAMES.map((name) => {
+    const { ino, nlink, mode, mtimeMs, size } = statSync(store.path(Digest.of(Buffer.from(name), SHA256)))
+    return { name, ino, nlink, mode, mtimeMs, size }
+  })
+
+t.test('a confined action cannot change its inputs, be it root', { skip: noSandbox }, async (t) => {
+  const { run, text, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
+  const root = treeIn(store)
+  const before = inStore(store)
+  const spoiling = ['in', 'd/in', 'd/closed/in', 'd/closed/below/low', 'link/in'].flatMap((input) => [
+    `echo spoilt > ${input}`,
+    `chmod u+w ${input}`,
+    `touch ${input}`,
+    `rm -f ${input}`,
+    `echo spoilt > other && mv -f other ${input}`,
+    `echo spoilt > other && ln -f other ${input}`,
+    `mv ${input} away`,
+    `ln ${input} other`,
+    `chown 1:1 ${input}`,
+    `unshare -Urm sh -c 'mount -o remount,bind,rw ${input} && echo spoilt > ${input}'`,
+    `unshare -Urm umount ${input}`,
+  ])
+  const onDirectories = ['rm -rf d/closed/below', 'mv d/closed away', 'echo > d/closed/new', 'chmod 777 d/closed']
+  for (const script of [...spoiling, ...onDirectories]) {
+    const seen = 'cat in d/in d/closed/in d/closed/below/low'
+    const command = { ...sh(`(${script}) 2>/dev/null; echo $?; ${seen}`), outputPaths: ['made', 'd/made'] }
+    t.match(text((await run(command, root)).result?.stdoutDigest as never), /^[1-9]\d*\ninininlow$/, script)
+  }
+  t.same(await rest(), [])
+  t.same(inStore(store), before)
+})
+
+t.test('outputs of a confined action may be anywhere among its inputs', { skip: noSandbox }, async (t) => {
+  const { run, text, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
+  const root = treeIn(store)
+  const before = inStore(store)
+  const scripts: readonly (readonly [output: string, script: string])[] = [
+    ['made', 'echo made > made'],
+    ['d/made', 'echo made > tmp; mv tmp d/made'],
+    ['d/closed/below/made', 'cd d/closed/below; echo made > made'],
+    ['new/deep/made', 'echo made > new/deep/made; mkdir new/beside'],
+    ['link/made', 'echo made > d/made'],
+    ['d/both', 'chmod u+w d/both; echo made > d/both'],
+    ['in', 'rm in; echo made > in'],
+  ]
+  for (const [output, script] of scripts) {
+    const { result } = await run({ ...sh(`set -e; ${script}`), outputPaths: [output] }, root)
+    t.match(result, { exitCode: 0, outputFiles: [{ path: output }] }, script)
+    t.equal(text(result?.outputFiles?.[0]?.digest as never), 'made\n', output)
+  }
+  for (const [outputPath, script] of [
+    ['d/out', 'cd d/out; chmod u+w old; echo >> old; echo > new'],
+    ['d', 'rm -rf d/*'],
+    ['', 'rm -rf *; echo > in'],
+  ] as const) {
+    const { result } = await run({ ...sh(script), outputPaths: [outputPath] }, root)
+    t.match(result, { exitCode: 0, outputDirectories: [{ path: outputPath }] }, `an output directory: ${script}`)
+  }
+  t.match(await run({ ...sh('echo > new'), workingDirectory: 'd/closed' }, root), { result: { exitCode: 0 } })
+  t.same(await rest(), [])
+  t.same(inStore(store), before)
+})
+
+t.test('a confined action with more inputs than mounts spoils none of them', { skip: noSandbox }, async (t) => {
+  const { run, text, store } = await setUp(t, { sandbox: await sandboxOf() })
+  const names = Array.from({ length: 200 }, (_, index) => `f${1000 + index}`)
+  const root = { files: names.map((name) => ({ name, digest: store.keep(name).toMessage() })) }
+  const script = 'chmod u+w f*; for f in f*; do echo spoilt > $f; done; grep -L spoilt f* | wc -l'
+  const { result } = await run(sh(`(${script}) 2>/dev/null`), root)
+  t.equal(text(result?.stdoutDigest as never), '128\n')
+  for (const name of names) t.equal(store.bytesOf(Digest.of(Buffer.from(name), SHA256)).toString(), name)
+})
+
+t.test('a kept input root of confined actions is as it was for the next one', { skip: notKept }, async (t) => {
+  const { run, text, store, keptRoots } = await setUp(t, {
+    sandbox: await sandboxOf(),
+    kept: { maxEntries: 10, maxBytes: 0 },
+  })
+  const root = treeIn(store)
+  const kept: (number | undefined)[] = []
+  for (const script of [
+    'echo x > d/new',
+    'chmod u+w d/both; printf BOTH > d/both; chmod u-w d/both; touch -r in d/both',
+  ]) {
+    await run({ ...sh(script), outputPaths: ['d/both'] }, root)
+    await keptRoots?.settle()
+    kept.push(keptRoots?.size)
+    const { result } = await run({ ...sh('cat in d/both; ls d'), outputPaths: ['out'] }, root)
+    t.equal(text(result?.stdoutDigest as never), 'inbothboth\nclosed\nin\nout\n', script)
+    await keptRoots?.settle()
+    kept.push(keptRoots?.size)
+  }
+  t.same(kept, [0, 1, 0, 1], 'one in which a command had a file of its own is not kept')
+})
+
+t.test('without read-only inputs they are copies of the action', { skip: noSandbox }, async (t) => {
+  const { run, text, store } = await setUp(t, { sandbox: await sandboxOf({ protectsInputs: false }) })
+  const script = 'chmod u+w d/closed/in; echo spoilt > d/closed/in; cat d/closed/in'
+  const { result } = await run(sh(script), treeIn(store))
+  t.equal(text(result?.stdoutDigest as never), 'spoilt\n')
+  t.equal(store.bytesOf(Digest.of(Buffer.from('in'), SHA256)).toString(), 'in')
+})
+
+t.test('what a confined action started ends with it, whatever it does', { skip: noSandbox }, async (t) => {
+  const { run } = await setUp(t, { sandbox: await sandboxOf() })
+  const marker = `1000${process.pid}`
+  const living = () =>
+    readdirSync('/proc').filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'latin1') === `sleep\0${marker}\0`
+      } catch {
+        return false
+      }
+    })
+  await run(sh(`(setsid sh -c 'cd /; exec sleep ${marker} >/dev/null 2>&1 </dev/null' &); sleep 0.1`))
+  while (living().length > 0) await setImmediate()
+  t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'its exit code is told')
+  t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
+})
+
+t.test('a client that takes the input root for / gets it', { skip: noSandbox }, async (t) => {
+  const { run, text, store } = await setUp(t, { sandbox: await sandboxOf({ isRoot: true }) })
+  // The machine's own shell, with what it is linked to, as a client would bring it.
+  const files = ['/bin/sh', ...librariesOf('/bin/sh')]
+  const tree: Record<string, { name: string; bytes: Buffer }[]> = {}
+  for (const file of files) {
+    const at = file.lastIndexOf('/')
+    const folder = file.slice(1, at)
+    tree[folder] = [...(tree[folder] ?? []), { name: file.slice(at + 1), bytes: readFileSync(file) }]
+  }
+  const rootOf = (prefix: string): DirectoryInput => {
+    const below = Object.keys(tree).filter((path) => prefix === '' || path === prefix || path.startsWith(`${prefix}/`))
+    const start = prefix === '' ? 0 : prefix.length + 1
+    const names = new Set(below.filter((path) => path !== prefix).map((path) => path.slice(start).split('/')[0] ?? ''))
+    const directories = [...names].sort().map((name) => {
+      const bytes = encodeDirectory(rootOf(prefix === '' ? name : `${prefix}/${name}`))
+      return { name, digest: store.keep(bytes).toMessage() }
+    })
+    const own = (tree[prefix] ?? []).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return {
+      directories,
+      files: own.map(({ name, bytes }) => ({ name, digest: store.keep(bytes).toMessage(), isExecutable: true })),
+    }
+  }
+  const script = 'cd /; echo /*; echo made > /made; (echo spoilt > /bin/sh) || echo held >> /made'
+  const { result, status } = await run({ ...sh(script), outputPaths: ['made'] }, rootOf(''))
+  t.notOk(status)
+  const there = text(result?.stdoutDigest as never)
+  t.notMatch(there, /etc|usr\/bin|home|root/)
+  t.match(there, /\/bin .*\/dev .*\/proc .*\/tmp/)
+  t.equal(text(result?.outputFiles?.[0]?.digest as never), 'made\nheld\n')
+})
+
+const librariesOf = (program: string): string[] =>
+  execFileSync('ldd', [program], { encoding: 'utf8' })
+    .split('\n')
+    .flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? [])
