@@ -80,13 +80,14 @@ const begin = async (
   const { clock, log } = parts
   const { name, cas_fast_slow_store, upload_action_result } = options
   const cas = parts.cas(cas_fast_slow_store)
-  const { ac_store } = upload_action_result
+  const { ac_store, historical_results_store = cas_fast_slow_store } = upload_action_result
+  const history = parts.cas(historical_results_store)
   const address = server === undefined ? undefined : listeners.get(server)?.address
   // What is written where the server writes too is left to it: the result needs no way of its own.
   const isLeft = address !== undefined && leavesResultsTo(servers, upload_action_result)
   const results = ac_store === undefined || isLeft ? undefined : parts.ac(ac_store)
   if (address === undefined || workersAreHere) {
-    const stores = { cas, results }
+    const stores = { cas, results, history }
     const { tracer } = observation
     const { startLocalWorker } = await import('./worker/local-worker.js')
     const about = { name, options, stores, address, token: address && token, isAlone }
@@ -97,6 +98,6 @@ const begin = async (
     ...{ name, options, address, token, log },
     writesResults: results !== undefined,
     program: fileURLToPath(new URL(`./worker-process${extname(import.meta.url)}`, import.meta.url)),
-    lend: (key) => lending.lend(key, { cas, results, tracer: observation.tracer }),
+    lend: (key) => lending.lend(key, { cas, results, history, tracer: observation.tracer }),
   })
 }

@@ -49,6 +49,8 @@ export interface OwnStores {
   readonly cas: Store
   /** The store named by `upload_action_result.ac_store`, if one is. */
   readonly results: Store | undefined
+  /** The store named by `upload_action_result.historical_results_store`, or else the CAS. */
+  readonly history: Store
 }
 
 /** Those that the server lends to the worker whose process it started. */
@@ -157,7 +159,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
 const storesOf = (stores: LocalWorkerParts['stores'], lent: LentStores | undefined): OwnStores => {
   if (!('key' in stores)) return stores
   if (lent === undefined) throw new Error('the stores of the server were not opened')
-  return { cas: lent.cas, results: stores.writesResults ? lent.results : undefined }
+  return { cas: lent.cas, results: stores.writesResults ? lent.results : undefined, history: lent.history }
 }
 
 const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: Attempts): void => {
@@ -169,7 +171,7 @@ const dispatch = ({ start, kill, resultAck, drain }: FromScheduler, attempts: At
 
 const actionContext = (
   { name, options, clock, log, tracer }: LocalWorkerParts,
-  { cas: store, results: actionCache }: OwnStores,
+  { cas: store, results: actionCache, history }: OwnStores,
   processes: Processes,
 ): ActionContext => {
   const { upload_action_result: policy, experimental_precondition_script: script } = options
@@ -189,6 +191,8 @@ const actionContext = (
     results: {
       actionCache,
       strategy: policy.upload_ac_results_strategy,
+      history,
+      historyStrategy: policy.upload_historical_results_strategy,
       successMessage: policy.success_message_template,
       failureMessage: policy.failure_message_template,
     },

@@ -14,6 +14,7 @@ const REAPI = 'build.bazel.remote.execution.v2'
 const commandCodec = codec(`${REAPI}.Command`)
 const actionCodec = codec(`${REAPI}.Action`)
 const directoryCodec = codec(`${REAPI}.Directory`)
+const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')
 const responseCodec = codec(`${REAPI}.ExecuteResponse`)
 
 const config = `{
@@ -23,14 +24,19 @@ const config = `{
       slow: { noop: {} },
     } },
     AC: { memory: { eviction_policy: { max_bytes: '10mb' } } },
+    HISTORY: { memory: { eviction_policy: { max_bytes: '10mb' } } },
   },
   schedulers: { S: { simple: {} } },
   workers: [{ local: {
     worker_api_endpoint: { uri: 'grpc://127.0.0.1:0' }, cas_fast_slow_store: 'CAS', work_directory: '$REMEXEC_DATA/w',
-    upload_action_result: { ac_store: 'AC' },
+    upload_action_result: {
+      ac_store: 'AC', historical_results_store: 'HISTORY', upload_historical_results_strategy: 'everything',
+      success_message_template: 'succeeded: {historical_results_hash}/{historical_results_size}',
+      failure_message_template: 'failed: {historical_results_hash}/{historical_results_size} of {action_digest_hash}',
+    },
   } }],
   servers: [{ name: 'all', listener: { http: { socket_address: '127.0.0.1:0' } }, services: {
-    cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }],
+    cas: [{ cas_store: 'CAS' }, { instance_name: 'history', cas_store: 'HISTORY' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }],
   } }],
 }`
 
@@ -107,6 +113,23 @@ const execute = async ({ client }: Running, { script, inputs = {}, outputs = [] 
   for await (const operation of client.serverStream(`${REAPI}.Execution/Execute`, { actionDigest })) last = operation
   return responseCodec.decode(last.response?.value ?? Buffer.alloc(0))
 }
+
+t.test('what actions came to is kept in the store that the configuration names, and told by its message', async (t) => {
+  const running = await start(t)
+  for (const [script, says, exitCode] of [
+    ['echo well', /^succeeded: (\w+)\/(\d+)$/, 0],
+    ['exit 3', /^failed: (\w+)\/(\d+) of (\w+)$/, 3],
+  ] as const) {
+    const { message } = await execute(running, { script })
+    const [, hash = '', sizeBytes = '', actionHash] = says.exec(message) ?? []
+    const wanted = { instanceName: 'history', digests: [{ hash, sizeBytes: Number(sizeBytes) }] }
+    const read = running.client.unary(`${REAPI}.ContentAddressableStorage/BatchReadBlobs`, wanted)
+    const [answer] = (await read.response)['responses']
+    const { actionDigest, executeResponse } = historyCodec.decode(answer.data)
+    t.equal(executeResponse?.result?.exitCode, exitCode)
+    t.match(actionDigest?.hash, actionHash ?? /^\w{64}$/)
+  }
+})
 
 t.test('a worker of a server is another process, which has the files of its store', async (t) => {
   const running = await start(t)

@@ -125,17 +125,15 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     [['workers[0].local.directory_cache.max_concurrent_fetches', /16 at a time/]],
   ],
   [
-    'settings of the process and of results without effect, whatever their value',
+    'settings of the process without effect, whatever their value',
     {
       top: `global: { max_open_files: 24576, default_digest_size_health_check: '1MiB' },`,
-      worker: `max_cleanup_wait_s: 30, upload_action_result: { ac_store: 'AC', historical_results_store: 'AC', upload_historical_results_strategy: 'failures_only' },`,
+      worker: `max_cleanup_wait_s: 30, upload_action_result: { ac_store: 'AC', historical_results_store: 'CAS', upload_historical_results_strategy: 'failures_only' },`,
     },
     [
       ['global.max_open_files', /no effect: Node cannot raise/],
       ['global.default_digest_size_health_check', /no effect/],
       ['workers[0].local.max_cleanup_wait_s', /no effect/],
-      ['workers[0].local.upload_action_result.historical_results_store', /no effect/],
-      ['workers[0].local.upload_action_result.upload_historical_results_strategy', /no effect/],
     ],
   ],
   [

@@ -68,6 +68,7 @@ const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): L
   cas_fast_slow_store: 'CAS',
   upload_action_result: {
     upload_ac_results_strategy: 'success_only',
+    upload_historical_results_strategy: 'never',
     success_message_template: '',
     failure_message_template: '',
   },
@@ -115,7 +116,7 @@ const setUp = async (
   const worker = await startLocalWorker({
     name: 'w',
     options: workerOptions(directory, parts),
-    stores: { cas: store, results: undefined },
+    stores: { cas: store, results: undefined, history: store },
     address: address ?? scheduler.address,
     clock,
     log,
@@ -508,7 +509,7 @@ t.test('two workers on one work_directory: the second is refused, and what the f
   const other = startLocalWorker({
     name: 'other',
     options: workerOptions(first.directory, {}),
-    stores: { cas: first.store, results: undefined },
+    stores: { cas: first.store, results: undefined, history: first.store },
     address: first.scheduler.address,
     clock: systemClock,
     log: silentLog,

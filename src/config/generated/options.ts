@@ -1146,7 +1146,15 @@ export interface UploadActionResult {
    */
   readonly upload_ac_results_strategy: 'success_only' | 'never' | 'everything' | 'failures_only'
   /**
-   * Message of a response with exit code 0; `{digest_function}`, `{action_digest_hash}` and `{action_digest_size}` are filled in.
+   * The CAS in which complete responses are kept. Left out: the store of the worker.
+   */
+  readonly historical_results_store?: string
+  /**
+   * Of which actions that ran the complete response is kept, as a blob `remexec.worker.v1.HistoricalExecuteResponse` with the digest of the action; `failures_only` are those with another exit code than 0 or an error.
+   */
+  readonly upload_historical_results_strategy: 'success_only' | 'never' | 'everything' | 'failures_only'
+  /**
+   * Message of a response with exit code 0; `{digest_function}`, `{action_digest_hash}`, `{action_digest_size}`, `{historical_results_hash}` and `{historical_results_size}` are filled in, the last two of the response that was kept and empty where none was.
    */
   readonly success_message_template: string
   /**

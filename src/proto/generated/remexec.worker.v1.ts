@@ -3,6 +3,16 @@ import type * as build_bazel_remote_execution_v2 from './build.bazel.remote.exec
 import type * as google_protobuf from './google.protobuf.js'
 import type * as google_rpc from './google.rpc.js'
 
+export interface HistoricalExecuteResponse {
+  actionDigest: build_bazel_remote_execution_v2.Digest | null
+  executeResponse: build_bazel_remote_execution_v2.ExecuteResponse | null
+}
+
+export interface HistoricalExecuteResponseInput {
+  actionDigest?: build_bazel_remote_execution_v2.DigestInput | null | undefined
+  executeResponse?: build_bazel_remote_execution_v2.ExecuteResponseInput | null | undefined
+}
+
 export interface CommandUsage {
   userTime: google_protobuf.Duration | null
   systemTime: google_protobuf.Duration | null
@@ -308,13 +318,19 @@ export interface BlobPartInput {
 
 export interface PutBlobs {
   blobs: NamedBytes[]
-  areResults: boolean
+  into: number
 }
 
 export interface PutBlobsInput {
   blobs?: readonly NamedBytesInput[] | undefined
-  areResults?: boolean | undefined
+  into?: number | undefined
 }
+
+export const BlobPlace = {
+  CAS: 0,
+  RESULTS: 1,
+  HISTORY: 2,
+} as const
 
 export interface NamedBytes {
   digest: build_bazel_remote_execution_v2.Digest | null

@@ -6,12 +6,13 @@ import { boundedMap } from '../../base/work/bounded-map.js'
 import { Turns } from '../../base/work/turns.js'
 import type { Input } from '../../proto/codec.js'
 import { statusOf } from '../../proto/error-details.js'
-import type {
-  AdoptFile,
-  PutBlobs,
-  StoreRequest,
-  WantedFile,
-  WantedPart,
+import {
+  type AdoptFile,
+  BlobPlace,
+  type PutBlobs,
+  type StoreRequest,
+  type WantedFile,
+  type WantedPart,
 } from '../../proto/generated/remexec.worker.v1.js'
 import { Digest, type DigestMessage, resolveDigestFunction } from '../../reapi/digest.js'
 import { type DigestFunction, digestFunctions } from '../../reapi/digest-function.js'
@@ -25,6 +26,8 @@ export interface LentStores {
   readonly cas: Store
   /** Where the worker writes results itself. */
   readonly results: Store | undefined
+  /** A CAS view of where complete responses are kept. */
+  readonly history: Store
   readonly tracer?: Tracer | undefined
 }
 
@@ -128,12 +131,13 @@ export class StoreRequests {
   }
 
   async #put(
-    { cas, results }: LentStores,
-    { blobs, areResults }: PutBlobs,
+    { cas, results, history }: LentStores,
+    { blobs, into }: PutBlobs,
     digestOf: ParseDigest,
     call: Call,
   ): Promise<StoreAnswer> {
-    const store = areResults ? results : cas
+    const areResults = into === BlobPlace.RESULTS
+    const store = areResults ? results : into === BlobPlace.HISTORY ? history : cas
     if (store === undefined) throw new StatusError('FAILED_PRECONDITION', 'this worker has no action cache to write to')
     const named = blobs.map(({ digest, data }) => ({ digest: digestOf(digest), data }))
     const digests = named.map(({ digest }) => digest)
@@ -202,8 +206,9 @@ export class StoreRequests {
 /** As an instance has them that is kept apart from the others, if the worker asks for it. */
 const lentAs = (stores: LentStores, apart: string | undefined): LentStores => {
   if (apart === undefined) return stores
-  const { cas, results } = stores
-  return { ...stores, cas: keptApart(cas, apart), results: results && keptApart(results, apart) }
+  const { cas, results, history } = stores
+  const apartResults = results && keptApart(results, apart)
+  return { ...stores, cas: keptApart(cas, apart), results: apartResults, history: keptApart(history, apart) }
 }
 
 const filesOf = ({ files }: Store): BlobFiles => {

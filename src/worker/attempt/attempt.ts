@@ -15,7 +15,7 @@ import type { CollectedOutputs } from '../output/collect.js'
 import type { OutputBlob } from '../output/file.js'
 import { uploadBlobs } from '../output/upload.js'
 import { Execution } from './execution.js'
-import { cacheResult, resultMessage } from './report.js'
+import { cacheResult, keepResponse, resultMessage } from './report.js'
 import type { ActionContext, AttemptOutcome, AttemptRequest } from './request.js'
 import { AttemptRoots } from './roots.js'
 import { type ActionSource, type KnownSources, readActionSource } from './source.js'
@@ -147,9 +147,10 @@ export class Attempt {
       executionMetadata: { ...this.#times.metadata(workerName), auxiliaryMetadata },
     }
     if (failure === undefined && !action.doNotCache) await cacheResult(actionDigest, result, results, this.#call)
-    const message = resultMessage(actionDigest, failure === undefined && exit.exitCode === 0, results)
-    const status = failure === undefined ? null : statusOf(failure)
-    return { executeResponse: { result, message, status } }
+    const response = { result, status: failure === undefined ? null : statusOf(failure) }
+    const isSuccess = failure === undefined && exit.exitCode === 0
+    const kept = await keepResponse(actionDigest, response, isSuccess, results, this.#call)
+    return { executeResponse: { ...response, message: resultMessage(actionDigest, kept, isSuccess, results) } }
   }
 
   /** A command whose process was killed by nobody here, when the system has killed for want of memory. */

@@ -1,10 +1,11 @@
 import type { Call } from '../../base/call.js'
 import { codec } from '../../proto/codec.js'
-import type { ActionResultInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { Digest } from '../../reapi/digest.js'
+import type { ActionResultInput, ExecuteResponseInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../reapi/digest.js'
 import { putBytes, type Store } from '../../store/store.js'
 
 const actionResultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
+const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')
 
 export type ResultStrategy = 'success_only' | 'never' | 'everything' | 'failures_only'
 
@@ -13,6 +14,9 @@ export interface ResultPolicy {
   /** Absent: the execution service stores results itself. */
   readonly actionCache: Store | undefined
   readonly strategy: ResultStrategy
+  /** A CAS for complete responses. */
+  readonly history: Store
+  readonly historyStrategy: ResultStrategy
   readonly successMessage: string
   readonly failureMessage: string
 }
@@ -27,7 +31,7 @@ export const cacheResult = async (
   { actionCache, strategy }: ResultPolicy,
   call: Call,
 ): Promise<void> => {
-  if (actionCache === undefined || !isWanted(strategy, result.exitCode ?? 0)) return
+  if (actionCache === undefined || !isWanted(strategy, result.exitCode === 0)) return
   try {
     await putBytes(actionCache, actionDigest, actionResultCodec.encode(result), call)
   } catch (error) {
@@ -35,18 +39,47 @@ export const cacheResult = async (
   }
 }
 
-const isWanted = (strategy: ResultStrategy, exitCode: number): boolean =>
-  strategy === 'everything' ||
-  (strategy === 'success_only' ? exitCode === 0 : strategy === 'failures_only' && exitCode !== 0)
+/**
+ * Keeps a response when the strategy says so, and answers under which digest. As with the action cache, one that cannot be kept
+ * spoils nothing.
+ */
+export const keepResponse = async (
+  actionDigest: Digest,
+  executeResponse: ExecuteResponseInput,
+  isSuccess: boolean,
+  { history, historyStrategy }: ResultPolicy,
+  call: Call,
+): Promise<Digest | undefined> => {
+  if (!isWanted(historyStrategy, isSuccess)) return undefined
+  const bytes = historyCodec.encode({ actionDigest: actionDigest.toMessage(), executeResponse })
+  const digest = Digest.of(bytes, actionDigest.function)
+  try {
+    await putBytes(history, digest, bytes, call)
+    return digest
+  } catch (error) {
+    call.log.warn('could not keep the response of an action', { action: actionDigest.key, error })
+    return undefined
+  }
+}
+
+const isWanted = (strategy: ResultStrategy, isSuccess: boolean): boolean =>
+  strategy === 'everything' || strategy === (isSuccess ? 'success_only' : 'failures_only')
 
 /** `ExecuteResponse.message`: the template for this kind of result with its placeholders filled in. */
-export const resultMessage = (actionDigest: Digest, isSuccess: boolean, policy: ResultPolicy): string => {
+export const resultMessage = (
+  actionDigest: Digest,
+  kept: Digest | undefined,
+  isSuccess: boolean,
+  policy: ResultPolicy,
+): string => {
   const template = isSuccess ? policy.successMessage : policy.failureMessage
   if (template === '') return ''
   const values: Readonly<Record<string, string>> = {
     digest_function: actionDigest.function.name.toLowerCase(),
     action_digest_hash: actionDigest.hash,
     action_digest_size: String(actionDigest.sizeBytes),
+    historical_results_hash: kept?.hash ?? '',
+    historical_results_size: kept === undefined ? '' : String(kept.sizeBytes),
   }
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder)
 }

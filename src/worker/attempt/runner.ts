@@ -50,5 +50,6 @@ const contextOf = ({ isIsolated, instanceName }: AttemptRequest, context: Action
   if (!isIsolated) return context
   const { store, results } = context
   const actionCache = results.actionCache && keptApart(results.actionCache, instanceName)
-  return { ...context, store: keptApart(store, instanceName), results: { ...results, actionCache } }
+  const history = keptApart(results.history, instanceName)
+  return { ...context, store: keptApart(store, instanceName), results: { ...results, actionCache, history } }
 }

@@ -3,7 +3,7 @@ import type { Call } from '../../base/call.js'
 import type { HealthStatus } from '../../base/health.js'
 import { Code, StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
-import type { BlobPart, StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
+import { type BlobPart, BlobPlace, type StoreResponse } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, type Removal } from '../../store/store.js'
@@ -19,18 +19,22 @@ const READS_AT_A_TIME = 256
 const BYTES_AT_A_TIME = 1024 * 1024
 /** Up to here a blob is read by message; a larger one from its file. */
 const MAX_READ_BYTES = 1024 * 1024
+/** Of what has no file: results, which come in messages anyhow. */
+const MAX_RESULT_BYTES = 8 * 1024 * 1024
 
 /** The stores of the server that started this worker, used over the connection between them. */
 export class LentStores {
   readonly cas: BaseStore
   readonly results: BaseStore
+  readonly history: BaseStore
   readonly #questions: StoreQuestions
 
   /** `send` answers whether there is a connection. */
   constructor(send: (message: ToScheduler) => boolean) {
     this.#questions = new StoreQuestions(send)
-    this.cas = new LentStore(this.#questions, false)
-    this.results = new LentStore(this.#questions, true)
+    this.cas = new LentStore(this.#questions, BlobPlace.CAS)
+    this.results = new LentStore(this.#questions, BlobPlace.RESULTS)
+    this.history = new LentStore(this.#questions, BlobPlace.HISTORY)
   }
 
   receive(response: StoreResponse): void {
@@ -55,14 +59,14 @@ interface WantedBytes {
 class LentStore extends BaseStore {
   override readonly files: LentFiles | undefined
   readonly #questions: StoreQuestions
-  readonly #areResults: boolean
+  readonly #place: number
   readonly #reads: Batches<WantedBytes, BlobPart>
 
-  constructor(questions: StoreQuestions, areResults: boolean) {
+  constructor(questions: StoreQuestions, place: number) {
     super()
     this.#questions = questions
-    this.#areResults = areResults
-    this.files = areResults ? undefined : new LentFiles(questions)
+    this.#place = place
+    this.files = place === BlobPlace.CAS ? new LentFiles(questions) : undefined
     this.#reads = new Batches({
       maxCount: READS_AT_A_TIME,
       maxBytes: BYTES_AT_A_TIME,
@@ -137,7 +141,8 @@ class LentStore extends BaseStore {
   }
 
   get #ownFiles(): LentFiles {
-    if (this.files === undefined) throw new StatusError('UNIMPLEMENTED', 'results are written and never read here')
+    if (this.files === undefined)
+      throw new StatusError('UNIMPLEMENTED', 'results and what is kept of them are written and never read here')
     return this.files
   }
 
@@ -147,10 +152,10 @@ class LentStore extends BaseStore {
     const blobs = await Promise.all(
       entries.map(async ({ digest, blob }) => ({
         digest: messageOf(digest),
-        data: await blob.bytes(MAX_READ_BYTES, call),
+        data: await blob.bytes(this.files === undefined ? MAX_RESULT_BYTES : MAX_READ_BYTES, call),
       })),
     )
-    const put = { blobs, areResults: this.#areResults }
+    const put = { blobs, into: this.#place }
     const asked = this.#questions.ask(first.digest, { put }, call)
     const failure = await outcomeOf(asked.then(() => {}))
     if (failure !== undefined) return entries.map(() => failure)

@@ -86,6 +86,8 @@ export const setUp = async (t: Test, { limits, oomKills, sandbox, kept, ...parts
     results: {
       actionCache: undefined,
       strategy: 'success_only',
+      history: store.cas,
+      historyStrategy: 'never',
       successMessage: '',
       failureMessage: '',
       ...parts.results,

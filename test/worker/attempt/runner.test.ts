@@ -12,6 +12,7 @@ import { FileStore } from '../file-store.js'
 import { actionCodec, BLAKE3, SHA256, setUp, sh } from './runner-set-up.js'
 
 const usageCodec = codec('remexec.worker.v1.CommandUsage')
+const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')
 const resultCodec = codec('build.bazel.remote.execution.v2.ActionResult')
 
 t.test('EXE-40, EXE-50, EXE-46 a run from digest to result', async (t) => {
@@ -255,6 +256,58 @@ t.test('EXE-08, EXE-09, EXE-10 what goes to the action cache', async (t) => {
     t.equal(messages.get('ok'), `ok ${actions.ok.hash}/${actions.ok.sizeBytes} sha256 {other}`)
     t.equal(messages.get('failed'), `bad ${actions.failed.hash}`)
   }
+})
+
+t.test('complete responses are kept by strategy, and the message tells of them', async (t) => {
+  const expected = {
+    success_only: ['ok'],
+    never: [],
+    everything: ['ok', 'failed', 'uncacheable failure', 'broken'],
+    failures_only: ['failed', 'uncacheable failure', 'broken'],
+  } as const
+  for (const [historyStrategy, kinds] of Object.entries(expected)) {
+    const history = new FileStore(t.testdir({}))
+    const { start, action } = await setUp(t, {
+      results: {
+        history: history.cas,
+        historyStrategy: historyStrategy as keyof typeof expected,
+        successMessage: '{historical_results_hash}/{historical_results_size}',
+        failureMessage: '{historical_results_hash}/{historical_results_size}',
+      },
+    })
+    const actions = {
+      ok: action(sh('echo fine')),
+      failed: action(sh('exit 1')),
+      'uncacheable failure': action(sh('exit 2'), {}, { doNotCache: true }),
+      broken: action({ ...sh('echo > f'), outputDirectories: ['f'] }),
+    }
+    const kept: string[] = []
+    for (const [kind, digest] of Object.entries(actions)) {
+      const { executeResponse } = await start(digest)
+      const [hash = '', sizeBytes = ''] = executeResponse?.message?.split('/') ?? []
+      if (hash === '' && sizeBytes === '') continue
+      kept.push(kind)
+      const bytes = history.bytesOf(Digest.parse({ hash, sizeBytes: Number(sizeBytes) }, SHA256))
+      const { actionDigest, executeResponse: told } = historyCodec.decode(bytes)
+      t.equal(actionDigest?.hash, digest.hash)
+      t.equal(told?.result?.exitCode, executeResponse?.result?.exitCode)
+      t.equal(told?.status?.message, executeResponse?.status?.message)
+      t.ok(told?.result?.executionMetadata?.workerCompletedTimestamp)
+    }
+    t.same(kept, kinds, historyStrategy)
+    t.equal(history.written.length, kinds.length)
+  }
+})
+
+t.test('a store that cannot keep a response does not spoil it', async (t) => {
+  const history = new FileStore(t.testdir({}))
+  history.put = async () => {
+    throw new Error('disk on fire')
+  }
+  const results = { history, historyStrategy: 'everything', successMessage: 'kept: {historical_results_hash}' } as const
+  const { run, warnings } = await setUp(t, { results })
+  t.match(await run(sh('true')), { result: { exitCode: 0 }, message: 'kept: ' })
+  t.match(warnings, [[/could not keep the response/, {}]])
 })
 
 t.test('CMD-15 an action that writes to its input through the link', async (t) => {
