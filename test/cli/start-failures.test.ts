@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import t from 'tap'
-import { DEFAULT, serve } from './program.js'
+import { DEFAULT, program, serve, start } from './program.js'
 
 const listening = async (): Promise<{ readonly port: string; readonly close: () => void }> => {
   const server = createServer().listen(0, '127.0.0.1')
@@ -81,6 +82,35 @@ for (const { what, prepare, told } of failures) {
     t.equal(said.split('\n').filter((line) => line.startsWith('remexec: ')).length, 1, 'in one line')
   })
 }
+
+const FORBID = 'echo 0 > /proc/sys/user/max_user_namespaces'
+const canNest = (): boolean => {
+  try {
+    execFileSync('unshare', ['-Ur', 'sh', '-c', `${FORBID}; cat /proc/sys/user/max_user_namespaces`])
+    return existsSync('/usr/bin/bwrap')
+  } catch {
+    return false
+  }
+}
+const notNested = !canNest() && 'needs bubblewrap, and user namespaces to forbid them in'
+
+t.test(
+  'a kernel that forbids namespaces keeps a worker that needs them from starting',
+  { skip: notNested },
+  async (t) => {
+    const config = readFileSync(DEFAULT, 'utf8').replace('work_directory:', 'use_namespaces: true, work_directory:')
+    t.match(config, /use_namespaces/)
+    const data = t.testdir({ 'c.json5': config, data: {} })
+    const env = { ...process.env, REMEXEC_DATA: `${data}/data`, REMEXEC_PORT: '0', REMEXEC_WORKER_PORT: '0' }
+    const command = ['unshare', '-Ur', 'sh', '-c', `${FORBID} && exec "$@"`, '-', process.execPath, program]
+    const server = start(t, [...command, `${data}/c.json5`], { env })
+    t.equal((await server.ended).code, 1)
+    t.match(
+      server.said(),
+      /worker worker_0: use_namespaces does not work on this machine: bwrap: .*; let this user make user/,
+    )
+  },
+)
 
 t.test('a port in use is told with the address and what to do', async (t) => {
   const { port, close } = await listening()

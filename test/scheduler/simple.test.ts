@@ -329,6 +329,27 @@ t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {
   t.equal(patient.of('log').length, 1)
 })
 
+t.test('fallback_match_interval_s: what an event left waiting by mistake is found by the next pass', async (t) => {
+  for (const [fallbackMatchIntervalMs, stage] of [
+    [5_000, 'EXECUTING'],
+    [undefined, 'QUEUED'],
+  ] as const) {
+    const bench = new Bench({ fallbackMatchIntervalMs })
+    bench.worker('w', [], 1)
+    bench.pass(5_000, ['w'])
+    const [worker] = bench.machine.inspect().workers.all
+    if (worker === undefined) throw new Error('no worker')
+    // As if the word had been lost that it can take something again.
+    worker.isPaused = true
+    const waiting = bench.enqueue()
+    worker.isPaused = false
+    bench.pass(4_900, ['w'])
+    t.equal(bench.state(waiting)?.stage, 'QUEUED')
+    bench.pass(100, ['w'])
+    t.equal(bench.state(waiting)?.stage, stage)
+  }
+})
+
 t.test('refusals are no tries, but have an end', async (t) => {
   const bench = new Bench({ noWorkerTimeoutMs: 5_000, maxJobRetries: 0 })
   const full = new StatusError('RESOURCE_EXHAUSTED', 'full')

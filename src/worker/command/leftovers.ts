@@ -17,8 +17,8 @@ export interface RunningCommand {
 /**
  * Kills what a command left behind outside of its process group: children that made a group or session of their own.
  * They are known by the session of a command that has ended, or by living in the directory of an action that has ended
- * (their current directory, stdout or stderr), or by being orphans. Linux tells this through /proc; elsewhere only process
- * groups are killed.
+ * (their current directory, stdout or stderr) without a terminal, which the shell of somebody who looks around there has, or
+ * by being orphans. Linux tells this through /proc; elsewhere only process groups are killed.
  *
  * Without orphans every process of the machine is looked at, so that is done once a second at most, and only after a command
  * has ended.
@@ -103,7 +103,9 @@ export class Leftovers {
     if (running.has(session)) return false
     // A number is not given to a new process while a session has it, so with its leader dead the session is the old one.
     if (ended.has(session) && !existsSync(`/proc/${session}`)) return true
-    return ['cwd', 'fd/1', 'fd/2'].some((link) => this.#isInEndedDirectory(`/proc/${pid}/${link}`))
+    return (
+      !facts.hasTerminal && ['cwd', 'fd/1', 'fd/2'].some((link) => this.#isInEndedDirectory(`/proc/${pid}/${link}`))
+    )
   }
 
   #isInEndedDirectory(link: string): boolean {

@@ -60,11 +60,16 @@ const reap = (libc: Libc, running: Map<number, ProgramEvents['onExit']>): void =
   }
 }
 
-/** `struct rusage` of 64-bit Linux: two `timeval`s, then the peak in KiB. */
+/**
+ * `struct rusage` of 64-bit Linux: two `timeval`s, then the peak in KiB. What a program had before its exec counts too, and that was
+ * the memory of this process.
+ */
 const usageIn = (usage: Buffer): ProgramUsage => {
   const ms = (at: number): number =>
     Number(usage.readBigInt64LE(at)) * 1000 + Number(usage.readBigInt64LE(at + 8)) / 1000
-  return { userMs: ms(0), systemMs: ms(16), peakResidentBytes: Number(usage.readBigInt64LE(32)) * 1024 }
+  const peakKib = Number(usage.readBigInt64LE(32))
+  const isOwn = peakKib > process.resourceUsage().maxRSS
+  return { userMs: ms(0), systemMs: ms(16), peakResidentBytes: isOwn ? peakKib * 1024 : undefined }
 }
 
 const { EINVAL, ENOENT, ENOTDIR, EACCES, ENOEXEC, ESTALE, ENODEV, ETIMEDOUT } = system.errno

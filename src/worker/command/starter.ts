@@ -14,8 +14,8 @@ export interface Program {
 export interface ProgramUsage {
   readonly userMs: number
   readonly systemMs: number
-  /** Of the largest of them. */
-  readonly peakResidentBytes: number
+  /** Of the largest of them; absent where it was no more than this process has, which Linux takes for theirs. */
+  readonly peakResidentBytes: number | undefined
 }
 
 /** `onStart` and then `onExit`, or `onFailure` alone, maybe before the call returns. */

@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { unpack } from '../../../src/proto/any.js'
+import { codec } from '../../../src/proto/codec.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { SHA256, setUp, sh } from './runner-set-up.js'
 
@@ -50,6 +52,7 @@ t.test('what a command printed cannot be removed', async (t) => {
   )
 })
 
+const usageCodec = codec('remexec.worker.v1.CommandUsage')
 const exceeded = (what: RegExp) => ({ executeResponse: { status: { code: 8, message: what } } })
 /** As an action that nobody has anything against. */
 const well = { result: { exitCode: 0 } }
@@ -95,6 +98,39 @@ t.test('an action that the system killed for want of memory says so, and one kil
   kills = 4
   t.match(await start(action(dying)), exceeded(/its machine ran out of memory/))
   t.match(await start(action(sh('exit 1'))), { executeResponse: { status: null, result: { exitCode: 1 } } })
+})
+
+/** A control group with so much memory, by the file that takes its processes; undefined where there can be none. */
+const memoryGroup = (t: Test, bytes: number): string | undefined => {
+  const first = existsSync('/sys/fs/cgroup/memory')
+  const path = `/sys/fs/cgroup/${first ? 'memory/' : ''}remexec-test-${process.pid}`
+  try {
+    mkdirSync(path)
+    // Nothing is in it any more once its processes have ended.
+    t.teardown(() => rmdirSync(path))
+    writeFileSync(`${path}/${first ? 'memory.limit_in_bytes' : 'memory.max'}`, String(bytes))
+    writeFileSync(`${path}/${first ? 'memory.memsw.limit_in_bytes' : 'memory.swap.max'}`, String(first ? bytes : 0))
+    return `${path}/cgroup.procs`
+  } catch {
+    return undefined
+  }
+}
+
+t.test('an action that the kernel ends for want of memory is told so, with what it took', async (t) => {
+  const { start, action } = await setUp(t)
+  const group = memoryGroup(t, 50_000_000)
+  if (group === undefined) {
+    t.comment('this user cannot make a control group with a bound of its memory')
+    return
+  }
+  for (const script of ['exec tail /dev/zero', 'tail /dev/zero; exit $?']) {
+    const outcome = await start(action(sh(`echo $$ > ${group}; ${script}`)))
+    t.match(outcome, exceeded(/its machine ran out of memory/), script)
+    const [told] = outcome.executeResponse?.result?.executionMetadata?.auxiliaryMetadata ?? []
+    if (told === undefined) continue
+    const { peakResidentBytes } = unpack(usageCodec, told as never)
+    t.ok(peakResidentBytes < 60_000_000, `${peakResidentBytes} bytes`)
+  }
 })
 
 t.test('an action that ignores SIGTERM and closes what it prints to is killed at its timeout', async (t) => {

@@ -95,7 +95,11 @@ t.test(
     if (idle.kind !== 'ended' || busy.kind !== 'ended') throw new Error('nothing started')
     t.equal(busy.exitCode, 3)
     t.ok((busy.usage?.userMs ?? 0) > (idle.usage?.userMs ?? 0))
-    t.ok((busy.usage?.peakResidentBytes ?? 0) > 100_000)
+    t.equal(busy.usage?.peakResidentBytes, undefined, 'it had less memory than this process, whose it is not')
+    const bytes = process.resourceUsage().maxRSS * 1024 + 50_000_000
+    const large = await launch(`head -c ${bytes} /dev/zero | tail -c ${bytes} > /dev/null`).outcome
+    const peak = (large.kind === 'ended' && large.usage?.peakResidentBytes) || 0
+    t.ok(peak > bytes && peak < bytes + 50_000_000, `${peak} bytes, of them ${bytes} of one buffer`)
   },
 )
 

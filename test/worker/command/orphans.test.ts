@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
@@ -45,7 +47,7 @@ const setUp = (t: Test) => {
     })
     return { ended, kill }
   }
-  return { leftovers, start }
+  return { cwd, leftovers, start }
 }
 
 const skip = orphans === undefined && 'this system does not give away orphans'
@@ -66,7 +68,43 @@ t.test('one that forks on and on is ended with all it forks', { skip }, async (t
     await setImmediate()
   }
   leftovers.look()
-  t.same(orphans?.kill(new Set()), [], 'nothing of it is left')
+  // What was killed may take its time to end.
+  while (orphans !== undefined && orphans.kill(new Set()).length > 0) await setImmediate()
+})
+
+/** Beside the worker and below its work directory: a child of a process that it did not start. */
+const beside = async (t: Test, cwd: string, wrap: (script: string) => string): Promise<number> => {
+  mkdirSync(`${cwd}/run`)
+  const script = wrap(`'cd ${cwd}/run; echo $$; exec sleep 1000'`)
+  const parent = spawn('/bin/sh', ['-c', script], { cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => parent.kill('SIGKILL'))
+  const [said] = await once(parent.stdout, 'data')
+  const pid = Number(String(said).trim())
+  t.ok(pid > 0)
+  t.teardown(() => {
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL')
+  })
+  return pid
+}
+
+t.test('the end of an action has no look at every process of the machine', { skip }, async (t) => {
+  const { cwd, leftovers, start } = setUp(t)
+  const pid = await beside(t, cwd, (script) => `setsid sh -c ${script} & wait`)
+  await start('echo').ended
+  leftovers.look()
+  t.ok(isAlive(pid), 'only such a look would have found it')
+  leftovers.sweep()
+  while (isAlive(pid)) await setImmediate()
+})
+
+const noTerminal = !existsSync('/usr/bin/script') && 'needs script(1)'
+t.test("an operator's shell in a work directory is left alone", { skip: skip || noTerminal }, async (t) => {
+  const { cwd, leftovers, start } = setUp(t)
+  const pid = await beside(t, cwd, (script) => `script -qec ${script} /dev/null`)
+  const stray = await start(away('exec sleep 1000')).ended
+  leftovers.sweep()
+  while (isAlive(stray)) await setImmediate()
+  t.ok(isAlive(pid))
 })
 
 t.test('what belongs to a command that runs is left alone, and goes with it', { skip }, async (t) => {

@@ -105,6 +105,20 @@ t.test('where no directory can be made, health says so until one can', async (t)
   t.equal(work.health(), undefined)
 })
 
+t.test('closing does not wait until a very large directory is removed', async (t) => {
+  const { path, open } = setUp(t)
+  const work = open()
+  const run = work.create()
+  for (let wide = 0; wide < 40; wide++)
+    mkdirSync(join(run.path, `${wide}`, ...Array(50).fill('d')), { recursive: true })
+  work.discard(run)
+  await work.close()
+  const left = readdirSync(path, { recursive: true }).length
+  t.ok(left > 1_000, `${left} of 2,041 directories are left`)
+  await open().settle()
+  t.equal(readdirSync(path, { recursive: true }).length, 1)
+})
+
 t.test('closing leaves what is not removed yet to the next worker', async (t) => {
   const { path, open } = setUp(t)
   const work = open()
