@@ -1,0 +1,119 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { Code } from '../../src/base/status-error.js'
+import { codec, type Output } from '../../src/proto/codec.js'
+import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import { Digest } from '../../src/reapi/digest.js'
+import { digestFunctions } from '../../src/reapi/digest-function.js'
+import { TestClient } from '../server/client.js'
+import { responseOf, stageOf } from '../service/execution-harness.js'
+import { serve } from './program.js'
+
+t.setTimeout(180_000)
+
+const { SHA256 } = digestFunctions
+const REAPI = 'build.bazel.remote.execution.v2'
+const commandCodec = codec(`${REAPI}.Command`)
+const actionCodec = codec(`${REAPI}.Action`)
+type Operation = Output<'google.longrunning.Operation'>
+
+const scheduler = `{
+  stores: {
+    CAS: { filesystem: { content_path: '$REMEXEC_DATA/c', temp_path: '$REMEXEC_DATA/ct', eviction_policy: { max_bytes: '10mb' } } },
+    AC: { filesystem: { content_path: '$REMEXEC_DATA/a', temp_path: '$REMEXEC_DATA/at', eviction_policy: { max_bytes: '10mb' } } },
+  },
+  schedulers: { S: { simple: {} } },
+  servers: [{ name: 'all', listener: { http: { socket_address: '127.0.0.1:$REMEXEC_PORT' } }, services: {
+    cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }],
+    execution: [{ cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' },
+  } }],
+}`
+
+const worker = `{
+  stores: { CAS: { fast_slow: {
+    fast: { filesystem: { content_path: '$REMEXEC_DATA/c', temp_path: '$REMEXEC_DATA/t', eviction_policy: { max_bytes: '10mb' } } },
+    slow: { grpc: { endpoints: [{ address: 'grpc://$SCHEDULER' }], store_type: 'cas', retry: { max_retries: 3, delay: 0.1 } } },
+  } } },
+  workers: [{ worker: {
+    scheduler_endpoint: 'grpc://$SCHEDULER', cas_fast_slow_store: 'CAS', work_directory: '$REMEXEC_DATA/w', max_inflight_tasks: 1,
+  } }],
+  servers: [],
+}`
+
+/** Of a command, so that it is told from the others; it says in `log` that it has begun. */
+const actionOf = (name: string, log: string, script: string) => {
+  const command = commandCodec.encode({ arguments: ['/bin/sh', '-c', `echo ${name} >> ${log}; ${script}`] })
+  const root = Buffer.alloc(0)
+  const action = actionCodec.encode({
+    commandDigest: Digest.of(command, SHA256).toMessage(),
+    inputRootDigest: Digest.of(root, SHA256).toMessage(),
+  })
+  return { digest: Digest.of(action, SHA256).toMessage(), blobs: [command, root, action] }
+}
+
+t.test('a scheduler that was killed loses no operation that its clients wait for', async (t) => {
+  const data = t.testdir({ 's.json5': scheduler, 'w.json5': worker, s: {}, w: {}, log: '' })
+  const log = `${data}/log`
+  const begun = (): string[] => readFileSync(log, 'utf8').trim().split('\n').sort()
+  const killed = serve(t, `${data}/s.json5`, `${data}/s`)
+  const [, port = ''] = await killed.hears(/serving grpc:\/\/127\.0\.0\.1:(\d+)/)
+  const client = new TestClient(`127.0.0.1:${port}`, { 'grpc.max_reconnect_backoff_ms': 500 })
+  t.teardown(() => client.close())
+  const remote = serve(t, `${data}/w.json5`, `${data}/w`, { SCHEDULER: `127.0.0.1:${port}` })
+  await remote.hears(/connected to the scheduler/)
+
+  const actions = {
+    finished: actionOf('finished', log, 'true'),
+    running: actionOf('running', log, `while [ ! -e ${data}/go ]; do sleep 0.05; done`),
+    queued: actionOf('queued', log, 'true'),
+  }
+  for (const { blobs } of Object.values(actions)) {
+    const requests = blobs.map((bytes) => ({ digest: Digest.of(bytes, SHA256).toMessage(), data: bytes }))
+    await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { requests }).response
+  }
+  const execute = (name: keyof typeof actions) => operations('Execute', { actionDigest: actions[name].digest })
+  const operations = async function* (method: string, request: object): AsyncGenerator<Operation> {
+    for await (const operation of client.serverStream(`${REAPI}.Execution/${method}`, request)) yield operation as never
+  }
+  const lastOf = async (stream: AsyncIterable<Operation>): Promise<Operation> => {
+    let last: Operation | undefined
+    for await (const operation of stream) last = operation
+    if (last === undefined) throw new Error('the stream was empty')
+    return last
+  }
+  const until = async (stream: AsyncGenerator<Operation>, stage: number): Promise<string> => {
+    for (;;) {
+      const { value, done } = await stream.next()
+      if (done === true) throw new Error('the stream has ended')
+      if (stageOf(value) === stage) return value.name
+    }
+  }
+
+  const finished = await lastOf(execute('finished'))
+  const [running, queued] = [execute('running'), execute('queued')]
+  const runningName = await until(running, ExecutionStage.EXECUTING)
+  while (!begun().includes('running')) await setTimeout(10)
+  const queuedName = await until(queued, ExecutionStage.QUEUED)
+  killed.child.kill('SIGKILL')
+  await killed.ended
+  for (const stream of [running, queued]) await t.rejects(lastOf(stream), { code: Code.UNAVAILABLE })
+
+  const again = serve(t, `${data}/s.json5`, `${data}/s`, { REMEXEC_PORT: port })
+  await again.hears(/a worker connected/)
+  const found = operations('WaitExecution', { name: runningName })
+  t.equal(await until(found, ExecutionStage.EXECUTING), runningName, 'what runs goes on under its name')
+  for (const name of [finished.name, queuedName]) {
+    await t.rejects(lastOf(operations('WaitExecution', { name })), { code: Code.NOT_FOUND })
+  }
+  const asked = execute('queued')
+  await until(asked, ExecutionStage.QUEUED)
+  writeFileSync(`${data}/go`, '')
+  t.match(responseOf(await lastOf(found)), { result: { exitCode: 0 }, status: null })
+  t.match(responseOf(await lastOf(asked)), { result: { exitCode: 0 }, status: null })
+  for (const name of ['finished', 'running'] as const) {
+    const response = responseOf(await lastOf(execute(name)))
+    t.match(response, { cachedResult: true, result: { exitCode: 0 } }, `the result of ${name} is found`)
+  }
+  t.same(begun(), ['finished', 'queued', 'running'], 'each has run once')
+})
