@@ -2,7 +2,7 @@ import t from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
-import { Bench, type Pairs, response } from './bench.js'
+import { Bench, error, type Pairs, response } from './bench.js'
 
 t.test('supported_platform_properties: who may run what', async (t) => {
   const cases: [string, Pairs, (readonly [string, ...string[]])[], boolean][] = [
@@ -113,6 +113,66 @@ t.test('minimum properties are reserved while the command runs', async (t) => {
   t.equal(bench.starts.at(-1), 'w operations/4 4-1')
 })
 
+t.test('minimum properties are given back once, whichever way an attempt ends', async (t) => {
+  const uploads = (bench: Bench) => bench.do(bench.machine.progress(bench.nowMs, 'w', '1-1', 3))
+  const comesBack = (bench: Bench, attemptIds: readonly string[]) => {
+    bench.do(bench.machine.workerDisconnected(bench.nowMs, 'w'))
+    const offer = { name: 'w', properties: new Map([['cpu', ['4']]]), maxInflightAttempts: 8 }
+    bench.do(bench.machine.workerConnected(bench.nowMs, 'w', offer, { attemptIds }))
+  }
+  const ends: Readonly<Record<string, (bench: Bench, name: string) => void>> = {
+    'a result': (bench) => bench.finish('w', '1-1'),
+    'a result that comes twice': (bench) => {
+      bench.finish('w', '1-1')
+      bench.finish('w', '1-1')
+    },
+    'a result after the upload of outputs': (bench) => {
+      uploads(bench)
+      bench.finish('w', '1-1')
+    },
+    'an error of the worker': (bench) => bench.fail('w', '1-1'),
+    'an error while outputs are uploaded': (bench) => {
+      uploads(bench)
+      bench.fail('w', '1-1')
+    },
+    'a refusal': (bench) => bench.do(bench.machine.refuse(bench.nowMs, 'w', '1-1', error)),
+    'a cancellation': (bench, name) => {
+      bench.cancel(name)
+      bench.fail('w', '1-1')
+    },
+    'a cancellation that comes too late': (bench, name) => {
+      bench.cancel(name)
+      bench.finish('w', '1-1')
+    },
+    'a run that is stuck': (bench) => {
+      bench.pass(60_000, ['w'])
+      bench.fail('w', '1-1')
+    },
+    'a worker that has lost it': (bench) => comesBack(bench, []),
+    'a worker that went and came back with it': (bench) => {
+      comesBack(bench, ['1-1'])
+      bench.finish('w', '1-1')
+    },
+    'a worker that went while it uploaded': (bench) => {
+      uploads(bench)
+      comesBack(bench, ['1-1'])
+      bench.finish('w', '1-1')
+    },
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    const bench = new Bench({ maxJobRetries: 0, maxActionExecutingTimeoutMs: 60_000 })
+    bench.worker('w', [['cpu', '4']], 8)
+    const name = bench.enqueue([['cpu', '3']])
+    t.same(bench.starts, [`w ${name} 1-1`])
+    end(bench, name)
+    bench.cancel(name)
+    bench.pass(1_100, ['w'])
+    const [worker] = bench.machine.inspect().workers.all
+    t.match([worker?.left.get('cpu'), worker?.inflight, worker?.attempts.size], [4, 0, 0], what)
+    t.equal(bench.state(bench.enqueue([['cpu', '4']]))?.stage, 'EXECUTING', what)
+  }
+})
+
 t.test('allocation_strategy', async (t) => {
   const order = (allocationStrategy: SimpleSettings['allocationStrategy']) => {
     const bench = new Bench({ allocationStrategy })
@@ -158,6 +218,24 @@ t.test('sharing: same action of one instance, and only what may be shared', asyn
   t.equal(bench.state('operations/3')?.stage, 'EXECUTING')
   bench.enqueue([], { action: 'x' })
   t.equal(bench.starts.at(-1), 'w operations/6 6-1', 'nothing is shared with what has ended')
+})
+
+t.test('who wants no result that is there already shares a run, but none that has one', async (t) => {
+  const bench = new Bench()
+  bench.worker('w')
+  const first = bench.enqueue([], { action: 'x' })
+  const joining = bench.enqueue([], { action: 'x', skipCacheLookup: true })
+  t.equal(bench.starts.length, 1)
+  const [settle] = bench
+    .do(bench.machine.report(bench.nowMs, 'w', '1-1', response))
+    .filter(({ kind }) => kind === 'settle')
+  const late = bench.enqueue([], { action: 'x' })
+  t.equal(bench.starts.length, 1, 'it joins what is being kept')
+  const anew = bench.enqueue([], { action: 'x', skipCacheLookup: true })
+  t.same(bench.starts.slice(1), [`w ${anew} 4-1`])
+  if (settle?.kind === 'settle') bench.do(bench.machine.settled(bench.nowMs, settle.executionId, { response }))
+  for (const name of [first, joining, late]) t.equal(bench.state(name)?.stage, 'COMPLETED')
+  t.equal(bench.state(anew)?.stage, 'EXECUTING')
 })
 
 t.test('worker_timeout_s: a silent worker is lost, whoever speaks is not', async (t) => {
