@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { Code } from '../../src/base/status-error.js'
 import { codec, type Output } from '../../src/proto/codec.js'
 import { ExecutionStage } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
@@ -8,7 +8,7 @@ import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { TestClient } from '../server/client.js'
 import { responseOf, stageOf } from '../service/execution-harness.js'
-import { serve } from './program.js'
+import { type Program, serve } from './program.js'
 
 t.setTimeout(180_000)
 
@@ -31,11 +31,12 @@ const scheduler = `{
 }`
 
 const worker = `{
+  global: { drain_s: 3600 },
   stores: { CAS: { fast_slow: {
     fast: { filesystem: { content_path: '$REMEXEC_DATA/c', temp_path: '$REMEXEC_DATA/t', eviction_policy: { max_bytes: '10mb' } } },
     slow: { grpc: { endpoints: [{ address: 'grpc://$SCHEDULER' }], store_type: 'cas', retry: { max_retries: 3, delay: 0.1 } } },
   } } },
-  workers: [{ worker: {
+  workers: [{ name: '$NAME', worker: {
     scheduler_endpoint: 'grpc://$SCHEDULER', cas_fast_slow_store: 'CAS', work_directory: '$REMEXEC_DATA/w', max_inflight_tasks: 1,
   } }],
   servers: [],
@@ -52,17 +53,19 @@ const actionOf = (name: string, log: string, script: string) => {
   return { digest: Digest.of(action, SHA256).toMessage(), blobs: [command, root, action] }
 }
 
-t.test('a scheduler that was killed loses no operation that its clients wait for', async (t) => {
-  const data = t.testdir({ 's.json5': scheduler, 'w.json5': worker, s: {}, w: {}, log: '' })
+/** A scheduler and a machine with one place for actions, as processes of their own. */
+const startFleet = async (t: Test) => {
+  const data = t.testdir({ 's.json5': scheduler, 'w.json5': worker, s: {}, w: {}, v: {}, log: '' })
   const log = `${data}/log`
-  const begun = (): string[] => readFileSync(log, 'utf8').trim().split('\n').sort()
-  const killed = serve(t, `${data}/s.json5`, `${data}/s`)
-  const [, port = ''] = await killed.hears(/serving grpc:\/\/127\.0\.0\.1:(\d+)/)
+  const first = serve(t, `${data}/s.json5`, `${data}/s`)
+  const [, port = ''] = await first.hears(/serving grpc:\/\/127\.0\.0\.1:(\d+)/)
   const client = new TestClient(`127.0.0.1:${port}`, { 'grpc.max_reconnect_backoff_ms': 500 })
   t.teardown(() => client.close())
-  const remote = serve(t, `${data}/w.json5`, `${data}/w`, { SCHEDULER: `127.0.0.1:${port}` })
-  await remote.hears(/connected to the scheduler/)
-
+  const startWorker = async (folder: 'w' | 'v'): Promise<Program> => {
+    const machine = serve(t, `${data}/w.json5`, `${data}/${folder}`, { SCHEDULER: `127.0.0.1:${port}`, NAME: folder })
+    await machine.hears(/connected to the scheduler/)
+    return machine
+  }
   const actions = {
     finished: actionOf('finished', log, 'true'),
     running: actionOf('running', log, `while [ ! -e ${data}/go ]; do sleep 0.05; done`),
@@ -72,43 +75,60 @@ t.test('a scheduler that was killed loses no operation that its clients wait for
     const requests = blobs.map((bytes) => ({ digest: Digest.of(bytes, SHA256).toMessage(), data: bytes }))
     await client.unary(`${REAPI}.ContentAddressableStorage/BatchUpdateBlobs`, { requests }).response
   }
-  const execute = (name: keyof typeof actions) => operations('Execute', { actionDigest: actions[name].digest })
   const operations = async function* (method: string, request: object): AsyncGenerator<Operation> {
     for await (const operation of client.serverStream(`${REAPI}.Execution/${method}`, request)) yield operation as never
   }
-  const lastOf = async (stream: AsyncIterable<Operation>): Promise<Operation> => {
-    let last: Operation | undefined
-    for await (const operation of stream) last = operation
-    if (last === undefined) throw new Error('the stream was empty')
-    return last
+  return {
+    first,
+    startWorker,
+    restart: async () => {
+      const again = serve(t, `${data}/s.json5`, `${data}/s`, { REMEXEC_PORT: port })
+      await again.hears(/a worker connected/)
+    },
+    execute: (name: keyof typeof actions) => operations('Execute', { actionDigest: actions[name].digest }),
+    wait: (name: string) => operations('WaitExecution', { name }),
+    /** The actions that have begun, one for each time, by name. */
+    begun: () => readFileSync(log, 'utf8').trim().split('\n').sort(),
+    /** Lets `running` end. */
+    letGo: () => writeFileSync(`${data}/go`, ''),
   }
-  const until = async (stream: AsyncGenerator<Operation>, stage: number): Promise<string> => {
-    for (;;) {
-      const { value, done } = await stream.next()
-      if (done === true) throw new Error('the stream has ended')
-      if (stageOf(value) === stage) return value.name
-    }
-  }
+}
 
+const lastOf = async (stream: AsyncIterable<Operation>): Promise<Operation> => {
+  let last: Operation | undefined
+  for await (const operation of stream) last = operation
+  if (last === undefined) throw new Error('the stream was empty')
+  return last
+}
+
+/** The name of the operation once it is at that stage. */
+const until = async (stream: AsyncGenerator<Operation>, stage: number): Promise<string> => {
+  for (;;) {
+    const { value, done } = await stream.next()
+    if (done === true) throw new Error('the stream has ended')
+    if (stageOf(value) === stage) return value.name
+  }
+}
+
+t.test('a scheduler that was killed loses no operation that its clients wait for', async (t) => {
+  const { first, startWorker, restart, execute, wait, begun, letGo } = await startFleet(t)
+  await startWorker('w')
   const finished = await lastOf(execute('finished'))
   const [running, queued] = [execute('running'), execute('queued')]
   const runningName = await until(running, ExecutionStage.EXECUTING)
   while (!begun().includes('running')) await setTimeout(10)
   const queuedName = await until(queued, ExecutionStage.QUEUED)
-  killed.child.kill('SIGKILL')
-  await killed.ended
+  first.child.kill('SIGKILL')
+  await first.ended
   for (const stream of [running, queued]) await t.rejects(lastOf(stream), { code: Code.UNAVAILABLE })
 
-  const again = serve(t, `${data}/s.json5`, `${data}/s`, { REMEXEC_PORT: port })
-  await again.hears(/a worker connected/)
-  const found = operations('WaitExecution', { name: runningName })
+  await restart()
+  const found = wait(runningName)
   t.equal(await until(found, ExecutionStage.EXECUTING), runningName, 'what runs goes on under its name')
-  for (const name of [finished.name, queuedName]) {
-    await t.rejects(lastOf(operations('WaitExecution', { name })), { code: Code.NOT_FOUND })
-  }
+  for (const name of [finished.name, queuedName]) await t.rejects(lastOf(wait(name)), { code: Code.NOT_FOUND })
   const asked = execute('queued')
   await until(asked, ExecutionStage.QUEUED)
-  writeFileSync(`${data}/go`, '')
+  letGo()
   t.match(responseOf(await lastOf(found)), { result: { exitCode: 0 }, status: null })
   t.match(responseOf(await lastOf(asked)), { result: { exitCode: 0 }, status: null })
   for (const name of ['finished', 'running'] as const) {
@@ -116,4 +136,21 @@ t.test('a scheduler that was killed loses no operation that its clients wait for
     t.match(response, { cachedResult: true, result: { exitCode: 0 } }, `the result of ${name} is found`)
   }
   t.same(begun(), ['finished', 'queued', 'running'], 'each has run once')
+})
+
+t.test('a machine that is asked to end finishes what it runs, and what waits runs on another', async (t) => {
+  const { startWorker, execute, begun, letGo } = await startFleet(t)
+  const ending = await startWorker('w')
+  const running = execute('running')
+  await until(running, ExecutionStage.EXECUTING)
+  while (!begun().includes('running')) await setTimeout(10)
+  const queued = execute('queued')
+  ending.child.kill('SIGTERM')
+  await ending.hears(/stopping/)
+  await startWorker('v')
+  t.match(responseOf(await lastOf(queued)), { result: { exitCode: 0, executionMetadata: { worker: 'v' } } })
+  letGo()
+  t.match(responseOf(await lastOf(running)), { result: { exitCode: 0, executionMetadata: { worker: 'w' } } })
+  t.same(await ending.ended, { code: 143, signal: null })
+  t.same(begun(), ['queued', 'running'], 'each has run once')
 })
