@@ -17,7 +17,7 @@ const run = (size: Size, make: (server: Server) => Request, check?: (message: Bu
 const rateOf = (size: Size) => ({
   unit: size.bytes < MIB ? ('op' as const) : ('MiB' as const),
   unitsPerRequest: size.bytes < MIB ? 1 : size.bytes / MIB,
-  requests: { least: size.least, most: size.most },
+  requests: { least: size.least, most: size.most, ...(size.warmUploads && { warm: size.warmUploads }) },
   isSlow: size.isSlow,
 })
 
