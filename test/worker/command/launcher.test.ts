@@ -75,6 +75,16 @@ t.test('a kill ends the group, and means nothing once the program has ended', as
   t.match(await other.outcome, { exitCode: 4, wasKilled: false })
 })
 
+t.test('a kill ends what is being started too', async (t) => {
+  const { launch, launcher } = setUp(t)
+  const [killed, closed, other] = [launch('sleep 1000'), launch('sleep 1000'), launch('exit 4')]
+  killed.kill()
+  t.match(await killed.outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
+  t.match(await other.outcome, { exitCode: 4, wasKilled: false })
+  launcher.close()
+  t.match(await closed.outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
+})
+
 t.test('closing ends what runs, and nothing starts afterwards', async (t) => {
   const parts = setUp(t)
   const { pid, outcome } = await running(parts, 'sleep 1000 & touch here; sleep 1000')
