@@ -1,24 +1,31 @@
 import type { StatusError } from '../../base/status-error.js'
 import type { OperationState } from '../request.js'
 
+/** What is overtaken sooner is not worth a message: of a short action its reader hears the end. */
+const LASTS_MS = 20
+
 /** One reader of an operation's states. It keeps the newest only: what a slow reader missed was overtaken. */
 export class Watch {
   #latest: OperationState | undefined
+  /** The newest, until it has lasted. */
+  #newest: OperationState | undefined
   #failure: StatusError | undefined
   #wake: () => void = () => {}
+  #timer: NodeJS.Timeout | undefined
 
   constructor(now: OperationState) {
     this.#latest = now
   }
 
   publish(state: OperationState): void {
-    this.#latest = state
-    this.#wake()
+    this.#newest = state
+    if (state.outcome === undefined) this.#timer ??= setTimeout(() => this.#tell(), LASTS_MS)
+    else this.#tell()
   }
 
   fail(error: StatusError): void {
     this.#failure = error
-    this.#wake()
+    this.#tell()
   }
 
   /** States until one that has an outcome. Ends early when `signal` aborts. */
@@ -37,7 +44,16 @@ export class Watch {
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
+      clearTimeout(this.#timer)
     }
+  }
+
+  #tell(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#latest = this.#newest ?? this.#latest
+    this.#newest = undefined
+    this.#wake()
   }
 
   #news(signal: AbortSignal): Promise<void> {
