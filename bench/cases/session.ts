@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { RateCase } from '../case.js'
-import { schedulingOnly } from '../server/config.js'
+import { PLACES, schedulingOnly, withPlaces } from '../server/config.js'
 import type { Server } from '../server/process.js'
 import { startIdleWorker } from '../server/start-idle-worker.js'
 import { type ReplayOptions, recordedSession, replay } from '../session-traffic.js'
@@ -60,4 +60,11 @@ export const sessionCases = (clients: number): readonly RateCase[] => [
   sessionCase(CACHE_ONLY, clients, {}),
   withIdleWorker(clients),
   sessionCase(EXECUTION, clients, { warm: WARM_SESSIONS }),
+  {
+    ...sessionCase(EXECUTION, clients, {
+      title: `session ${EXECUTION} at ${clients} clients, ${PLACES} places`,
+      warm: WARM_SESSIONS,
+    }),
+    configure: withPlaces,
+  },
 ]

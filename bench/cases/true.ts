@@ -5,6 +5,7 @@ import { digestOf, store } from '../content.js'
 import { SPAWN_LANES, spawnLimit } from '../limits.js'
 import { each } from '../load/each.js'
 import type { Request } from '../load/request.js'
+import { PLACES, withPlaces } from '../server/config.js'
 import type { Server } from '../server/process.js'
 
 const REAPI = 'build.bazel.remote.execution.v2'
@@ -45,18 +46,22 @@ export const checkOperation = (bytes: Buffer): void => {
 }
 
 /** Everything an action takes beyond its command: lookup, queue, worker, work directory, upload of the result. */
-export const trueCases = (): readonly RateCase[] => [
-  {
-    kind: 'rate',
-    name: '/bin/true actions',
-    unit: 'op',
-    unitsPerRequest: 1,
-    requests: { least: 50, most: 2_000, warm: 3_000 },
-    run: async (server, requests, ready) => {
-      const calls = await trueActions(server, requests)
-      await ready()
-      return each(server, calls, { concurrency: SPAWN_LANES, check: checkOperation })
-    },
-    limits: [spawnLimit],
+const trueCase = (about: Pick<RateCase, 'name' | 'configure'>): RateCase => ({
+  kind: 'rate',
+  ...about,
+  unit: 'op',
+  unitsPerRequest: 1,
+  requests: { least: 50, most: 2_000, warm: 3_000 },
+  run: async (server, requests, ready) => {
+    const calls = await trueActions(server, requests)
+    await ready()
+    return each(server, calls, { concurrency: SPAWN_LANES, check: checkOperation })
   },
+  limits: [spawnLimit],
+})
+
+/** With as many places as the worker has by default, and with as many as actions are asked for at a time. */
+export const trueCases = (): readonly RateCase[] => [
+  trueCase({ name: '/bin/true actions' }),
+  trueCase({ name: `/bin/true actions, ${PLACES} places`, configure: withPlaces }),
 ]

@@ -3,7 +3,7 @@ import { pairOf } from './certificates.js'
 
 const CAS_BYTES = 40 * 10 ** 9
 
-const serving = (dataPath: string, cas: object): object => ({
+const serving = (dataPath: string, cas: object, worker: object = {}): object => ({
   stores: [
     { name: 'CAS', fast_slow: { fast: cas, slow: { noop: {} } } },
     { name: 'AC', filesystem: { content_path: `${dataPath}/ac/content`, temp_path: `${dataPath}/ac/temp` } },
@@ -17,6 +17,7 @@ const serving = (dataPath: string, cas: object): object => ({
         upload_action_result: { ac_store: 'AC' },
         work_directory: `${dataPath}/work`,
         platform_properties: {},
+        ...worker,
       },
     },
   ],
@@ -42,6 +43,12 @@ const filesystem = (dataPath: string): object => ({
 
 /** What a user starts with: everything in one process, blobs and results on disk. */
 export const benchConfig = (dataPath: string): object => serving(dataPath, filesystem(dataPath))
+
+/** As many actions at a time as a case asks for, whatever the default of a build is: then builds are compared and not defaults. */
+export const PLACES = 16
+
+export const withPlaces = (dataPath: string): object =>
+  serving(dataPath, filesystem(dataPath), { max_inflight_tasks: PLACES })
 
 /**
  * An action cache at an instance that has no CAS: there a hit is given without a look at its outputs. With a CAS, as in
