@@ -34,7 +34,7 @@ export class PartSink extends Writable {
   /** The part that is being filled, no longer than is needed. */
   #part: Buffer
   #filled = 0
-  readonly #sending = new Set<Promise<void>>()
+  readonly #sending = new Set<Promise<unknown>>()
   #beginning: Promise<PartedUpload> | undefined
   #failure: Error | undefined
   #partCount = 0
@@ -98,31 +98,33 @@ export class PartSink extends Writable {
   }
 
   async #complete(upload: PartedUpload): Promise<void> {
+    const last = this.#part
     await this.#send(true)
     await Promise.all(this.#sending)
     if (this.#failure !== undefined) throw this.#failure
     await this.#options.complete(upload)
+    this.#options.buffers.giveBack(last)
   }
 
-  /** Resolves once the part is on its way, or has arrived where they go one by one. */
+  /** Resolves once the part is on its way; where they go one by one the next one is filled meanwhile. */
   async #send(isLast: boolean): Promise<void> {
     const { begin, takeTurn, send, isSequential, buffers } = this.#options
     const { signal } = this.#controller
     this.#beginning ??= begin()
     const upload = await this.#beginning
+    if (isSequential) await Promise.all(this.#sending)
     const giveBack = await takeTurn(signal)
     const buffer = this.#part
     const part = { index: this.#partCount++, bytes: this.#takeRest(), isLast }
     const sending = send(upload, part, signal)
-      // Of one that failed some may still be on its way.
-      .then(() => buffers.giveBack(buffer))
+      // Of one that failed some may still be on its way, and the last one may leave only with what completes the upload.
+      .then(() => isLast || buffers.giveBack(buffer))
       .finally(() => {
         giveBack()
         this.#sending.delete(sending)
       })
     this.#sending.add(sending)
-    if (isSequential) await sending
-    else sending.catch((error: Error) => this.#fail(error))
+    sending.catch((error: Error) => this.#fail(error))
   }
 
   #takeRest(): Buffer {

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { getBytes } from '../../../src/store/store.js'
-import { bytesOf, call, digestOf, put } from '../blobs.js'
+import { Blob } from '../../../src/stream/blob/blob.js'
+import { bytesOf, call, cut, digestOf, put, source } from '../blobs.js'
 import { startAzure, withoutAzure } from '../experimental-cloud-object-store/azure-server.js'
 import { startGcs, withoutGcs } from '../experimental-cloud-object-store/gcs-server.js'
 import { type OpenOptions, openObjectStore } from '../experimental-cloud-object-store/open.js'
@@ -9,6 +12,8 @@ import { TcpProxy } from '../remote/proxy.js'
 import { storeSuite } from '../suite.js'
 
 t.setTimeout(170_000)
+
+const MIB = 1024 * 1024
 
 void t.test('S3', { skip: withoutS3 }, async (t) => {
   const { port, bucket, openUploads } = await startS3(t)
@@ -44,6 +49,26 @@ void t.test(
     }
   },
 )
+
+void t.test('an upload to Google whose end is slow ends in its own bytes', { skip: withoutGcs }, async (t) => {
+  const { bucket, proxy } = await startGcs(t)
+  const place = { provider: 'gcs', bucket, endpoint: `http://127.0.0.1:${proxy.port}` } as const
+  const { store, close } = await openObjectStore({ ...place, resumable_chunk_size: 16 * MIB })
+  t.teardown(close)
+  // More than the system takes off the hands of this process: what the other upload would overwrite has to be here still.
+  const [slow, other] = [bytesOf(31 * MIB, 'slow'), bytesOf(31 * MIB, 'other')]
+  const chunks = source(cut(slow))
+  const putting = store.put(digestOf(slow), Blob.ofPath([chunks]), call)
+  await once(chunks, 'end')
+  proxy.delayMs = 5
+  for (let turn = 0; turn < 10; turn++) await setImmediate()
+  const second = put(store, digestOf(other).asKey(), other)
+  await putting
+  proxy.delayMs = 0
+  await second
+  t.ok((await getBytes(store, digestOf(slow), slow.length, call)).equals(slow))
+  t.ok((await getBytes(store, digestOf(other).asKey(), other.length, call)).equals(other))
+})
 
 // Libraries that share their connections keep them when a store is closed: they are cut in front of it.
 
