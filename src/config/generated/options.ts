@@ -473,7 +473,7 @@ export interface ClientTls {
 }
 
 /**
- * How a failed call to a remote backend is tried again.
+ * How a failed call to a remote backend is tried again. Beside that, what was lost with a connection before there was an answer is asked once more at once: backends close connections that nobody uses, as they are used again.
  */
 export interface Retry {
   /**

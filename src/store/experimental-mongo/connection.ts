@@ -24,6 +24,7 @@ export class MongoConnection {
   /** The driver gives up for good when it finds nobody at first, and looks again by itself only afterwards. */
   #isConnected = false
   #connecting: Promise<void> | undefined
+  #looking: Promise<unknown> | undefined
   #failedMs = Number.NEGATIVE_INFINITY
 
   static async open(options: MongoOptions): Promise<MongoConnection> {
@@ -61,7 +62,10 @@ export class MongoConnection {
   /** Rejects at once while there is no server. */
   async use<T>(work: (client: MongoClient) => Promise<T>): Promise<T> {
     if (!this.#isConnected) await this.#connect()
-    if (this.#lost !== undefined) throw this.#lost
+    if (this.#lost !== undefined) {
+      this.#look()
+      throw this.#lost
+    }
     return work(this.client)
   }
 
@@ -86,6 +90,17 @@ export class MongoConnection {
         this.#connecting = undefined
       })
     return this.#connecting
+  }
+
+  /** The driver looks for a server twice a second while somebody waits for one, and else only with its next heartbeat. */
+  #look(): void {
+    this.#looking ??= this.client
+      .db()
+      .command({ ping: 1 })
+      .catch(() => {})
+      .finally(() => {
+        this.#looking = undefined
+      })
   }
 
   close(): Promise<void> {

@@ -9,6 +9,12 @@ export const grpcFailure = (backend: string, thrown: unknown): StatusError => {
   return new StatusError(code, `${backend}: ${thrown.details}`, { cause: thrown })
 }
 
+/** Whether a connection that stood was lost under a call: grpc-js says so in the words of its status. */
+export const isLostCall = (thrown: unknown): boolean =>
+  isServiceError(thrown) &&
+  thrown.code === Code.UNAVAILABLE &&
+  /\b(Connection dropped|ECONNRESET|EPIPE)\b/.test(thrown.details)
+
 const CODES: ReadonlySet<number> = new Set(Object.values(Code).filter((code) => code !== Code.OK))
 
 const isServiceError = (thrown: unknown): thrown is { readonly code: number; readonly details: string } =>

@@ -11,7 +11,8 @@ import { Requests } from '../remote/requests.js'
 /** What a document may have beside the bytes of a chunk fits many times into the 16 MB that are its limit. */
 const MAX_CHUNK_BYTES = 15 * 1024 * 1024
 
-const RETRY = { max_retries: 2, delay: 0.05, jitter: 0.5, budget_s: 30 }
+/** A lost connection counts as a lost server until the driver has asked again, which it does twice a second at most. */
+const RETRY = { max_retries: 2, delay: 0.2, jitter: 0.5, budget_s: 30 }
 
 /** Chunks of all uploads on their way at a time. */
 const PARTS_AT_A_TIME = 32

@@ -5,7 +5,7 @@ import { type FollowParts, followAddress } from '../../tls/followed-address.js'
 import { GrpcActionCacheStore } from '../grpc/ac-store.js'
 import { type Batching, GrpcCasStore } from '../grpc/cas-store.js'
 import { Channel } from '../grpc/channels.js'
-import { grpcFailure } from '../grpc/failure.js'
+import { grpcFailure, isLostCall } from '../grpc/failure.js'
 import { GrpcStore } from '../grpc/grpc-store.js'
 import { healthOf } from '../grpc/health.js'
 import { RemoteServer } from '../grpc/remote-server.js'
@@ -36,11 +36,12 @@ export const grpc: StoreKind<GrpcOptions> = {
     const backend = dialled.map(({ target }) => target).join(', ')
     const failureOf = (thrown: unknown): StatusError => grpcFailure(backend, thrown)
     const timeoutMs = options.rpc_timeout_s * 1000
+    const maxConcurrent = options.max_concurrent_requests
     const server = new RemoteServer({
       backend,
       channels,
       instanceName: options.instance_name,
-      requests: new Requests({ backend, retry, maxConcurrent: options.max_concurrent_requests, timeoutMs, failureOf }),
+      requests: new Requests({ backend, retry, maxConcurrent, timeoutMs, failureOf, isLost: isLostCall }),
       headers: options.headers,
       forwarded: options.forward_headers,
       failureOf,

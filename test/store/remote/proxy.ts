@@ -17,7 +17,9 @@ export class TcpProxy {
       isStalled: false,
       delayMs: 0,
       bytesLeft: Number.POSITIVE_INFINITY,
+      laterBytes: [],
       waiting: [],
+      stale: new Set(),
     }
     const server = createServer((client) => {
       if (faults.refuses) {
@@ -36,6 +38,11 @@ export class TcpProxy {
             backend.destroy()
           })
       }
+      client.on('data', () => {
+        if (!faults.stale.has(client)) return
+        cut(faults.stale)
+        faults.stale.clear()
+      })
       client.pipe(passing(faults, () => cut(sockets))).pipe(backend)
       backend.pipe(passing(faults, () => cut(sockets))).pipe(client)
     }).listen(0, '127.0.0.1')
@@ -64,9 +71,18 @@ export class TcpProxy {
     cut(this.#sockets)
   }
 
-  /** Ends all connections once so many more bytes have passed, in either direction; those that follow pass. */
-  cutAfter(bytes: number): void {
+  /**
+   * Ends all connections once so many more bytes have passed, in either direction, and again after each further number given;
+   * those that follow pass.
+   */
+  cutAfter(bytes: number, ...again: readonly number[]): void {
     this.#faults.bytesLeft = bytes
+    this.#faults.laterBytes = [...again]
+  }
+
+  /** All connections that there are now end when one of them is used next, as if the backend had just closed them. */
+  endWhenUsed(): void {
+    for (const socket of this.#sockets) this.#faults.stale.add(socket)
   }
 
   /** Nobody gets through, until told otherwise. */
@@ -92,7 +108,9 @@ interface Faults {
   refuses: boolean
   isStalled: boolean
   bytesLeft: number
+  laterBytes: number[]
   readonly waiting: (() => void)[]
+  readonly stale: Set<Socket>
 }
 
 const passing = (faults: Faults, end: () => void): Transform =>
@@ -104,7 +122,7 @@ const passing = (faults: Faults, end: () => void): Transform =>
           callback(null, chunk)
           return
         }
-        faults.bytesLeft = Number.POSITIVE_INFINITY
+        faults.bytesLeft = faults.laterBytes.shift() ?? Number.POSITIVE_INFINITY
         end()
         callback()
       }
