@@ -64,6 +64,9 @@ const heldBytes = (): number => {
 
 const FAULTS = 4
 
+/** A pool may have grown by one or two meanwhile, as more was under way at a time; what leaks does so with each fault. */
+const SLACK = FAULTS / 2
+
 for (const { name, skip, start, open } of BACKENDS) {
   void t.test(`${name}: transfers that break leave no connection, descriptor or buffer`, { skip }, async (t) => {
     const proxy = await TcpProxy.start(t, await start(t))
@@ -101,11 +104,17 @@ for (const { name, skip, start, open } of BACKENDS) {
     // Connections that were cut close in their time.
     await untilSo(async () => {
       const { descriptors, connections } = await settled()
-      return connections <= before.connections && descriptors <= before.descriptors
+      return connections <= before.connections + SLACK && descriptors <= before.descriptors + 2 * SLACK
     })
     const after = await settled()
-    t.ok(after.connections <= before.connections, `${after.connections} connections, ${before.connections} before`)
-    t.ok(after.descriptors <= before.descriptors, `${after.descriptors} descriptors, ${before.descriptors} before`)
+    t.ok(
+      after.connections <= before.connections + SLACK,
+      `${after.connections} connections, ${before.connections} before`,
+    )
+    t.ok(
+      after.descriptors <= before.descriptors + 2 * SLACK,
+      `${after.descriptors} descriptors, ${before.descriptors} before`,
+    )
     t.ok(after.held - before.held < 2 * MIB, `${after.held - before.held} bytes more are held`)
     t.ok((await get(store, digest)).equals(bytes), 'and all is well')
   })
