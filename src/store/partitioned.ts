@@ -4,6 +4,7 @@ import type { Digest } from '../reapi/digest.js'
 import { DigestBatch } from '../reapi/digest-batch.js'
 import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
+import { putApart } from './put-apart.js'
 import { BaseStore, type BlobEntry, type Outcomes, type Removal, type Store, type StoreProperties } from './store.js'
 
 /** A store by the key it has in the configuration. */
@@ -52,21 +53,9 @@ export abstract class PartitionedStore extends BaseStore {
     return this.#storeOf(digest).put(digest, blob, call)
   }
 
-  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const places: number[][] = this.#parts.map(() => [])
-    for (const [place, { digest }] of entries.entries()) places[this.#partOf(digest)]?.push(place)
-    const outcomes: Outcomes[number][] = new Array(entries.length)
-    const putting = this.#parts.map(async ([, store], part) => {
-      const mine = places[part] ?? []
-      if (mine.length === 0) return
-      const kept = await store.putAll(
-        mine.map((place) => entries[place] as BlobEntry),
-        call,
-      )
-      for (const [at, place] of mine.entries()) outcomes[place] = kept[at]
-    })
-    await Promise.all(putting)
-    return outcomes
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const partOf = ({ digest }: BlobEntry): number => this.#partOf(digest)
+    return putApart(entries, partOf, (part, some) => (this.#parts[part] as Part)[1].putAll(some, call))
   }
 
   remove(digest: Digest, why: Removal, call: Call): Promise<void> {

@@ -7,6 +7,7 @@ import type { Blob } from '../stream/blob/blob.js'
 import type { Range } from '../stream/path.js'
 import { ForwardingStore } from './forwarding.js'
 import { ABSENT, BlobIndex } from './index/blob-index.js'
+import { putApart } from './put-apart.js'
 import { type BlobEntry, type Outcomes, outcomeOf, type Removal, type Store } from './store.js'
 
 export interface ShareOptions {
@@ -67,14 +68,13 @@ export class SharedStore extends ForwardingStore {
         return StatusError.from(error)
       }
     })
-    const taken = entries.filter((_, at) => !(begun[at] instanceof StatusError))
-    const outcomes = taken.length === 0 ? [] : await this.backend.putAll(taken, call)
-    let next = 0
-    return begun.map((end) => {
-      if (end instanceof StatusError) return end
-      const outcome = outcomes[next++]
-      end(outcome === undefined)
-      return outcome
+    const isRefused = (_: BlobEntry, at: number): boolean => begun[at] instanceof StatusError
+    return putApart(entries, isRefused, async (areRefused, some) => {
+      if (areRefused) return begun.filter((end) => end instanceof StatusError)
+      const outcomes = await this.backend.putAll(some, call)
+      const ends = begun.flatMap((end) => (end instanceof StatusError ? [] : [end]))
+      for (const [at, end] of ends.entries()) end(outcomes[at] === undefined)
+      return outcomes
     })
   }
 

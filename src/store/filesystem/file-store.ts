@@ -11,6 +11,7 @@ import type { BlobForm } from '../../stream/blob/form.js'
 import { pour } from '../../stream/blob/pour.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import type { StoreUsage } from '../meter.js'
+import { putApart } from '../put-apart.js'
 import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, type Removal } from '../store.js'
 import { FilePart } from './files/file-part.js'
 import { FileWriter, type Written } from './files/file-writer.js'
@@ -100,16 +101,14 @@ export class FilesystemStore extends BaseStore {
   }
 
   /** Small blobs are handed over together: what is written at a time is then all of them. */
-  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const isSmall = ({ blob: { sizeBytes } }: BlobEntry): boolean =>
       sizeBytes !== undefined && sizeBytes <= this.#parts.smallBytes
-    const small = entries.map((entry) =>
-      isSmall(entry) ? outcomeOf(this.put(entry.digest, entry.blob, call)) : undefined,
+    return putApart(entries, isSmall, (areSmall, some) =>
+      areSmall
+        ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
+        : super.putAll(some, call),
     )
-    const others = entries.filter((_, at) => small[at] === undefined)
-    const outcomes = await super.putAll(others, call)
-    let next = 0
-    return Promise.all(small.map((outcome) => outcome ?? outcomes[next++]))
   }
 
   remove(digest: Digest, _why: Removal, _call: Call): Promise<void> {

@@ -4,6 +4,7 @@ import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
 import { extentOf, type Range } from '../../stream/path.js'
 import { ForwardingStore } from '../forwarding.js'
+import { putApart } from '../put-apart.js'
 import { type BlobEntry, type BlobFiles, type Outcomes, outcomeOf, type Removal, type Store } from '../store.js'
 import { CasFiles } from './cas-files.js'
 
@@ -40,13 +41,12 @@ class Cas extends ForwardingStore {
     return digest.isEmpty ? checked.drain(call.signal) : this.backend.put(digest, checked, call)
   }
 
-  override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const kept = entries.filter(({ digest }) => !digest.isEmpty)
-    const outcomes = await super.putAll(kept, call)
-    if (kept.length === entries.length) return outcomes
-    let next = 0
-    return Promise.all(
-      entries.map(({ digest, blob }) => (digest.isEmpty ? outcomeOf(this.put(digest, blob, call)) : outcomes[next++])),
+  override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
+    const isEmpty = ({ digest }: BlobEntry): boolean => digest.isEmpty
+    return putApart(entries, isEmpty, (areEmpty, some) =>
+      areEmpty
+        ? Promise.all(some.map(({ digest, blob }) => outcomeOf(this.put(digest, blob, call))))
+        : super.putAll(some, call),
     )
   }
 
