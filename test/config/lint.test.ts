@@ -56,6 +56,15 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     },
     [['stores.CAS.fast_slow.fast.filesystem.eviction_policy.evict_bytes', /not below max_bytes/]],
   ],
+  [
+    'the size of a request with Google, whose uploads have a key of their own for it',
+    {
+      cas: `{ experimental_cloud_object_store: { provider: 'gcs', bucket: 'b', max_retry_buffer_per_request: '8mb' } }`,
+      workerStore: 'FILES',
+      stores: `FILES: { fast_slow: { fast: ${filesystem}, slow: { ref_store: { name: 'CAS' } } } },`,
+    },
+    [['stores.CAS.experimental_cloud_object_store.max_retry_buffer_per_request', /resumable_chunk_size/]],
+  ],
   ['a store nobody uses', { stores: `EXTRA: { noop: {} },` }, [['stores.EXTRA', /"EXTRA" is used nowhere/]]],
   [
     'verifying nothing',

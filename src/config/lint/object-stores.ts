@@ -36,6 +36,12 @@ export const lintObjectStore = (options: Options, { findings, originOf, isWritte
       expected: [...needs, ...takes].join(', '),
     })
   }
+  if (options.provider === 'gcs' && isWritten([...path, 'max_retry_buffer_per_request'])) {
+    const why = 'the parts of an upload to Google are of resumable_chunk_size'
+    findings.warning([...path, 'max_retry_buffer_per_request'], `max_retry_buffer_per_request has no effect: ${why}`, {
+      at: 'key',
+    })
+  }
   lintKeyPair(options, path, findings)
   lintAddress(options, path, findings)
   if (options.provider === 'azure' && ['account_name', 'sas_url', 'endpoint'].every((key) => !options[key as Key])) {

@@ -20,6 +20,7 @@ export class TcpProxy {
       laterBytes: [],
       waiting: [],
       stale: new Set(),
+      recorded: undefined,
     }
     const server = createServer((client) => {
       if (faults.refuses) {
@@ -38,7 +39,8 @@ export class TcpProxy {
             backend.destroy()
           })
       }
-      client.on('data', () => {
+      client.on('data', (chunk: Buffer) => {
+        faults.recorded?.push(chunk)
         if (!faults.stale.has(client)) return
         cut(faults.stale)
         faults.stale.clear()
@@ -85,6 +87,13 @@ export class TcpProxy {
     for (const socket of this.#sockets) this.#faults.stale.add(socket)
   }
 
+  /** Answers what clients have said since, as Latin-1. */
+  record(): () => string {
+    const recorded: Buffer[] = []
+    this.#faults.recorded = recorded
+    return () => Buffer.concat(recorded).toString('latin1')
+  }
+
   /** Nobody gets through, until told otherwise. */
   set refuses(refuses: boolean) {
     this.#faults.refuses = refuses
@@ -111,6 +120,7 @@ interface Faults {
   laterBytes: number[]
   readonly waiting: (() => void)[]
   readonly stale: Set<Socket>
+  recorded: Buffer[] | undefined
 }
 
 const passing = (faults: Faults, end: () => void): Transform =>
