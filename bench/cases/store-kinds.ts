@@ -21,12 +21,15 @@ import { MIB } from '../content.js'
 import { type RawClient, type RemoteBackend, remoteBackends } from './remote-backends.js'
 import { freshBlob } from './sizes.js'
 
+type ConfigOf = (dataPath: string) => object
+
 /** A kind, and what does the same beside it: its backend, or the one it is compared with. Configurations of a store. */
 interface KindCase {
   readonly name: string
-  readonly kind: (dataPath: string) => object
+  readonly kind: ConfigOf
   readonly besideName: string
-  readonly beside: (dataPath: string) => object
+  /** Uploads go to each of several, one after the other, and reads to the first: what a kind that keeps two copies cannot save. */
+  readonly beside: readonly ConfigOf[]
 }
 
 const memory = (): object => ({ memory: { eviction_policy: { max_bytes: '1GB' } } })
@@ -44,11 +47,11 @@ const overFiles = (name: string, wrap: (backend: object, dataPath: string) => ob
   name,
   kind: (dataPath) => wrap(filesystem(dataPath), dataPath),
   besideName: 'filesystem alone',
-  beside: filesystem,
+  beside: [filesystem],
 })
 
 const KINDS: readonly KindCase[] = [
-  { name: 'memory', kind: memory, besideName: 'filesystem', beside: filesystem },
+  { name: 'memory', kind: memory, besideName: 'filesystem', beside: [filesystem] },
   overFiles('verify', (backend) => ({ verify: { verify_size: true, verify_hash: true, backend } })),
   overFiles('existence_cache', (backend) => ({ existence_cache: { backend } })),
   overFiles('cache_metrics', (backend) => ({ cache_metrics: { cache_type: 'cas', backend } })),
@@ -59,7 +62,14 @@ const KINDS: readonly KindCase[] = [
   overFiles('shard', (backend, dataPath) => ({
     shard: { stores: [{ store: backend }, { store: filesystem(`${dataPath}/second`), weight: 0 }] },
   })),
-  overFiles('fast_slow behind memory', (backend) => ({ fast_slow: { fast: memory(), slow: backend } })),
+  overFiles('fast_slow before noop', (backend) => ({ fast_slow: { fast: backend, slow: { noop: {} } } })),
+  overFiles('completeness_checking', (backend) => ({ completeness_checking: { backend, cas_store: memory() } })),
+  {
+    name: 'fast_slow behind memory',
+    kind: (dataPath) => ({ fast_slow: { fast: memory(), slow: filesystem(dataPath) } }),
+    besideName: 'memory and filesystem, each alone',
+    beside: [memory, filesystem],
+  },
   overFiles('compression lz4', (backend) => ({ compression: { compression_algorithm: { lz4: {} }, backend } })),
   overFiles('compression zstd', (backend) => ({ compression: { compression_algorithm: { zstd: {} }, backend } })),
   overFiles('dedup', (backend) => ({ dedup: { index_store: memory(), content_store: backend } })),
@@ -70,7 +80,7 @@ const call = internalCall()
 const digestOf = (bytes: Buffer): Digest => Digest.of(bytes, digestFunctions.SHA256)
 
 /** The store as it would be in a server, over an empty folder that is removed when `use` is done. */
-const withStore = async <T>(configOf: KindCase['kind'], use: (store: Store) => Promise<T>): Promise<T> => {
+const withStore = async <T>(configOf: ConfigOf, use: (store: Store) => Promise<T>): Promise<T> => {
   const dataPath = await mkdtemp(join(tmpdir(), 'remexec-bench-kind-'))
   const resources = new Resources(silentLog)
   try {
@@ -145,14 +155,22 @@ const readOff = async (form: BlobForm): Promise<void> => {
 type Side = (work: Work) => Promise<Cost>
 
 const storeSide =
-  (configOf: KindCase['kind']): Side =>
+  (...configs: readonly ConfigOf[]): Side =>
   (work) =>
-    withStore(configOf, (store) =>
+    withStores(configs, (stores) =>
       perform(work, {
-        put: (digest, bytes) => store.put(digest, blobOf(bytes).knownAs(digest), call),
-        get: async (digest) => readOff(await (await store.get(digest, WHOLE, call)).take()),
+        put: async (digest, bytes) => {
+          for (const store of stores) await store.put(digest, blobOf(bytes).knownAs(digest), call)
+        },
+        get: async (digest) => readOff(await (await (stores[0] as Store).get(digest, WHOLE, call)).take()),
       }),
     )
+
+const withStores = <T>(
+  [first, ...others]: readonly ConfigOf[],
+  use: (stores: readonly Store[]) => Promise<T>,
+): Promise<T> =>
+  first === undefined ? use([]) : withStore(first, (store) => withStores(others, (rest) => use([store, ...rest])))
 
 const rawSide =
   (raw: RawClient): Side =>
@@ -229,7 +247,7 @@ async function* compare(pair: Pair, work: Work, rounds: number): AsyncGenerator<
 const observeKind = (kind: KindCase) =>
   async function* ({ rounds }: Builds): AsyncGenerator<Observation> {
     const { name, besideName } = kind
-    const pair = { name, besideName, side: storeSide(kind.kind), beside: storeSide(kind.beside) }
+    const pair = { name, besideName, side: storeSide(kind.kind), beside: storeSide(...kind.beside) }
     for (const work of HERE) yield* compare(pair, work, rounds)
   }
 
