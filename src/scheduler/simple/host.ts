@@ -22,12 +22,13 @@ import type {
   WorkerPool,
   WorkerSession,
 } from '../scheduler.js'
+import { WorkerLinks } from './links.js'
 import { SimpleScheduler } from './machine.js'
 import type { SchedulerActivity, SchedulerMeter } from './meter.js'
 import { overview } from './overview.js'
 import type { SimpleSettings } from './settings.js'
 import type { Command } from './state/state.js'
-import { Watch } from './watch.js'
+import { Watch, Watches } from './watch.js'
 
 const TICK_MS = 250
 
@@ -67,10 +68,8 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   readonly probe: HealthProbe
   readonly #machine: SimpleScheduler
   readonly #options: HostOptions
-  readonly #watches = new Map<string, Set<Watch>>()
-  readonly #links = new Map<string, WorkerLink>()
-  /** Of the workers that the machine knows. */
-  readonly #keys = new Map<string, string>()
+  readonly #watches = new Watches()
+  readonly #links: WorkerLinks
   #waiting: Command[] = []
   #isApplying = false
   #settling = 0
@@ -81,6 +80,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     const { name, settings, clock } = options
     this.#options = options
     this.#machine = new SimpleScheduler(settings, options.meter)
+    this.#links = new WorkerLinks({ ...options, isKnown: (workerId) => this.#machine.hasWorker(workerId) })
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
     this.#stopTicking = clock.every(TICK_MS, () => this.#apply(this.#machine.tick(clock.now())))
     this.probe = {
@@ -151,13 +151,11 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   }
 
   connectWorker(offer: WorkerOffer, previous: WorkerPast, link: WorkerLink): WorkerSession {
-    const workerId = this.#isItself(previous) ? previous.workerId : `${offer.name}-${this.#options.newId()}`
+    const workerId = this.#links.idOf(offer, previous)
     const past = { attemptIds: previous.attemptIds, brought: this.#ours(previous.brought) }
     const commands = this.#machine.workerConnected(this.#nowMs, workerId, offer, past)
-    this.#closeLink(workerId, new StatusError('ABORTED', `worker ${workerId} connected again`))
-    this.#links.set(workerId, link)
     this.#options.log.info('a worker connected', { worker: workerId, attempts: previous.attemptIds.length })
-    link.welcome(workerId, this.#keyOf(workerId))
+    this.#links.open(workerId, link)
     this.#apply(commands)
     return this.#session(workerId, link)
   }
@@ -179,8 +177,8 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   close(): void {
     this.#stopTicking()
     const error = new StatusError('UNAVAILABLE', 'the scheduler has stopped')
-    for (const watches of this.#watches.values()) for (const watch of watches) watch.fail(error)
-    for (const workerId of [...this.#links.keys()]) this.#closeLink(workerId, error)
+    this.#watches.fail(error)
+    this.#links.closeAll(error)
   }
 
   #onWorker(workerId: string, event: () => Command[] | undefined): boolean {
@@ -197,24 +195,6 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     return this.#options.clock.now()
   }
 
-  /** Whether the id is the worker's own, or at least nobody's: everybody may read the ids of workers in results. */
-  #isItself({ workerId, workerKey }: WorkerPast): boolean {
-    if (workerId === '') return false
-    const key = this.#machine.hasWorker(workerId) ? this.#keys.get(workerId) : undefined
-    if (key === undefined || key === workerKey) return true
-    this.#options.log.warn('a worker named the id of another one without its key, and is a new one', {
-      worker: workerId,
-    })
-    return false
-  }
-
-  #keyOf(workerId: string): string {
-    for (const known of this.#keys.keys()) if (!this.#machine.hasWorker(known)) this.#keys.delete(known)
-    const key = this.#keys.get(workerId) ?? this.#options.newId()
-    this.#keys.set(workerId, key)
-    return key
-  }
-
   /** The attempts of operations that a scheduler of this name began. */
   #ours(brought: WorkerPast['brought']): ReadonlyMap<string, BroughtAttempt> {
     const own = `${encodeURIComponent(this.#options.name)}/`
@@ -227,7 +207,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     const machine = this.#machine
     // A connection that was replaced has no say any more.
     const say = (event: (nowMs: number) => Command[]): void => {
-      if (this.#links.get(workerId) === link) this.#apply(event(this.#nowMs))
+      if (this.#links.isOf(workerId, link)) this.#apply(event(this.#nowMs))
     }
     return {
       workerId,
@@ -239,7 +219,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       goingAway: () => say((nowMs) => machine.goingAway(nowMs, workerId)),
       disconnected: () =>
         say((nowMs) => {
-          this.#links.delete(workerId)
+          this.#links.lost(workerId)
           this.#options.log.info('a worker disconnected', { worker: workerId })
           return machine.workerDisconnected(nowMs, workerId)
         }),
@@ -249,14 +229,12 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   async *#watch(now: OperationState, signal: AbortSignal): AsyncGenerator<OperationState> {
     const { name } = now
     const watch = new Watch(this.#machine.explained(name) ?? now)
-    const watches = this.#watches.get(name) ?? new Set()
-    this.#watches.set(name, watches.add(watch))
+    this.#watches.add(name, watch)
     this.#apply(this.#machine.clientAttached(this.#nowMs, name))
     try {
       yield* watch.states(signal)
     } finally {
-      watches.delete(watch)
-      if (watches.size === 0) this.#watches.delete(name)
+      this.#watches.remove(name, watch)
       this.#apply(this.#machine.clientDetached(this.#nowMs, name))
     }
   }
@@ -283,7 +261,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
     const { log } = this.#options
     switch (command.kind) {
       case 'publish':
-        for (const watch of this.#watches.get(command.state.name) ?? []) watch.publish(command.state)
+        this.#watches.publish(command.state)
         return
       case 'settle':
         void this.#settle(command)
@@ -292,42 +270,25 @@ export class SchedulerHost implements Scheduler, WorkerPool {
         log[command.level](command.message)
         return
       case 'evict':
-        this.#closeLink(command.workerId, command.error)
+        this.#links.close(command.workerId, command.error)
         return
       default:
-        this.#tellWorker(command)
+        if (command.kind === 'start') this.#showStart(command)
+        this.#links.tell(command)
     }
   }
 
-  #tellWorker(command: Extract<Command, { kind: 'start' | 'kill' | 'acknowledge' | 'drain' }>): void {
-    const link = this.#links.get(command.workerId)
-    if (command.kind === 'start') {
-      const { attemptId, request } = command.start
-      this.#showWait(command)
-      this.#options.log.debug('an action was given to a worker', () => ({
-        ...{ attempt: attemptId, digest: request.actionDigest.key, worker: command.workerId },
-      }))
-      link?.start(command.start)
-    }
-    if (command.kind === 'kill') link?.kill(command.attemptId)
-    if (command.kind === 'acknowledge') link?.acknowledge(command.attemptId)
-    if (command.kind === 'drain') link?.drain()
-  }
-
-  /** How long an action was in the queue, in the trace of who asked for it. */
-  #showWait({ start, workerId }: Extract<Command, { kind: 'start' }>): void {
-    const { tracer, name } = this.#options
-    const { waitingSinceMs: startMs, attemptId } = start
-    const parent = start.request.trace
+  /** In the log, and how long the action was in the queue in the trace of who asked for it. */
+  #showStart({ start, workerId }: Extract<Command, { kind: 'start' }>): void {
+    const { tracer, name, log } = this.#options
+    const { waitingSinceMs: startMs, attemptId, request } = start
+    log.debug('an action was given to a worker', () => ({
+      ...{ attempt: attemptId, digest: request.actionDigest.key, worker: workerId },
+    }))
+    const parent = request.trace
     if (parent === undefined) return
     const attributes = { 'remexec.scheduler': name, 'remexec.worker': workerId, 'remexec.attempt': attemptId }
     tracer?.begin('queue', { parent, startMs, attributes })?.end()
-  }
-
-  #closeLink(workerId: string, error: StatusError): void {
-    const link = this.#links.get(workerId)
-    this.#links.delete(workerId)
-    link?.close(error)
   }
 
   /** Answers from the action cache, or queues. Goes on when the client hangs up; never rejects. */

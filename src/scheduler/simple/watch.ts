@@ -63,3 +63,26 @@ export class Watch {
     })
   }
 }
+
+/** Who reads which operation, by its name. */
+export class Watches {
+  readonly #byName = new Map<string, Set<Watch>>()
+
+  add(name: string, watch: Watch): void {
+    this.#byName.set(name, (this.#byName.get(name) ?? new Set()).add(watch))
+  }
+
+  remove(name: string, watch: Watch): void {
+    const watches = this.#byName.get(name)
+    watches?.delete(watch)
+    if (watches?.size === 0) this.#byName.delete(name)
+  }
+
+  publish(state: OperationState): void {
+    for (const watch of this.#byName.get(state.name) ?? []) watch.publish(state)
+  }
+
+  fail(error: StatusError): void {
+    for (const watches of this.#byName.values()) for (const watch of watches) watch.fail(error)
+  }
+}

@@ -1,0 +1,83 @@
+import type { Log } from '../../base/log.js'
+import { StatusError } from '../../base/status-error.js'
+import type { WorkerLink, WorkerOffer, WorkerPast } from '../scheduler.js'
+import type { Command } from './state/state.js'
+
+export interface LinksOptions {
+  /** Whether the scheduler knows a worker of this id, connected or away. */
+  readonly isKnown: (workerId: string) => boolean
+  readonly newId: () => string
+  readonly log: Log
+}
+
+/** The connections of workers by their ids, and the keys by which they show that an id is theirs. */
+export class WorkerLinks {
+  readonly #options: LinksOptions
+  readonly #links = new Map<string, WorkerLink>()
+  readonly #keys = new Map<string, string>()
+
+  constructor(options: LinksOptions) {
+    this.#options = options
+  }
+
+  /** The id that a worker had before, or a new one. */
+  idOf(offer: WorkerOffer, previous: WorkerPast): string {
+    return this.#isItself(previous) ? previous.workerId : `${offer.name}-${this.#options.newId()}`
+  }
+
+  /** To be called when the scheduler knows the worker. It has one connection, the latest. */
+  open(workerId: string, link: WorkerLink): void {
+    this.close(workerId, new StatusError('ABORTED', `worker ${workerId} connected again`))
+    this.#links.set(workerId, link)
+    link.welcome(workerId, this.#keyOf(workerId))
+  }
+
+  has(workerId: string): boolean {
+    return this.#links.has(workerId)
+  }
+
+  isOf(workerId: string, link: WorkerLink): boolean {
+    return this.#links.get(workerId) === link
+  }
+
+  /** Its other end has closed it. */
+  lost(workerId: string): void {
+    this.#links.delete(workerId)
+  }
+
+  close(workerId: string, error: StatusError): void {
+    const link = this.#links.get(workerId)
+    this.#links.delete(workerId)
+    link?.close(error)
+  }
+
+  closeAll(error: StatusError): void {
+    for (const workerId of [...this.#links.keys()]) this.close(workerId, error)
+  }
+
+  tell(command: Extract<Command, { kind: 'start' | 'kill' | 'acknowledge' | 'drain' }>): void {
+    const link = this.#links.get(command.workerId)
+    if (command.kind === 'start') link?.start(command.start)
+    if (command.kind === 'kill') link?.kill(command.attemptId)
+    if (command.kind === 'acknowledge') link?.acknowledge(command.attemptId)
+    if (command.kind === 'drain') link?.drain()
+  }
+
+  /** Whether the id is the worker's own, or at least nobody's: everybody may read the ids of workers in results. */
+  #isItself({ workerId, workerKey }: WorkerPast): boolean {
+    if (workerId === '') return false
+    const key = this.#options.isKnown(workerId) ? this.#keys.get(workerId) : undefined
+    if (key === undefined || key === workerKey) return true
+    this.#options.log.warn('a worker named the id of another one without its key, and is a new one', {
+      worker: workerId,
+    })
+    return false
+  }
+
+  #keyOf(workerId: string): string {
+    for (const known of this.#keys.keys()) if (!this.#options.isKnown(known)) this.#keys.delete(known)
+    const key = this.#keys.get(workerId) ?? this.#options.newId()
+    this.#keys.set(workerId, key)
+    return key
+  }
+}
