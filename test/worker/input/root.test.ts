@@ -213,6 +213,31 @@ t.test('EXE-17, EXE-45 what is behind is fetched, with the function of the actio
   lease.release()
 })
 
+t.test('inputs are fetched beside each other', async (t) => {
+  const { store } = setUp(t)
+  const files = Array.from({ length: 16 }, (_, index) => {
+    const bytes = Buffer.from(`far ${index}`)
+    const digest = Digest.of(bytes, SHA256)
+    store.behind.set(digest.key, bytes)
+    return digest
+  })
+  let isFull: () => void = () => {}
+  const full = new Promise<void>((resolve) => {
+    isFull = resolve
+  })
+  let coming = 0
+  const { populate } = store.files
+  store.files.populate = async (digest, call) => {
+    if (++coming === 16) isFull()
+    // Of those that come one after the other none would be the sixteenth.
+    await full
+    return populate(digest, call)
+  }
+  const lease = await leaseInputs({ blobs: files, missing: [] }, store.cas, call)
+  t.equal(coming, 16)
+  lease.release()
+})
+
 t.test('a store that cannot hold the inputs is the fault of the worker', async (t) => {
   const { store } = setUp(t)
   const bytes = Buffer.from('flighty')

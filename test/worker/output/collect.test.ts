@@ -352,6 +352,26 @@ t.test('EXE-50, OUT-15 only what is missing is uploaded, once, in any size', asy
   t.equal(uploads, 1, 'nothing to do the second time')
 })
 
+t.test('outputs are uploaded beside each other', async (t) => {
+  const { collect, file, store } = setUp(t)
+  for (let index = 0; index < 16; index++) file(`d/${index}`, `${index}`.repeat(100_000))
+  const { blobs } = await collect({ outputPaths: ['d'] })
+  let isFull: () => void = () => {}
+  const full = new Promise<void>((resolve) => {
+    isFull = resolve
+  })
+  let coming = 0
+  const { reserve } = store.files
+  store.files.reserve = async (call) => {
+    if (++coming === 16) isFull()
+    // Of those that come one after the other none would be the sixteenth.
+    await full
+    return reserve(call)
+  }
+  await uploadBlobs(blobs, store.cas, 60_000, call)
+  t.equal(coming, 16)
+})
+
 t.test('an upload that hangs ends', async (t) => {
   const { collect, file, store } = setUp(t)
   file('f')
