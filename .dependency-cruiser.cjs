@@ -35,7 +35,7 @@ const mayImport = {
   health: ['base'],
   admin: ['scheduler/scheduler', 'base'],
   metrics: ['base', 'proto'],
-  otlp: ['metrics', 'base'],
+  otlp: ['tls', 'metrics', 'base'],
   'status-page': ['metrics', 'health', 'base', 'config'],
 }
 
@@ -51,7 +51,7 @@ const roomRules = Object.entries(mayImport).map(([room, allowed]) => ({
 
 /** Each dependency is imported by the rooms named here and by no other. */
 const importedBy = {
-  '@grpc/grpc-js': ['server/', 'worker/connection', 'store/grpc/'],
+  '@grpc/grpc-js': ['server/', 'worker/connection', 'store/grpc/', 'otlp/tls'],
   '@grpc/reflection': ['server/'],
   protobufjs: ['proto/'],
   json5: ['config/read/'],

@@ -7,7 +7,8 @@ import { Outcome, told } from './outcome.js'
 import { Readings } from './readings.js'
 import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
-import type { OtlpSettings, Protocol } from './settings.js'
+import type { Destination, OtlpSettings } from './settings.js'
+import { agentOptions, channelOptions, type Pem } from './tls.js'
 
 export interface ExportParts {
   readonly settings: OtlpSettings
@@ -26,9 +27,10 @@ const FAREWELL_MS = 1_000
 export const startMetricExport = async (metrics: Metrics, parts: ExportParts): Promise<() => Promise<void>> => {
   const { settings, version, clock, log } = parts
   if (settings.metrics === undefined) return async () => {}
-  const { protocol, intervalMs, timeoutMs, files } = settings.metrics
+  const { intervalMs, timeoutMs, files } = settings.metrics
+  const destination = settings.metrics
   const resource = resourceOf(settings.resourceAttributes, version)
-  const make = () => exporterOf(protocol, timeoutMs)
+  const make = (pem: Pem) => exporterOf(destination, pem)
   const { exporter, stop } = await renewed(make, { what: 'metrics', files, clock, log })
   const reader = new PeriodicExportingMetricReader({
     exporter: told(exporter, new Outcome('metrics', log)),
@@ -49,8 +51,12 @@ export const startMetricExport = async (metrics: Metrics, parts: ExportParts): P
 }
 
 /** Loaded when wanted: each brings what the other does not need, and most processes export nothing. */
-const exporterOf = async (protocol: Protocol, timeoutMillis: number): Promise<PushMetricExporter> => {
-  if (protocol === 'grpc')
-    return new (await import('@opentelemetry/exporter-metrics-otlp-grpc')).OTLPMetricExporter({ timeoutMillis })
-  return new (await import('@opentelemetry/exporter-metrics-otlp-proto')).OTLPMetricExporter({ timeoutMillis })
+const exporterOf = async (destination: Destination, pem: Pem): Promise<PushMetricExporter> => {
+  const { protocol, timeoutMs: timeoutMillis } = destination
+  if (protocol === 'grpc') {
+    const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-grpc')
+    return new OTLPMetricExporter({ timeoutMillis, ...(await channelOptions(destination, pem)) })
+  }
+  const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-proto')
+  return new OTLPMetricExporter({ timeoutMillis, httpAgentOptions: agentOptions(destination, pem) })
 }

@@ -9,10 +9,13 @@ export type TlsVariables = ReadonlyMap<string, string>
 export interface Destination {
   readonly protocol: Protocol
   readonly timeoutMs: number
+  readonly usesTls: boolean
   readonly files: TlsVariables
+  /** What the certificate of the collector must be for. Absent where it is the host of the address. */
+  readonly serverName?: string
 }
 
-/** What is sent where: what the exporters read from the environment themselves (headers, certificates) is not here. */
+/** What is sent where: what the exporters read from the environment themselves (address, headers) is not here. */
 export interface OtlpSettings {
   readonly metrics: (Destination & { readonly intervalMs: number }) | undefined
   /** What is traced, the SDK's samplers decide by variables that were checked here. */
@@ -50,10 +53,10 @@ export const otlpSettings = (env: Environment): OtlpFindings => {
   variables.oneOf('OTEL_LOGS_EXPORTER', ['none'], 'none')
   const name = env['OTEL_SERVICE_NAME']
   if (name !== undefined && name !== '' && name !== SERVICE_NAME) {
-    variables.warnings.push(`OTEL_SERVICE_NAME has no effect: the service name is always ${SERVICE_NAME}`)
+    variables.warn(`OTEL_SERVICE_NAME has no effect: the service name is always ${SERVICE_NAME}`)
   }
   for (const variable of Object.keys(env).sort()) {
-    if (variable.startsWith('OTEL_') && !KNOWN.test(variable)) variables.warnings.push(`${variable} has no effect here`)
+    if (OURS.test(variable) && !KNOWN.test(variable)) variables.warn(`${variable} has no effect here`)
   }
   return {
     settings: { metrics, traces, resourceAttributes },
@@ -62,30 +65,33 @@ export const otlpSettings = (env: Environment): OtlpFindings => {
   }
 }
 
+/** OpenTelemetry has none for it. */
+const SERVER_NAME = 'REMEXEC_OTLP_SERVER_NAME'
+
+const OURS = /^(OTEL|REMEXEC_OTLP)_/
 const KNOWN = new RegExp(
-  `^OTEL_(${[
+  `^(${SERVER_NAME}|OTEL_(${[
     'EXPORTER_OTLP_((METRICS|TRACES)_)?(ENDPOINT|PROTOCOL|HEADERS|COMPRESSION|TIMEOUT|CERTIFICATE|CLIENT_KEY|CLIENT_CERTIFICATE)',
     'SERVICE_NAME|RESOURCE_ATTRIBUTES|METRIC_EXPORT_(INTERVAL|TIMEOUT)',
     '(METRICS|TRACES|LOGS)_EXPORTER|SDK_DISABLED|TRACES_SAMPLER(_ARG)?',
     'BSP_(SCHEDULE_DELAY|EXPORT_TIMEOUT|MAX_QUEUE_SIZE|MAX_EXPORT_BATCH_SIZE)',
     '(SPAN_)?ATTRIBUTE_(VALUE_LENGTH|COUNT)_LIMIT',
-  ].join('|')})$`,
+  ].join('|')}))$`,
 )
 
 const metricsOf = (variables: Variables): OtlpSettings['metrics'] => {
   const exporter = variables.oneOf('OTEL_METRICS_EXPORTER', ['otlp', 'none'], 'otlp')
-  const protocol = exporter === 'otlp' ? protocolOf(variables, 'METRICS') : undefined
+  const way = exporter === 'otlp' ? wayOf(variables, 'METRICS') : undefined
   const intervalMs = variables.milliseconds('OTEL_METRIC_EXPORT_INTERVAL', INTERVAL_MS)
   const timeoutMs = variables.milliseconds('OTEL_METRIC_EXPORT_TIMEOUT', Math.min(TIMEOUT_MS, intervalMs ?? TIMEOUT_MS))
-  if (protocol === undefined || intervalMs === undefined || timeoutMs === undefined) return undefined
+  if (way === undefined || intervalMs === undefined || timeoutMs === undefined) return undefined
   if (timeoutMs > intervalMs) {
     const limited = `OTEL_METRIC_EXPORT_TIMEOUT ${timeoutMs} is longer than OTEL_METRIC_EXPORT_INTERVAL`
-    variables.warnings.push(`${limited}: ${intervalMs} is used`)
+    variables.warn(`${limited}: ${intervalMs} is used`)
   }
   const requestMs = variables.milliseconds(variables.either('METRICS', 'TIMEOUT')[0], timeoutMs)
   if (requestMs === undefined) return undefined
-  const files = filesOf(variables, 'METRICS')
-  return { protocol, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs, requestMs), files }
+  return { ...way, intervalMs, timeoutMs: Math.min(timeoutMs, intervalMs, requestMs) }
 }
 
 /** Off unless it is asked for by name: a span for each call and store is much, where somebody wanted metrics. */
@@ -96,15 +102,17 @@ const tracesOf = (variables: Variables): OtlpSettings['traces'] => {
     const [endpoint] = variables.either('TRACES', 'ENDPOINT')
     return variables.wrong('OTEL_TRACES_EXPORTER', 'there is no collector to send to', `one in ${endpoint}`)
   }
-  const protocol = protocolOf(variables, 'TRACES')
+  const way = wayOf(variables, 'TRACES')
   const timeoutMs = variables.milliseconds(variables.either('TRACES', 'TIMEOUT')[0], TRACES_TIMEOUT_MS)
   const sampler = variables.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, 'parentbased_always_on')
   const isRatioFine = variables.share('OTEL_TRACES_SAMPLER_ARG', 1) !== undefined
-  const isComplete = protocol !== undefined && timeoutMs !== undefined && sampler !== undefined && isRatioFine
-  return isComplete ? { protocol, timeoutMs, files: filesOf(variables, 'TRACES') } : undefined
+  const isComplete = way !== undefined && timeoutMs !== undefined && sampler !== undefined && isRatioFine
+  return isComplete ? { ...way, timeoutMs } : undefined
 }
 
-const filesOf = (variables: Variables, signal: 'METRICS' | 'TRACES'): TlsVariables =>
+type Signal = 'METRICS' | 'TRACES'
+
+const filesOf = (variables: Variables, signal: Signal): TlsVariables =>
   new Map(
     ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY']
       .map((of) => variables.either(signal, of))
@@ -114,17 +122,22 @@ const filesOf = (variables: Variables, signal: 'METRICS' | 'TRACES'): TlsVariabl
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`])
 
 /** Undefined where nothing is to be exported, or what is set does not allow it. */
-const protocolOf = (variables: Variables, signal: 'METRICS' | 'TRACES'): Protocol | undefined => {
+const wayOf = (variables: Variables, signal: Signal): Omit<Destination, 'timeoutMs'> | undefined => {
   if (variables.text('OTEL_SDK_DISABLED').toLowerCase() === 'true' || variables.isWithoutEndpoint(signal))
     return undefined
   const endpoint = variables.endpoint(signal)
-  const [, own] = variables.either(signal, 'PROTOCOL')
   const usual = PORTS[endpoint?.port ?? ''] ?? 'http/protobuf'
-  const [variable] = variables.either(signal, 'PROTOCOL')
+  const [variable, own] = variables.either(signal, 'PROTOCOL')
   const protocol = own === '' ? usual : variables.oneOf(variable, ['grpc', 'http/protobuf'] as const, usual)
   const compression = variables.oneOf(variables.either(signal, 'COMPRESSION')[0], ['none', 'gzip'], 'none')
   const areHeadersFine = variables.pairs(variables.either(signal, 'HEADERS')[0], HEADER_NAME) !== undefined
-  return endpoint !== undefined && compression !== undefined && areHeadersFine ? protocol : undefined
+  const serverName = variables.hostName(SERVER_NAME)
+  const isComplete = protocol !== undefined && compression !== undefined && areHeadersFine
+  if (!isComplete || endpoint === undefined || serverName === undefined) return undefined
+  const usesTls = endpoint.protocol === 'https:'
+  const isVain = serverName !== '' && !usesTls
+  if (isVain) variables.warn(`${SERVER_NAME} has no effect: ${variables.either(signal, 'ENDPOINT')[0]} is without TLS`)
+  return { protocol, usesTls, files: filesOf(variables, signal), ...(serverName !== '' && { serverName }) }
 }
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
@@ -134,7 +147,7 @@ const attributesOf = (variables: Variables): Readonly<Record<string, string>> =>
   const attributes = variables.pairs('OTEL_RESOURCE_ATTRIBUTES', ATTRIBUTE_NAME) ?? {}
   const { 'service.name': name, ...rest } = attributes
   if (name !== undefined && name !== SERVICE_NAME) {
-    variables.warnings.push(`service.name in OTEL_RESOURCE_ATTRIBUTES has no effect: it is always ${SERVICE_NAME}`)
+    variables.warn(`service.name in OTEL_RESOURCE_ATTRIBUTES has no effect: it is always ${SERVICE_NAME}`)
   }
   return rest
 }

@@ -17,7 +17,8 @@ import { within } from '../base/work/deadline.js'
 import { Outcome, told } from './outcome.js'
 import { renewed } from './renewed.js'
 import { resourceOf } from './resource.js'
-import { type Destination, type OtlpSettings, type Protocol, SERVICE_NAME } from './settings.js'
+import { type Destination, type OtlpSettings, SERVICE_NAME } from './settings.js'
+import { agentOptions, channelOptions, type Pem } from './tls.js'
 
 const FAREWELL_MS = 1_000
 
@@ -26,11 +27,12 @@ const FAREWELL_MS = 1_000
  * does not take in time is dropped. The SDK reads sampler, batch and limits from the environment.
  */
 export const startTraceExport = async (
-  { protocol, timeoutMs, files }: Destination,
+  destination: Destination,
   attributes: OtlpSettings['resourceAttributes'],
   { version, clock, log }: { readonly version: string; readonly clock: Clock; readonly log: Log },
 ): Promise<{ readonly tracer: Tracer; readonly stop: () => Promise<void> }> => {
-  const followed = await renewed(() => exporterOf(protocol, timeoutMs), { what: 'traces', files, clock, log })
+  const make = (pem: Pem) => exporterOf(destination, pem)
+  const followed = await renewed(make, { what: 'traces', files: destination.files, clock, log })
   const exporter = told(followed.exporter, new Outcome('traces', log))
   const provider = new BasicTracerProvider({
     resource: resourceOf(attributes, version),
@@ -118,8 +120,12 @@ const spanContextOf = ({ traceparent, tracestate }: TraceContext): SpanContext |
 }
 
 /** Loaded when wanted: each brings what the other does not need, and most processes export nothing. */
-const exporterOf = async (protocol: Protocol, timeoutMillis: number): Promise<SpanExporter> => {
-  if (protocol === 'grpc')
-    return new (await import('@opentelemetry/exporter-trace-otlp-grpc')).OTLPTraceExporter({ timeoutMillis })
-  return new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter({ timeoutMillis })
+const exporterOf = async (destination: Destination, pem: Pem): Promise<SpanExporter> => {
+  const { protocol, timeoutMs: timeoutMillis } = destination
+  if (protocol === 'grpc') {
+    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-grpc')
+    return new OTLPTraceExporter({ timeoutMillis, ...(await channelOptions(destination, pem)) })
+  }
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')
+  return new OTLPTraceExporter({ timeoutMillis, httpAgentOptions: agentOptions(destination, pem) })
 }

@@ -1,7 +1,12 @@
+import { isIP } from 'node:net'
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a timer takes. */
 const MAX_MS = 2 ** 31 - 1
+
+const HOST_NAME = /^[a-z\d_]([\w-]{0,61}[a-z\d_])?(\.[a-z\d_]([\w-]{0,61}[a-z\d_])?)*$/i
+const MAX_HOST_NAME_LENGTH = 253
 
 /** Looks values up and notes what is wrong with them. A value of one of the headers is never told. */
 export class Variables {
@@ -71,6 +76,18 @@ export class Variables {
       pairs[key] = value
     }
     return pairs
+  }
+
+  /** Empty where the variable is not set. */
+  hostName(variable: string): string | undefined {
+    if (this.#env[variable] === undefined) return ''
+    const text = this.text(variable)
+    if (isIP(text) === 0 && text.length <= MAX_HOST_NAME_LENGTH && HOST_NAME.test(text)) return text
+    return this.wrong(variable, `${JSON.stringify(text)} is no name of a host`, 'one without a port: collector.example')
+  }
+
+  warn(warning: string): void {
+    if (!this.warnings.includes(warning)) this.warnings.push(warning)
   }
 
   /** Notes it, and stands for a value that there is not. */

@@ -25,6 +25,8 @@ export class Collector {
   requests = 0
   /** The common names of the certificates that clients showed. */
   readonly clients = new Set<string>()
+  /** Which server clients asked for (SNI). */
+  readonly serverNames = new Set<string>()
   readonly spans: ReceivedSpan[] = []
   readonly #waiting = new Set<() => void>()
 
@@ -113,17 +115,25 @@ export interface Collecting {
   readonly http: string
 }
 
-/** What a collector serves TLS with, and whose certificates it wants of clients. */
+/** What a collector serves TLS with, and whose certificates it wants of clients, if any. */
 export interface CollectorTls {
   readonly cert: Buffer
   readonly key: Buffer
-  readonly ca: Buffer
+  readonly ca?: Buffer
 }
 
 export const collect = async (t: Test, tls?: CollectorTls): Promise<Collecting> => {
   const collector = new Collector()
   return { collector, grpc: await overGrpc(t, collector, tls), http: await overHttp(t, collector, tls) }
 }
+
+const heard = (tls: CollectorTls, { serverNames }: Collector) => ({
+  ...{ ...tls, requestCert: tls.ca !== undefined },
+  SNICallback: (name: string, done: (error: null) => void): void => {
+    serverNames.add(name)
+    done(null)
+  },
+})
 
 const overHttp = async (t: Test, collector: Collector, tls: CollectorTls | undefined): Promise<string> => {
   const receive = async (request: IncomingMessage): Promise<void> => {
@@ -136,7 +146,7 @@ const overHttp = async (t: Test, collector: Collector, tls: CollectorTls | undef
     if (request.url === '/v1/traces') collector.takeTraces(bytes)
   }
   const answer: RequestListener = (request, response) => void receive(request).then(() => response.end())
-  const server = tls === undefined ? createServer(answer) : createTlsServer({ ...tls, requestCert: true }, answer)
+  const server = tls === undefined ? createServer(answer) : createTlsServer(heard(tls, collector), answer)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.closeAllConnections()
@@ -164,7 +174,7 @@ const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undef
     stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
     stream.end(Buffer.alloc(PREFIX_BYTES))
   }
-  const server = tls === undefined ? createHttp2Server() : createSecureServer({ ...tls, requestCert: true })
+  const server = tls === undefined ? createHttp2Server() : createSecureServer(heard(tls, collector))
   const sessions = new Set<ServerHttp2Session>()
   server.on('session', (session: ServerHttp2Session) => sessions.add(session))
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void receive(stream, headers))

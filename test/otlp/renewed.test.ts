@@ -16,7 +16,8 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
   t.test(`a certificate that was replaced is shown to the collector from then on (${protocol})`, async (t) => {
     const folder = t.testdir({ own: {} })
     const authority = new Authority(`${folder}/authority`)
-    const { collector, grpc, http } = await collect(t, { ...authority.issue('collector'), ca: authority.ca })
+    const own = authority.issue('collector', { alternativeNames: 'DNS:collector.example' })
+    const { collector, grpc, http } = await collect(t, { ...own, ca: authority.ca })
     const [certFile, keyFile] = [`${folder}/own/cert.pem`, `${folder}/own/key.pem`]
     const place = ({ cert, key }: Issued): void => {
       writeFileSync(keyFile, key)
@@ -30,6 +31,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
       OTEL_METRIC_EXPORT_INTERVAL: '200',
       OTEL_TRACES_EXPORTER: 'otlp',
       OTEL_BSP_SCHEDULE_DELAY: '20',
+      REMEXEC_OTLP_SERVER_NAME: 'collector.example',
       ...Object.fromEntries(
         NAMES.map((name, at) => [`OTEL_EXPORTER_OTLP_${name}`, [authority.caFile, certFile, keyFile][at]]),
       ),
@@ -56,6 +58,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
     }
     await Promise.all([sends('first'), collector.until(({ metrics: got }) => got.size > 0)])
     t.same([...collector.clients], ['old'])
+    t.same([...collector.serverNames], ['collector.example'], 'of metrics and traces')
 
     writeFileSync(certFile, 'no certificate')
     clock.advance(RELOAD_PERIOD_MS)
@@ -75,6 +78,7 @@ for (const protocol of ['grpc', 'http/protobuf'] as const) {
     await sends('very last')
     await collector.until((one) => one.requests > requests + 2)
     t.same([...collector.clients], ['new'])
+    t.same([...collector.serverNames], ['collector.example'])
   })
 }
 

@@ -32,6 +32,37 @@ t.test('the files of TLS are those of the signal, else those of all', async (t) 
   t.same([...(traces?.files ?? [])], [['OTEL_EXPORTER_OTLP_CERTIFICATE', '/ca']])
 })
 
+t.test('the name in the certificate of the collector is that of a host, and of use with TLS only', async (t) => {
+  const read = (name: string, url = 'https://127.0.0.1:4317', more: object = {}) =>
+    otlpSettings({ [ENDPOINT]: url, OTEL_TRACES_EXPORTER: 'otlp', REMEXEC_OTLP_SERVER_NAME: name, ...more })
+  const { settings, problems, warnings } = read(' collector.example ')
+  t.match([settings.metrics, settings.traces], Array(2).fill({ usesTls: true, serverName: 'collector.example' }))
+  t.same([problems, warnings], [[], []])
+  const long = `${'a'.repeat(60)}.`.repeat(5)
+  for (const name of [
+    '',
+    ' ',
+    'c:4317',
+    'https://c',
+    'two words',
+    '127.0.0.1',
+    '::1',
+    '*.example',
+    '-c',
+    'c.',
+    `${long}c`,
+  ]) {
+    const wrong = read(name)
+    t.same([wrong.settings.metrics, wrong.settings.traces], [undefined, undefined], name)
+    const expected = 'is no name of a host, expected one without a port: collector.example'
+    t.same(wrong.problems, [`REMEXEC_OTLP_SERVER_NAME: ${JSON.stringify(name.trim())} ${expected}`])
+  }
+  t.same(read('c', 'http://c:4317').warnings, [`REMEXEC_OTLP_SERVER_NAME has no effect: ${ENDPOINT} is without TLS`])
+  t.match(read('c', undefined, { REMEXEC_OTLP_SERVERNAME: 'c' }).warnings, [
+    /REMEXEC_OTLP_SERVERNAME has no effect here/,
+  ])
+})
+
 t.test('a timeout is never longer than the interval, and who asked for that is told', async (t) => {
   const env = { [ENDPOINT]: 'http://c:4317', OTEL_METRIC_EXPORT_INTERVAL: '1000' }
   t.match(otlpSettings(env), { settings: { metrics: { intervalMs: 1000, timeoutMs: 1000 } }, warnings: [] })
@@ -82,13 +113,13 @@ t.test('traces are sent only where they are asked for, to the collector that is 
   const traces = (env: object) => otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp', ...env })
   t.equal(otlpSettings({ [ENDPOINT]: 'http://c:4317' }).settings.traces, undefined)
   t.same(traces({ [ENDPOINT]: 'http://c:4317' }).settings.traces, {
-    ...{ protocol: 'grpc', timeoutMs: 10_000, files: new Map() },
+    ...{ protocol: 'grpc', usesTls: false, timeoutMs: 10_000, files: new Map() },
   })
   t.same(
     traces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c/v1/traces', OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: '5' })
       .settings,
     {
-      traces: { protocol: 'http/protobuf', timeoutMs: 5, files: new Map() },
+      traces: { protocol: 'http/protobuf', usesTls: false, timeoutMs: 5, files: new Map() },
       metrics: undefined,
       resourceAttributes: {},
     },

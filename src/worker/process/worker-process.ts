@@ -146,7 +146,7 @@ const forkWorker = (program: string, options: LocalWorkerOptions): ChildProcess 
   })
 }
 
-const PASSED_ON = /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+|SSL_CERT_\w+|OTEL_\w+|REMEXEC_LOG_\w+)$/
+const PASSED_ON = /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+|SSL_CERT_\w+|OTEL_\w+|REMEXEC_(LOG|OTLP)_\w+)$/
 
 /** Commands can look into the environment of their worker: it has nothing of the server's that it does not need. */
 const environmentOf = ({ additional_environment }: LocalWorkerOptions): NodeJS.ProcessEnv => {
