@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js'
 import { lockFolder } from '../base/folder-lock.js'
 import type { HealthStatus } from '../base/health.js'
 import type { Log } from '../base/log.js'
+import { Resources } from '../base/resources.js'
 import { StatusError } from '../base/status-error.js'
 import type { Tracer } from '../base/trace.js'
 import { within } from '../base/work/deadline.js'
@@ -73,6 +74,17 @@ const FAREWELL_MS = 2_000
  * actions; connecting goes on in the background.
  */
 export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWorker> => {
+  const held = new Resources(parts.log)
+  try {
+    return await start(parts, held)
+  } catch (error) {
+    await held.close()
+    throw error
+  }
+}
+
+/** What it holds beside its connection it adds to `held`. */
+const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWorker> => {
   const { name, options, clock, log } = parts
   const endpoint = await endpointOf(parts)
   const offered = () => offeredProperties(options.platform_properties, fixedVariables(options))
@@ -83,12 +95,24 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
     await workDirectory.close()
     throw error
   })
+  held.add('lock of the work directory', unlock)
+  held.add('work directory', async () => {
+    await within(FAREWELL_MS, workDirectory.settle())
+    await workDirectory.close()
+  })
   workDirectory.removeRemains()
+  const keptRoots = keptRootsOf(options, workDirectory)
+  held.add('kept input roots', () => keptRoots?.close())
   const launcher = parts.launcher ?? new Launcher(log)
   const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
   const leftovers = new Leftovers(workDirectory.path, clock, log, orphans)
+  held.add('leftovers of actions', () => {
+    leftovers.close()
+    leftovers.sweep()
+  })
   const outOfMemory = new OutOfMemory(clock)
-  const keptRoots = keptRootsOf(options, workDirectory)
+  held.add('watch of the memory', () => outOfMemory.close())
+  if (parts.launcher === undefined) held.add('launcher', () => launcher.close())
   // A worker that was killed could not end what it ran.
   leftovers.sweep()
   const lent = 'key' in parts.stores ? new LentStores((message) => connection.send(message)) : undefined
@@ -144,14 +168,7 @@ export const startLocalWorker = async (parts: LocalWorkerParts): Promise<LocalWo
       // Where nobody is connected nobody acknowledges.
       await within(FAREWELL_MS, attempts.idle({ acknowledged: connection.isWelcome }))
       await connection.close()
-      if (parts.launcher === undefined) launcher.close()
-      leftovers.close()
-      outOfMemory.close()
-      leftovers.sweep()
-      await keptRoots?.close()
-      await within(FAREWELL_MS, workDirectory.settle())
-      await workDirectory.close()
-      await unlock()
+      await held.close()
     },
   }
 }

@@ -518,3 +518,20 @@ t.test('two workers on one work_directory: the second is refused, and what the f
   await t.rejects(other, { code: 9, message: /work is in use by another worker/ })
   t.match(await first.scheduler.next('result'), { attemptId, executeResponse: { result: { exitCode: 0 } } })
 })
+
+t.test('a worker that does not start leaves its work_directory to the next', async (t) => {
+  const { directory, store, scheduler } = await setUp(t)
+  const starting = (entrypoint: string) =>
+    startLocalWorker({
+      name: 'other',
+      options: workerOptions(directory, { entrypoint, work_directory: join(directory, 'other') }),
+      stores: { cas: store, results: undefined, history: store },
+      address: scheduler.address,
+      clock: systemClock,
+      log: silentLog,
+      launcher,
+    })
+  await t.rejects(starting("env 'A"), { code: 3 })
+  const worker = await starting('')
+  await worker.close(10_000)
+})
