@@ -32,8 +32,9 @@ export class HealthRegistry {
   readonly #probes: HealthProbe[] = []
   /** By component. */
   readonly #expected = new Map<string, HealthProbe>()
-  /** What components are being asked, and what they answered last. */
+  /** What components are being asked, will be asked behind that, and answered last. */
   readonly #asking = new Map<HealthProbe, Promise<HealthReport>>()
+  readonly #next = new Map<HealthProbe, Promise<HealthReport>>()
   readonly #kept = new Map<HealthProbe, { readonly report: HealthReport; readonly atMs: number }>()
   readonly #states = new Map<string, HealthState>()
   readonly #log: Log
@@ -72,7 +73,7 @@ export class HealthRegistry {
    * namespace.
    */
   report(timeoutMs: number): Promise<HealthReport[]> {
-    return this.#gathered((probe) => this.#askOnce(probe, timeoutMs))
+    return this.#gathered((probe) => this.#askFromNowOn(probe, timeoutMs))
   }
 
   /** The same by what is known, where that is enough: takes no longer than memory does. */
@@ -102,6 +103,24 @@ export class HealthRegistry {
     if (answer !== LATE) return answer
     void asking.then(() => this.#tellWhole())
     return kept.report
+  }
+
+  /**
+   * Its answer to a question that is not put before now: one that is under way may have seen it as it was. All who come
+   * meanwhile get that of the next question, and wait no longer than for one of their own.
+   */
+  async #askFromNowOn(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
+    const asking = this.#asking.get(probe)
+    if (asking === undefined) return this.#askAnew(probe, timeoutMs)
+    const next = this.#next.get(probe) ?? asking.then(() => this.#askNext(probe, timeoutMs))
+    this.#next.set(probe, next)
+    const answer = await within(timeoutMs, next)
+    return answer === LATE ? timedOut(probe) : answer
+  }
+
+  #askNext(probe: HealthProbe, timeoutMs: number): Promise<HealthReport> {
+    this.#next.delete(probe)
+    return this.#askOnce(probe, timeoutMs)
   }
 
   /** Whoever comes while it is being asked gets the same answer. */
@@ -161,15 +180,16 @@ const ask = async (probe: HealthProbe, timeoutMs: number): Promise<HealthReport>
   const patience = new AbortController()
   try {
     const answer = await within(timeoutMs, check(probe, patience.signal))
-    return {
-      namespace,
-      component,
-      status: answer === LATE ? { Timeout: { struct_name: structName } } : shape(answer, structName),
-    }
+    return answer === LATE ? timedOut(probe) : { namespace, component, status: shape(answer, structName) }
   } finally {
     patience.abort()
   }
 }
+
+const timedOut = ({ namespace, component, structName }: HealthProbe): HealthReport => ({
+  ...{ namespace, component },
+  status: { Timeout: { struct_name: structName } },
+})
 
 const check = async (probe: HealthProbe, signal: AbortSignal): Promise<HealthStatus> => {
   try {

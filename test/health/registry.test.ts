@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { HealthProbe, HealthStatus } from '../../src/base/health.js'
 import { silentLog, textLog } from '../../src/base/log.js'
-import { HealthRegistry, isHealthy } from '../../src/health/registry.js'
+import { HealthRegistry, type HealthReport, isHealthy } from '../../src/health/registry.js'
 
 const probe = (name: string, check: (signal: AbortSignal) => Promise<HealthStatus>): HealthProbe => ({
   namespace: `/stores/${name}`,
@@ -149,15 +149,26 @@ t.test('a component that works is asked once a second, one that does not each ti
   t.equal(await state(), 'Failed', 'and what it said is known')
 })
 
-t.test('a report waits for whom it asks, and asks nobody twice at a time', async (t) => {
+t.test('a report goes by an answer to a question that was put after it was asked for', async (t) => {
   const registry = new HealthRegistry()
   const answers: ((status: HealthStatus) => void)[] = []
   registry.register(probe('far', () => new Promise((resolve) => answers.push(resolve))))
-  for (const state of ['Ok', 'Warning'] as const) {
-    const asking = [registry.report(5_000), registry.report(5_000)]
-    t.equal(answers.length, 1)
+  const answer = async (state: 'Ok' | 'Warning'): Promise<void> => {
+    t.equal(answers.length, 1, 'asked once at a time')
     answers.pop()?.({ state, message: 'here' })
-    for (const [report] of await Promise.all(asking)) t.same(Object.keys(report?.status ?? {}), [state])
+    while (answers.length === 0) await new Promise(setImmediate)
   }
-  t.match((await registry.report(20))[0]?.status, { Timeout: {} }, 'though it worked a moment ago')
+  const stateOf = async (asked: Promise<readonly HealthReport[]>) => Object.keys((await asked)[0]?.status ?? {})[0]
+  const before = registry.report(5_000)
+  const [one, other] = [registry.report(5_000), registry.report(5_000)]
+  await answer('Ok')
+  t.equal(await stateOf(before), 'Ok')
+  const late = registry.report(5_000)
+  await answer('Warning')
+  for (const asked of [one, other]) t.equal(await stateOf(asked), 'Warning')
+  const impatient = registry.report(20)
+  t.equal(await stateOf(impatient), 'Timeout', 'no later than asked for, though the question before may take longer')
+  answers.pop()?.({ state: 'Ok', message: 'here' })
+  t.equal(await stateOf(late), 'Ok')
+  t.equal(await stateOf(registry.report(20)), 'Timeout', 'though it worked a moment ago')
 })
