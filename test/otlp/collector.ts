@@ -170,6 +170,8 @@ const overGrpc = async (t: Test, collector: Collector, tls: CollectorTls | undef
     const bytes = collector.isGzip ? gunzipSync(message) : message
     if (headers[':path'] === `${SERVICE}.metrics.v1.MetricsService/Export`) collector.takeMetrics(bytes)
     if (headers[':path'] === `${SERVICE}.trace.v1.TraceService/Export`) collector.takeTraces(bytes)
+    // Who sent it may have ended by now.
+    if (stream.destroyed) return
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
     stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
     stream.end(Buffer.alloc(PREFIX_BYTES))

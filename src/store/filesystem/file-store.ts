@@ -1,4 +1,4 @@
-import { open, stat, unlink } from 'node:fs/promises'
+import { access, constants, open, unlink } from 'node:fs/promises'
 import { type Call, cancellation } from '../../base/call.js'
 import { errnoOf, fileFailure } from '../../base/errno.js'
 import type { HealthStatus } from '../../base/health.js'
@@ -25,6 +25,8 @@ import type { Shortages } from './upkeep/shortages.js'
 
 /** Up to here a part of a file is read while it is opened: open, read, close, and no stream that holds a descriptor. */
 const READ_AT_ONCE_BYTES = 64 * 1024
+
+const WRITE_FRESH_MS = 1000
 
 export interface FilesystemStoreParts {
   readonly inspection: Inspection
@@ -53,6 +55,8 @@ export class FilesystemStore extends BaseStore {
   readonly #shelf: Shelf
   readonly #parts: FilesystemStoreParts
   #checking: Promise<HealthStatus> | undefined
+  /** When a file could last be written and deleted; nothing was found since that says otherwise. */
+  #couldWriteMs = Number.NEGATIVE_INFINITY
 
   constructor(shelf: Shelf, parts: FilesystemStoreParts) {
     super()
@@ -96,6 +100,7 @@ export class FilesystemStore extends BaseStore {
     } catch (thrown) {
       const error = fileFailure(thrown, `could not write blob ${digest.key}`)
       this.#parts.shortages.met(digest, error)
+      this.#couldWriteMs = Number.NEGATIVE_INFINITY
       throw error
     }
   }
@@ -127,7 +132,8 @@ export class FilesystemStore extends BaseStore {
     const { layout, index } = this.#shelf
     const { damagedCount } = this.#parts.inspection
     try {
-      await Promise.all([stat(layout.contentPath), writeAndDelete(layout.nextTempPath())])
+      const folders = [layout.contentPath, layout.tempPath]
+      await Promise.all([...folders.map((folder) => access(folder, constants.W_OK)), this.#tryToWrite()])
     } catch (error) {
       const reason = errnoOf(error) === 'ENOENT' ? 'its folder is gone' : fileFailure(error, 'could not write').message
       return { state: 'Failed', message: 'cannot write and delete a file', error: reason }
@@ -139,6 +145,14 @@ export class FilesystemStore extends BaseStore {
     const damage = damagedCount > 0 ? `, found ${damagedCount} damaged ones since the start` : ''
     const state = hasGoneRound ? 'Ok' : 'Initializing'
     return { state, message: `keeps ${index.count} blobs of ${index.bytes} bytes${damage}` }
+  }
+
+  /** Not for each who asks: anybody may, and a file that is made and deleted waits for the journal of the disk. */
+  async #tryToWrite(): Promise<void> {
+    const nowMs = performance.now()
+    if (nowMs - this.#couldWriteMs < WRITE_FRESH_MS) return
+    await writeAndDelete(this.#shelf.layout.nextTempPath())
+    this.#couldWriteMs = nowMs
   }
 
   usage(): StoreUsage {

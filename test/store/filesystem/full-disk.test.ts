@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -39,6 +40,29 @@ t.test('a full disk is RESOURCE_EXHAUSTED and leaves nothing', async (t) => {
   const report = JSON.parse((await run('sh', args)).stdout)
   t.match(report.failure, new RegExp(`^${Code.RESOURCE_EXHAUSTED} `), report.failure)
   t.match(report, { isPresent: false, temp: [], files: [] })
+})
+
+t.test('health tells of a full disk: as soon as a blob could not be kept, else a second later', async (t) => {
+  const mounted = await smallDisk(t, '1m')
+  if (mounted === undefined) {
+    t.pass('a small disk', { skip: 'cannot mount one here' })
+    return
+  }
+  const files = await openFilesystem(mounted, { small_blob_size: 0 })
+  const state = async (): Promise<string> => (await files.store.health(call)).state
+  const fill = async (): Promise<void> => {
+    await writeFile(`${mounted}/other`, bytesOf(2_000_000)).catch(() => {})
+  }
+  t.equal(await state(), 'Ok')
+  await fill()
+  const bytes = bytesOf(10_000)
+  await rejects(t, put(files.store, digestOf(bytes), bytes), 'RESOURCE_EXHAUSTED')
+  t.match(await files.store.health(call), { state: 'Failed', error: /the disk is full/ })
+  await rm(`${mounted}/other`)
+  t.equal(await state(), 'Ok', 'what does not work is tried each time')
+  await fill()
+  while ((await state()) === 'Ok') await setImmediate()
+  await files.close()
 })
 
 t.test('a disk that stays full is told in the log, once in a while and not for each blob', async (t) => {

@@ -1,4 +1,4 @@
-import { chmod, open, readdir, readFile, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, open, readdir, readFile, rename, stat, truncate, unlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
@@ -311,9 +311,18 @@ t.test('links are read-only, share the blob and heal', async (t) => {
   await files.close()
 })
 
-t.test('health tells of a folder that is gone and leaves nothing', async (t) => {
-  const files = await openFiles(t.testdir(), { temp_path: join(t.testdirName, 'other') })
+t.test('health tells of a folder that is gone at once, and leaves nothing', async (t) => {
+  const temp_path = join(t.testdirName, 'other')
+  const files = await openFiles(t.testdir(), { temp_path })
   t.equal((await files.store.health(call)).state, 'Ok')
+  for (const folder of [temp_path, join(t.testdirName, 'content')]) {
+    await rename(folder, `${folder}-away`)
+    t.same(await files.store.health(call), {
+      ...{ state: 'Failed', message: 'cannot write and delete a file', error: 'its folder is gone' },
+    })
+    await rename(`${folder}-away`, folder)
+    t.equal((await files.store.health(call)).state, 'Ok')
+  }
   t.same(await files.tempFiles(), [])
   const gone = files.store.health({ ...call, signal: AbortSignal.abort() })
   const waiting = files.store.health(call)
