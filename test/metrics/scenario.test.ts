@@ -235,6 +235,22 @@ t.test('what becomes of actions arrives at a collector, each of them counted onc
   t.notOk(collector.isGzip, 'compressed only where that is asked for')
 })
 
+t.test('actions are told apart and calls have lines where the configuration asks for that', async (t) => {
+  const { collector, http } = await collect(t)
+  const global = { metrics_action_digests: true, log_call_share: 1 }
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: http, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }
+  const { client, workers, program } = await start(t, env, { global })
+  const worker = await new FakeWorker(workers, new ManualClock()).hello({ name: 'able', maxInflightAttempts: 5 })
+  const built = buildAction({ command: { arguments: ['seen'] } })
+  await upload(client, '', built.action, built.command, built.root)
+  const done = received(client.serverStream(`${EXECUTION}/Execute`, { actionDigest: wire(built.digest) }))
+  worker.succeed(await worker.start(), {})
+  await done
+  const label = `execution_result=success,execution_action_digest=${built.digest.key}`
+  await collector.until(() => collector.of('svc_execution_completed_count_total')[label] === 1)
+  await program.hears(/ info +call method=\/\S+\/Execute code=OK .* share=1/)
+})
+
 t.test('nothing is counted or sent where the configuration says so, and the page says that', async (t) => {
   const { collector, http } = await collect(t)
   const global = { disable_metrics: true }

@@ -72,7 +72,7 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       metadata.set('x-foo', 'bar')
       metadata.set('x-foo-bin', Buffer.from([0, 255]))
       const requestMetadata = codec('build.bazel.remote.execution.v2.RequestMetadata')
-      const header = { toolDetails: { toolName: 'bazel' }, actionId: 'a1', toolInvocationId: 'i1' }
+      const header = { toolDetails: { toolName: 'bazel' }, actionId: 'a1', toolInvocationId: 'i1', targetId: '//a:b' }
       metadata.set('build.bazel.remote.execution.v2.requestmetadata-bin', requestMetadata.encode(header))
       const response = await client.unary(GET, { instanceName: 'main/x' }, { metadata }).response
       t.match(response, { highApiVersion: { major: 2, prerelease: 'main/x' } })
@@ -81,9 +81,11 @@ for (const transport of ['remexec', 'grpc-js'] as const)
       t.equal(seen?.metadata.get('x-foo'), 'bar')
       t.same(seen?.metadata.get('x-foo-bin'), Buffer.from([0, 255]))
       t.equal(seen?.signal.aborted, false, 'the end of a call that went well aborts nothing')
-      t.match(lines, [
-        { level: 'debug', message: 'call', fields: { method: `/${GET}`, code: 'OK', tool: 'bazel', action: 'a1' } },
-      ])
+      const about = { method: `/${GET}`, code: 'OK', instance: 'main/x', ms: Number }
+      const said = { tool: 'bazel', action: 'a1', invocation: 'i1', target: '//a:b' }
+      // The field of the name, and of a message that holds the major version and the name.
+      const bytes = { receivedBytes: 2 + 6, sentBytes: 2 + 2 + 2 + 6 }
+      t.match(lines, [{ level: 'debug', message: 'call', fields: { ...about, ...said, ...bytes } }])
     })
 
     t.test('failures: code, message and details arrive', async (t) => {
