@@ -1,6 +1,9 @@
 /** What stands in a URL before the host for who logs in, and what comes behind the scheme of an Authorization header. */
 const SECRETS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'\\]+@|(\b(?:Bearer|Basic)(?:\s+|%20))[^\s,"'\\]+/gi
 
+/** One of these is in each of them. A line that has none, as nearly all, is looked through once, for a fifth of the time. */
+const SIGNS = /:\/\/|b(?:earer|asic)(?:\s|%20)/i
+
 /** Names under which a secret might come; their values are never written. */
 const SECRET_NAMES = new Set(['authorization', 'password', 'token', 'secret', 'headers', 'cookie', 'private_key'])
 const HIDDEN = '(hidden)'
@@ -30,10 +33,12 @@ const shownOf = (value: unknown, depth: number): unknown => {
 }
 
 /** A text without the secrets that errors of libraries like to repeat. */
-export const withoutSecrets = (text: string): string =>
-  text.replace(SECRETS, (_found, url: string | undefined, scheme: string | undefined) =>
+export const withoutSecrets = (text: string): string => {
+  if (!SIGNS.test(text)) return text
+  return text.replace(SECRETS, (_found, url: string | undefined, scheme: string | undefined) =>
     url === undefined ? `${scheme}***` : `${url}***@`,
   )
+}
 
 /** Shorter ones are words that a text may have for other reasons, and guard little. */
 const LEAST_LENGTH = 8
