@@ -223,6 +223,25 @@ for (const transport of ['remexec', 'grpc-js']) {
   })
 }
 
+t.test(
+  'an instance keeps no more than max_stored_bytes, at the cost of its own blobs and of nobody else',
+  async (t) => {
+    const instances = { a: { isolate: true, max_stored_bytes: 1000 }, b: { isolate: true } }
+    const [address] = await start({ ...configOf(t.testdir(), {}), instances })
+    const client = connect(t, address)
+    const [first, second, large] = [randomBlob(600), randomBlob(600), randomBlob(2000)]
+    await upload(client, 'b', first, large)
+    await upload(client, 'a', first)
+    t.same(await missing(client, 'a', first), [])
+    await upload(client, 'a', second)
+    while ((await missing(client, 'a', first)).length === 0);
+    t.same(await missing(client, 'a', second), [])
+    const { responses } = await upload(client, 'a', large)
+    t.match(responses[0].status, { code: 8, message: /instance "a" may keep 1000 bytes in this store/ })
+    t.same(await missing(client, 'b', first, large), [])
+  },
+)
+
 t.test('neither is it after a restart', async (t) => {
   const folder = t.testdir()
   const run = async (): Promise<{ readonly client: TestClient; readonly close: () => Promise<void> }> => {
