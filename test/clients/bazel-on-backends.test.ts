@@ -145,6 +145,16 @@ t.test(
       succeeds(t, built, other)
       t.same(Object.keys(built.ran), ['remote cache hit'])
       await checkOutputs(t)
+
+      const made = '--action_env=REMEXEC_ROUND=0'
+      await bazel.clean()
+      const there = await bazel.run('build', made, ...remotely(other))
+      // Actions that look at no such variable are known already.
+      t.ok((there.ran['remote'] ?? 0) > 0)
+      await bazel.clean()
+      const here = await bazel.run('build', made, ...remotely(one))
+      succeeds(t, here, one)
+      t.same(Object.keys(here.ran), ['remote cache hit'], 'and the first one has what that one made')
       t.equal(await other.stop(), 143)
     })
 
