@@ -1,4 +1,4 @@
-/** Connections are kept for the next request; their servers close them when they like. */
+/** Connections that are kept for the next request, and closed by the other side as it likes; and such that are slow. */
 import t, { type Test } from 'tap'
 import { missingOf, type Store } from '../../../src/store/store.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
@@ -100,6 +100,22 @@ for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
       proxy.endWhenUsed()
       t.ok((await get(store, digestOf(second))).equals(second), `what was written, ${sizeBytes} bytes`)
     }
+    proxy.cut()
+  })
+}
+
+for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
+  void t.test(`${name} that is slow is waited for`, { skip }, async (t) => {
+    const { proxy, store, close } = await open(t)
+    if (close !== undefined) t.teardown(close)
+    proxy.delayMs = 20
+    for (const sizeBytes of [1000, 600 * KIB]) {
+      const bytes = bytesOf(sizeBytes, 'slow')
+      t.same(await missingOf(store, [digestOf(bytes)], call), [digestOf(bytes)])
+      await put(store, digestOf(bytes), bytes)
+      t.ok((await get(store, digestOf(bytes))).equals(bytes), `${sizeBytes} bytes`)
+    }
+    proxy.delayMs = 0
     proxy.cut()
   })
 }
