@@ -44,6 +44,8 @@ const SEND = { timeoutMs: 120_000 }
 
 /** Once it was sent nobody could tell whether it was heeded: it is not given up when its call is. */
 const COMMIT = { ...SEND, outlivesCall: true }
+/** A part whose request is cut may arrive behind the one that gives its upload up, and is then kept by nobody's wish. */
+const PART = COMMIT
 
 const NEVER = new AbortController().signal
 
@@ -251,7 +253,7 @@ export class ObjectStore extends BaseStore {
       write: (bytes) => this.#write(digest, bytes, NEVER),
       begin: () => requests.run({ signal: NEVER }, (signal) => bucket.begin(this.#keyOf(digest), signal)),
       takeTurn: (signal) => partTurns.take('a part to be sent', signal),
-      send: (upload, part, signal) => requests.run({ signal }, (inTime) => upload.send(part, inTime), SEND),
+      send: (upload, part, signal) => requests.run({ signal }, (inTime) => upload.send(part, inTime), PART),
       complete: (upload) => requests.run({ signal: NEVER }, (signal) => upload.complete(signal), COMMIT),
       abort: (upload) => this.#abort(digest, upload),
     })
