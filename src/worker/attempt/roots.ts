@@ -64,10 +64,9 @@ export class AttemptRoots {
     const { keptRoots, sandbox, leftovers } = this.#processes
     const unused = this.taken()
     if (unused !== undefined) keptRoots?.keep(unused)
-    if (this.#left === undefined) return
+    if (this.#left === undefined || !(sandbox !== undefined || leftovers.areNone())) return
     const { execution, made } = this.#left
-    const isQuiet = sandbox !== undefined || leftovers.areNone()
-    keptRoots?.giveBack({ ...made, ...execution.leaveDirectory() }, isQuiet)
+    keptRoots?.giveBack({ ...made, ...execution.leaveDirectory() })
   }
 
   #keyOf(root: Digest): string {

@@ -25,13 +25,12 @@ export interface LaunchFailed {
 
 export interface Launch {
   readonly outcome: Promise<LaunchEnded | LaunchFailed>
-  /** Kills its whole group, when it has started if it has not yet. Nothing happens when it has ended. */
+  /** Kills its whole group. Nothing happens when it has ended. */
   kill(): void
 }
 
 interface Running {
-  /** Undefined until it has started. */
-  pid: number | undefined
+  readonly pid: number
   wasKilled: boolean
 }
 
@@ -56,43 +55,39 @@ export class Launcher {
   launch(program: Program, onStart: (pid: number) => void): Launch {
     if (this.#isClosed) throw new StatusError('UNAVAILABLE', 'the worker is closed and starts no commands')
     const sinceMs = performance.now()
-    const running: Running = { pid: undefined, wasKilled: false }
-    this.#running.add(running)
+    let running: Running | undefined
     const outcome = new Promise<LaunchEnded | LaunchFailed>((resolve) => {
       this.#start(program, {
         onStart: (pid) => {
-          running.pid = pid
+          running = { pid, wasKilled: false }
+          this.#running.add(running)
           onStart(pid)
-          if (running.wasKilled) killGroup(pid)
         },
         onExit: (exitCode, usage) => {
-          this.#end(running)
-          const { wasKilled } = running
+          const wasKilled = running?.wasKilled ?? false
+          if (running !== undefined) this.#end(running)
           resolve({ kind: 'ended', exitCode, wasKilled, durationMs: performance.now() - sinceMs, usage })
         },
-        onFailure: (errno) => {
-          this.#running.delete(running)
-          resolve({ kind: 'failed', errno })
-        },
+        onFailure: (errno) => resolve({ kind: 'failed', errno }),
       })
     })
-    return { outcome, kill: () => this.#kill(running) }
+    return { outcome, kill: () => running !== undefined && this.#kill(running) }
   }
 
-  /** Kills everything it started, and what is being started as soon as it has. */
+  /** Kills everything it started. */
   close(): void {
     this.#isClosed = true
     for (const running of this.#running) this.#kill(running)
   }
 
   #end(running: Running): void {
-    if (running.pid !== undefined) killGroup(running.pid)
+    killGroup(running.pid)
     this.#running.delete(running)
   }
 
   #kill(running: Running): void {
     if (!this.#running.has(running)) return
     running.wasKilled = true
-    if (running.pid !== undefined) killGroup(running.pid)
+    killGroup(running.pid)
   }
 }

@@ -15,7 +15,6 @@ export interface Libc {
   readonly attributesSetFlags: (attributes: Buffer, flags: number) => number
   readonly attributesSetSignalDefault: (attributes: Buffer, signals: Buffer) => number
   readonly attributesSetSignalMask: (attributes: Buffer, signals: Buffer) => number
-  /** In another thread, because it lasts until the program is there. What it is given has to be kept until then. */
   readonly posixSpawn: (
     pid: Buffer,
     path: string,
@@ -23,7 +22,7 @@ export interface Libc {
     attributes: Buffer,
     argv: Pointer,
     environment: Pointer,
-  ) => Promise<number>
+  ) => number
   readonly prctl: (option: number, ...values: readonly [number, number, number, number]) => number
   /** Answers a descriptor, or -1. */
   readonly memfdCreate: (name: string, flags: number) => number
@@ -33,12 +32,7 @@ export interface Libc {
 
 interface Koffi {
   address(buffer: Buffer): bigint
-  load(library: null): { func<T>(declaration: string): T & InThread }
-}
-
-/** A function of C, which can be called in a thread of the pool too. */
-interface InThread {
-  async(...args: readonly unknown[]): void
+  load(library: null): { func<T>(declaration: string): T }
 }
 
 /**
@@ -59,7 +53,6 @@ export const loadLibc = (onFailure: (reason: string) => void = () => {}): Libc |
 
 const libcOf = (koffi: Koffi): Libc => {
   const library = koffi.load(null)
-  const posixSpawn: InThread = library.func('int posix_spawn(void *, const char *, void *, void *, void *, void *)')
   return {
     addressOf: (buffer) => koffi.address(buffer),
     fileActionsInit: library.func('int posix_spawn_file_actions_init(void *)'),
@@ -71,12 +64,7 @@ const libcOf = (koffi: Koffi): Libc => {
     attributesSetFlags: library.func('int posix_spawnattr_setflags(void *, short)'),
     attributesSetSignalDefault: library.func('int posix_spawnattr_setsigdefault(void *, void *)'),
     attributesSetSignalMask: library.func('int posix_spawnattr_setsigmask(void *, void *)'),
-    posixSpawn: (...args) =>
-      new Promise((resolve, reject) => {
-        posixSpawn.async(...args, (error: Error | null, errno: number) =>
-          error === null ? resolve(errno) : reject(error),
-        )
-      }),
+    posixSpawn: library.func('int posix_spawn(void *, const char *, void *, void *, void *, void *)'),
     prctl: library.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
     memfdCreate: library.func('int memfd_create(const char *, unsigned int)'),
     wait: library.func('int wait4(int, void *, int, void *)'),
