@@ -3,6 +3,7 @@ import { rootCertificates } from 'node:tls'
 import { warnOfModes } from '../base/file-modes.js'
 import { StatusError } from '../base/status-error.js'
 import type { GrpcEndpoint } from '../config/config.js'
+import { certificatesOf } from './pem.js'
 
 /** An endpoint as it is dialled. */
 export interface Address {
@@ -62,7 +63,7 @@ export const readAddress = async ({
     throw new StatusError('INVALID_ARGUMENT', 'tls_config trusts nobody, expected ca_file or use_native_roots')
   }
   const roots = [
-    ...(ca_file === undefined ? [] : [await readFile(ca_file)]),
+    ...(ca_file === undefined ? [] : [await readAuthorities(ca_file)]),
     ...(use_native_roots ? [await systemRoots()] : []),
   ]
   return {
@@ -84,6 +85,13 @@ export const warnOfKeyModes = async (
   const { ca_file, key_file } = tls ?? {}
   if (key_file !== undefined) await warnOfModes('tls_config.key_file', key_file, { isSecret: true }, warn)
   if (ca_file !== undefined) await warnOfModes('tls_config.ca_file', ca_file, { isSecret: false }, warn)
+}
+
+/** Of a file without a certificate nobody would be trusted, and the first to hear of it would be who waits for a call. */
+const readAuthorities = async (path: string): Promise<Buffer> => {
+  const pem = await readFile(path)
+  certificatesOf(pem, 'tls_config.ca_file')
+  return pem
 }
 
 const systemRoots = async (): Promise<Buffer> => {

@@ -4,23 +4,33 @@ import type { LintContext } from './context.js'
 type Options = StoreOptions['experimental_cloud_object_store']
 type Key = keyof Options
 
+interface Keys {
+  readonly needs: readonly Key[]
+  readonly takes: readonly Key[]
+  /** Of which the provider makes the address of its service, where none is given. */
+  readonly account?: 'account_name' | 'account_id' | 'namespace'
+}
+
 /** The keys of each provider, beside those that all of them have. */
-const KEYS: Readonly<Record<Options['provider'], { readonly needs: readonly Key[]; readonly takes: readonly Key[] }>> =
-  {
-    aws: { needs: ['bucket'], takes: ['region'] },
-    gcs: {
-      needs: ['bucket'],
-      takes: ['resumable_chunk_size', 'authentication_required', 'connection_timeout_s', 'read_timeout_s'],
-    },
-    azure: { needs: ['container'], takes: ['account_name', 'sas_url'] },
-    ontap: { needs: ['endpoint', 'vserver_name', 'bucket'], takes: ['root_certificates'] },
-    r2: { needs: ['account_id', 'bucket'], takes: ['access_key_id', 'secret_access_key'] },
-    oci: { needs: ['namespace', 'region', 'bucket'], takes: ['access_key_id', 'secret_access_key'] },
-  }
+const KEYS: Readonly<Record<Options['provider'], Keys>> = {
+  aws: { needs: ['bucket'], takes: ['region'] },
+  gcs: {
+    needs: ['bucket'],
+    takes: ['resumable_chunk_size', 'authentication_required', 'connection_timeout_s', 'read_timeout_s'],
+  },
+  azure: { needs: ['container'], takes: ['account_name', 'sas_url'], account: 'account_name' },
+  ontap: { needs: ['endpoint', 'vserver_name', 'bucket'], takes: ['root_certificates'] },
+  r2: { needs: ['bucket'], takes: ['account_id', 'access_key_id', 'secret_access_key'], account: 'account_id' },
+  oci: {
+    needs: ['region', 'bucket'],
+    takes: ['namespace', 'access_key_id', 'secret_access_key'],
+    account: 'namespace',
+  },
+}
 
 const ALL = new Set(Object.values(KEYS).flatMap(({ needs, takes }) => [...needs, ...takes]))
 
-/** What a provider needs, and what only another one knows. */
+/** What a provider needs, what only another one knows, and what is said twice. */
 export const lintObjectStore = (options: Options, { findings, originOf, isWritten }: LintContext): void => {
   const path = originOf(options)
   const { needs, takes } = KEYS[options.provider]
@@ -44,9 +54,43 @@ export const lintObjectStore = (options: Options, { findings, originOf, isWritte
   }
   lintKeyPair(options, path, findings)
   lintAddress(options, path, findings)
-  if (options.provider === 'azure' && ['account_name', 'sas_url', 'endpoint'].every((key) => !options[key as Key])) {
-    findings.error(path, 'the storage account is not named', { expected: 'account_name, sas_url or endpoint' })
+  lintAccount(options, path, findings)
+}
+
+/** Whose account it is: an address says so better than the key that an address is otherwise made of. */
+const lintAccount = (options: Options, path: readonly (string | number)[], findings: LintContext['findings']): void => {
+  const { provider, sas_url: signed, endpoint } = options
+  const { account: key } = KEYS[provider]
+  if (key === undefined) return
+  const account = options[key] ?? ''
+  const given = signed === undefined ? 'endpoint' : 'sas_url'
+  const address = options[given] ?? ''
+  if (account === '' && address === '') {
+    const expected = provider === 'azure' ? `${key}, sas_url or endpoint` : `${key}, or endpoint`
+    findings.error(path, `provider ${provider} needs ${key}`, { expected })
+  } else if (account !== '' && address !== '' && !namesAccount(address, account)) {
+    findings.warning(
+      [...path, key],
+      `${key} has no effect: ${given} says where the service is, and not with this name`,
+      {
+        found: JSON.stringify(account),
+        expected: `${key} as it stands in ${given}, or one of the two`,
+      },
+    )
   }
+  if (signed === undefined || endpoint === undefined) return
+  findings.warning([...path, 'endpoint'], 'endpoint has no effect: sas_url says where the service is', {
+    at: 'key',
+    expected: 'one of the two',
+  })
+}
+
+/** As a part of its host, or of its path as emulators have it. */
+const namesAccount = (address: string, account: string): boolean => {
+  if (!URL.canParse(address)) return true
+  const { hostname, pathname } = new URL(address)
+  const name = account.toLowerCase()
+  return [...hostname.split('.'), ...pathname.toLowerCase().split('/')].includes(name)
 }
 
 const lintKeyPair = (

@@ -18,24 +18,23 @@ import { optionalPackage } from '../remote/optional-package.js'
 export interface AzureOptions {
   readonly name: string
   readonly container: string
-  /** Of the account: `https://ACCOUNT.blob.core.windows.net`. */
-  readonly endpoint: string
-  /** Of the account or the container, and then the credential. */
-  readonly sasUrl: string | undefined
+  /** Of the account: `https://ACCOUNT.blob.core.windows.net`. Signed, which is the credential then, also of the container. */
+  readonly address: string
+  readonly isSigned: boolean
   readonly partBytes: number
 }
 
 const MAX_PARTS = 50_000
 
 export const openAzure = async (options: AzureOptions): Promise<Bucket> => {
-  const { container, endpoint, sasUrl } = options
+  const { container, address, isSigned } = options
   const sdk = await optionalPackage('@azure/storage-blob', () => import('@azure/storage-blob'))
   // Requests are tried again by the store, once for all providers.
   const pipeline: StoragePipelineOptions = { retryOptions: { maxTries: 1 } }
-  const isOfContainer = sasUrl !== undefined && new URL(sasUrl).pathname.split('/').at(-1) === container
-  if (isOfContainer) return new AzureContainer(new sdk.ContainerClient(sasUrl, undefined, pipeline), options)
-  const credential = sasUrl === undefined ? await ownCredential() : undefined
-  const service = new sdk.BlobServiceClient(sasUrl ?? endpoint, credential, pipeline)
+  const isOfContainer = isSigned && new URL(address).pathname.split('/').at(-1) === container
+  if (isOfContainer) return new AzureContainer(new sdk.ContainerClient(address, undefined, pipeline), options)
+  const credential = isSigned ? undefined : await ownCredential()
+  const service = new sdk.BlobServiceClient(address, credential, pipeline)
   return new AzureContainer(service.getContainerClient(container), options)
 }
 

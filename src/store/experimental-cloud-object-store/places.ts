@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { StatusError } from '../../base/status-error.js'
 import type { ExperimentalCloudObjectStoreOptions as Options } from '../../config/config.js'
 import type { Bucket } from '../objects/bucket.js'
-import { allowedAddress, MAX_CONNECTIONS, ONTAP_PART_BYTES } from '../objects/open.js'
+import { allowedAddress, authorities, MAX_CONNECTIONS, ONTAP_PART_BYTES } from '../objects/open.js'
 import { openS3, type S3Options } from '../objects/s3.js'
 import { openAzure } from './azure.js'
 import { openGcs } from './gcs.js'
@@ -31,12 +30,12 @@ const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>>
   azure: async (options) => {
     const container = needed(options, 'container')
     const { sas_url: sasUrl } = options
-    const endpoint = options.endpoint ?? `https://${options.account_name}.blob.core.windows.net`
+    const address = sasUrl ?? options.endpoint ?? `https://${needed(options, 'account_name')}.blob.core.windows.net`
     return openAzure({
       name: `azure container ${container}`,
       container,
-      endpoint: allowed(options, endpoint),
-      sasUrl: sasUrl === undefined ? undefined : allowed(options, sasUrl),
+      address: allowed(options, address),
+      isSigned: sasUrl !== undefined,
       partBytes: options.max_retry_buffer_per_request ?? PART_BYTES,
     })
   },
@@ -45,10 +44,9 @@ const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>>
     return openS3(s3Options(options, { endpoint, region: options.region, isCompatible: endpoint !== undefined }))
   },
   ontap: async (options) => {
-    const { root_certificates: path } = options
     return openS3({
       ...s3Options(options, { endpoint: needed(options, 'endpoint'), region: needed(options, 'vserver_name') }),
-      certificates: path === undefined ? undefined : await readFile(path, 'utf8'),
+      certificates: await authorities(options.root_certificates),
       partBytes: options.max_retry_buffer_per_request ?? ONTAP_PART_BYTES,
     })
   },
@@ -58,8 +56,8 @@ const openers: Readonly<Record<Provider, (options: Options) => Promise<Bucket>>>
   },
   oci: async (options) => {
     const region = needed(options, 'region')
-    const namespace = needed(options, 'namespace')
-    const endpoint = options.endpoint ?? `https://${namespace}.compat.objectstorage.${region}.oci.customer-oci.com`
+    const endpoint =
+      options.endpoint ?? `https://${needed(options, 'namespace')}.compat.objectstorage.${region}.oci.customer-oci.com`
     return openS3(s3Options(options, { endpoint, region }))
   },
 }
@@ -101,7 +99,7 @@ const keysOf = ({
 
 const needed = (
   options: Options,
-  key: 'bucket' | 'container' | 'region' | 'endpoint' | 'vserver_name' | 'account_id' | 'namespace',
+  key: 'bucket' | 'container' | 'region' | 'endpoint' | 'vserver_name' | 'account_name' | 'account_id' | 'namespace',
 ): string => {
   const value = options[key]
   if (value !== undefined && value !== '') return value

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
 import type { OntapS3ExistenceCacheOptions } from '../../config/config.js'
@@ -6,7 +5,14 @@ import { ExistenceCacheStore } from '../existence/existence-cache-store.js'
 import { BlobIndex } from '../index/blob-index.js'
 import type { BuildContext, StoreKind } from '../kind.js'
 import type { ObjectStore } from '../objects/object-store.js'
-import { ANSWER_TIMEOUT_MS, allowedAddress, MAX_CONNECTIONS, ONTAP_PART_BYTES, storeOver } from '../objects/open.js'
+import {
+  ANSWER_TIMEOUT_MS,
+  allowedAddress,
+  authorities,
+  MAX_CONNECTIONS,
+  ONTAP_PART_BYTES,
+  storeOver,
+} from '../objects/open.js'
 import { openS3 } from '../objects/s3.js'
 import { readKeys, writeKeys } from '../ontap-s3-existence-cache/key-file.js'
 
@@ -82,14 +88,13 @@ interface KeyListParts {
 }
 
 const openOntap = async ({ backend }: OntapS3ExistenceCacheOptions, context: BuildContext): Promise<ObjectStore> => {
-  const certificates = backend.root_certificates
   const bucket = await openS3({
     name: `ontap bucket ${backend.bucket}`,
     bucket: backend.bucket,
     region: backend.vserver_name,
     endpoint: allowedAddress(backend.endpoint, backend.insecure_allow_http),
     credentials: undefined,
-    certificates: certificates === undefined ? undefined : await readFile(certificates, 'utf8'),
+    certificates: await authorities(backend.root_certificates),
     isCompatible: true,
     partBytes: backend.max_retry_buffer_per_request ?? ONTAP_PART_BYTES,
     maxConnections: MAX_CONNECTIONS,

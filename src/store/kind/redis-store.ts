@@ -16,6 +16,8 @@ export const redisStore: StoreKind<RedisStoreOptions> = {
   build: async (options, { path, watch, resources, log }) => {
     checkPrefix(options.key_prefix)
     const target = parseAddresses(options.mode, options.addresses)
+    for (const option of target.unusedOptions)
+      log.warn('an option of an address of Redis has no effect', { store: path, mode: options.mode, option })
     const connectTimeoutMs = (options.connection_timeout_s ?? 0) * 1000 || options.connection_timeout_ms
     const connections = await RedisConnections.open({
       target,

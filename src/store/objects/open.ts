@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { StatusError } from '../../base/status-error.js'
 import { Turns } from '../../base/work/turns.js'
 import type { ExperimentalCloudObjectStoreOptions } from '../../config/config.js'
+import { certificatesOf } from '../../tls/pem.js'
 import type { BuildContext } from '../kind.js'
 import { connectionProbe } from '../remote/connection-health.js'
 import { Requests } from '../remote/requests.js'
@@ -56,4 +58,12 @@ export const allowedAddress = (address: string, allowsHttp: boolean): string => 
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && allowsHttp)) return address
   const expected = url?.protocol === 'http:' ? 'https://, or insecure_allow_http' : 'one with https://'
   throw new StatusError('FAILED_PRECONDITION', `the address ${url?.origin ?? ''} is not allowed, expected ${expected}`)
+}
+
+/** The PEM of `root_certificates`. INVALID_ARGUMENT where no certificate is in it: then nobody would be trusted. */
+export const authorities = async (path: string | undefined): Promise<string | undefined> => {
+  if (path === undefined) return undefined
+  const pem = await readFile(path)
+  certificatesOf(pem, 'root_certificates')
+  return pem.toString()
 }

@@ -15,6 +15,8 @@ export interface RedisTarget {
   readonly sentinel: SentinelTarget
   /** For operators and the health report: `127.0.0.1:6379`, without secrets. */
   readonly name: string
+  /** Names of what stands behind the `?` of an address and means nothing there. */
+  readonly unusedOptions: readonly string[]
 }
 
 export interface RedisNode {
@@ -45,8 +47,26 @@ export const parseAddresses = (mode: RedisMode, addresses: readonly string[]): R
   if (first === undefined || (mode === 'standard' && all.length > 1)) {
     throw new StatusError('INVALID_ARGUMENT', `${all.length} addresses in mode ${mode}, expected ${EXPECTED[mode]}`)
   }
+  for (const other of all) {
+    const difference = differenceOf(first, other)
+    if (difference === undefined) continue
+    const message = `addresses: ${other.name} has another ${difference} than ${first.name}, expected the same of all`
+    throw new StatusError('INVALID_ARGUMENT', message)
+  }
   const nodes = all.flatMap((target) => target.nodes)
-  return { ...first, nodes, name: nodes.map(({ host, port }) => `${host}:${port}`).join(',') }
+  const unusedOptions = [...new Set(all.flatMap((target) => target.unusedOptions))]
+  return { ...first, nodes, name: nodes.map(({ host, port }) => `${host}:${port}`).join(','), unusedOptions }
+}
+
+/** What is said once for all servers, and of which that of other addresses would change nothing. */
+const differenceOf = (first: RedisTarget, other: RedisTarget): string | undefined => {
+  if (other.usesTls !== first.usesTls) return 'scheme'
+  if (other.username !== first.username || other.password !== first.password) return 'name or password'
+  if (other.database !== first.database) return 'database'
+  const { serviceName, username, password } = first.sentinel
+  const same = other.sentinel
+  const isSame = same.serviceName === serviceName && same.username === username && same.password === password
+  return isSame ? undefined : 'option of its sentinel'
 }
 
 const EXPECTED: Readonly<Record<RedisMode, string>> = {
@@ -54,6 +74,8 @@ const EXPECTED: Readonly<Record<RedisMode, string>> = {
   sentinel: 'one of a sentinel',
   cluster: 'at least one',
 }
+
+const SENTINEL_OPTIONS: ReadonlySet<string> = new Set(['sentinelServiceName', 'sentinelUsername', 'sentinelPassword'])
 
 const parseAddress = (mode: RedisMode, address: string): RedisTarget => {
   const url = URL.canParse(address) ? new URL(address) : undefined
@@ -80,6 +102,7 @@ const parseAddress = (mode: RedisMode, address: string): RedisTarget => {
       password: option('sentinelPassword'),
     },
     name: url.host,
+    unusedOptions: [...url.searchParams.keys()].filter((name) => mode !== 'sentinel' || !SENTINEL_OPTIONS.has(name)),
   }
 }
 

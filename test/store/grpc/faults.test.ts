@@ -286,6 +286,8 @@ void t.test('what a configuration contradicts is refused at start', async (t) =>
     { ...at, address: `grpcs://127.0.0.1:${port}` },
     { ...at, tls_config: { ...tls, ca_file: '/etc/hosts' } },
     { ...at, address: `grpcs://127.0.0.1:${port}`, tls_config: tls },
+    // A file without a certificate: nobody would be trusted.
+    { ...at, address: `grpcs://127.0.0.1:${port}`, tls_config: { ...tls, ca_file: '/etc/hosts' } },
     {
       ...at,
       address: `grpcs://127.0.0.1:${port}`,

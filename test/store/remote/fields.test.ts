@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { MongoClient } from 'mongodb'
 import t, { type Test } from 'tap'
 import { callWith } from '../../../src/base/call.js'
+import { Code } from '../../../src/base/status-error.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import type { Store } from '../../../src/store/store.js'
@@ -234,4 +235,8 @@ void t.test('ontap: root_certificates say whom to trust', { skip: withoutS3 }, a
   const { store, close } = await openObjectStore(place)
   t.teardown(close)
   t.match(await store.health(call), { state: 'Failed', error: /certificate is not trusted/ })
+  await t.rejects(openObjectStore({ ...place, root_certificates: '/etc/hosts' }), {
+    code: Code.INVALID_ARGUMENT,
+    message: 'root_certificates holds no PEM certificate',
+  })
 })
