@@ -99,7 +99,8 @@ export class GrpcCasStore extends BaseStore {
   async #read(digest: Digest, range: Range, call: Call): Promise<Blob> {
     const { offset, end } = extentOf(range, digest.sizeBytes, digest.key)
     const batcher = await this.#batcherFor(digest, this.#reads, call)
-    if (batcher !== undefined) {
+    // Of those that were asked for at the same time, others may have taken the room.
+    if (batcher?.hasRoom(digest.sizeBytes)) {
       const answer = await batcher.add(digest, digest.sizeBytes, call.signal)
       if (!Buffer.isBuffer(answer)) throw answer
       return Blob.ofBytes(answer.subarray(offset, end), { offset })
@@ -114,8 +115,15 @@ export class GrpcCasStore extends BaseStore {
     const blob = given.checkedAs(digest, { fault: 'client' })
     try {
       const batcher = await this.#batcherFor(digest, this.#writes, call)
-      if (batcher !== undefined) return await putBatched(batcher, digest, blob, call)
-      const wire = (await this.#takesZstd(digest, call)) ? blob.as('ZSTD') : blob
+      const bytes =
+        batcher && (await blob.as('IDENTITY', digest.sizeBytes).bytes(MOST_BATCHED_BYTES, { signal: call.signal }))
+      if (bytes !== undefined && batcher?.hasRoom(bytes.length)) {
+        const failure = await batcher.add({ digest, bytes }, bytes.length, call.signal)
+        if (failure !== undefined) throw failure
+        return
+      }
+      const alone = bytes === undefined ? blob : Blob.ofBytes(bytes)
+      const wire = (await this.#takesZstd(digest, call)) ? alone.as('ZSTD') : alone
       await writeBlob(this.#options.server, this.#naming, digest, wire, call)
     } finally {
       blob.discard()
@@ -226,12 +234,6 @@ export class GrpcCasStore extends BaseStore {
   #named(digest: Digest | undefined): { readonly instanceName: string; readonly digestFunction: number } {
     return { instanceName: this.#naming.instanceName, digestFunction: digest?.function.value ?? 0 }
   }
-}
-
-const putBatched = async (batcher: WriteBatcher, digest: Digest, blob: Blob, { signal }: Call): Promise<void> => {
-  const bytes = await blob.as('IDENTITY', digest.sizeBytes).bytes(MOST_BATCHED_BYTES, { signal })
-  const failure = await batcher.add({ digest, bytes }, bytes.length, signal)
-  if (failure !== undefined) throw failure
 }
 
 const notFound = (digest: Digest): StatusError =>

@@ -39,8 +39,9 @@ export class Channel {
     this.#current = { client: clientOf(address, endpoint), calls: 0 }
   }
 
+  /** One that is not begins to connect, so that it is when its turn comes again. */
   get isReady(): boolean {
-    return this.#current.client.getChannel().getConnectivityState(false) === State.READY
+    return this.#current.client.getChannel().getConnectivityState(true) === State.READY
   }
 
   /** Calls from now on go over a connection with these files; those under way end on theirs. */
