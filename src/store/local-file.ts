@@ -1,4 +1,4 @@
-import { constants, statSync, writeFileSync } from 'node:fs'
+import { constants, statSync } from 'node:fs'
 import { access, copyFile, link, unlink, writeFile } from 'node:fs/promises'
 import { errnoOf } from '../base/errno.js'
 import { StatusError } from '../base/status-error.js'
@@ -40,14 +40,9 @@ const placeLocated = async (
 ): Promise<boolean> => {
   if ('bytes' in located) {
     const mode = isExecutable ? EXECUTABLE_MODE : FILE_MODE
-    try {
-      // A program that is started while an executable is open for writing has it open too, and whoever runs it finds it busy. What is
-      // written without a turn of the event loop is not open when that loop starts a program.
-      if (isExecutable) writeFileSync(destination, located.bytes, { flag: 'wx', mode })
-      else await writeFile(destination, located.bytes, { flag: 'wx', mode })
-    } catch (error) {
+    await writeFile(destination, located.bytes, { flag: 'wx', mode }).catch((error: unknown) => {
       throw errnoOf(error) === 'ENOENT' ? noFolder(error) : error
-    }
+    })
     return true
   }
   if (!(await (isPrivate ? copyOf : linkOrCopy)(located.path, destination))) return false

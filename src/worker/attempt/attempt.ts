@@ -7,7 +7,9 @@ import type { ActionResultInput } from '../../proto/generated/build.bazel.remote
 import { ProgressStage } from '../../proto/generated/remexec.worker.v1.js'
 import { actionTimeoutMs } from '../../reapi/action.js'
 import type { Digest } from '../../reapi/digest.js'
+import type { FileEntry } from '../../reapi/directory.js'
 import type { CommandExit } from '../command/run-command.js'
+import { startsSoFar } from '../command/starts.js'
 import { changedInputs } from '../input/changed.js'
 import { leaseInputs } from '../input/lease.js'
 import { makeInputRoot } from '../input/root.js'
@@ -32,6 +34,8 @@ interface Finished {
 
 /** 128 and SIGKILL, as shells say it. */
 const KILLED = 137
+/** For anybody. */
+const EXECUTABLE = 0o111
 
 /** One run of one action, from its digest to its result. Single-use; `end` frees what it holds. */
 export class Attempt {
@@ -108,6 +112,7 @@ export class Attempt {
     const made = copies ? undefined : await this.#roots.made(rootDigest, { tree, links, execution, kept })
     execution.prepare()
     const isUntouched = !protectsInputs || (await execution.protect(tree))
+    if (tree.files.some(({ entry }) => mayBeExecuted(entry))) await startsSoFar()
     this.#times.mark('inputFetchCompletedTimestamp', 'executionStartTimestamp')
     onProgress(ProgressStage.RUNNING)
     const exit = await inSpan(this.#call, 'run', (call) => execution.run(call))
@@ -178,6 +183,9 @@ export class Attempt {
     }
   }
 }
+
+const mayBeExecuted = ({ isExecutable, nodeProperties }: FileEntry): boolean =>
+  isExecutable || ((nodeProperties?.unixMode?.value ?? 0) & EXECUTABLE) !== 0
 
 /** A worker on which nothing can run has not tried. */
 const refused = (error: unknown): StatusError => {

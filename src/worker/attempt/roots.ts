@@ -64,9 +64,10 @@ export class AttemptRoots {
     const { keptRoots, sandbox, leftovers } = this.#processes
     const unused = this.taken()
     if (unused !== undefined) keptRoots?.keep(unused)
-    if (this.#left === undefined || !(sandbox !== undefined || leftovers.areNone())) return
+    if (this.#left === undefined) return
     const { execution, made } = this.#left
-    keptRoots?.giveBack({ ...made, ...execution.leaveDirectory() })
+    const isQuiet = sandbox !== undefined || leftovers.areNone()
+    keptRoots?.giveBack({ ...made, ...execution.leaveDirectory() }, isQuiet)
   }
 
   #keyOf(root: Digest): string {

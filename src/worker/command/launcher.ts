@@ -25,12 +25,13 @@ export interface LaunchFailed {
 
 export interface Launch {
   readonly outcome: Promise<LaunchEnded | LaunchFailed>
-  /** Kills its whole group. Nothing happens when it has ended. */
+  /** Kills its whole group, when it has started if it has not yet. Nothing happens when it has ended. */
   kill(): void
 }
 
 interface Running {
-  readonly pid: number
+  /** Undefined until it has started. */
+  pid: number | undefined
   wasKilled: boolean
 }
 
@@ -44,10 +45,10 @@ export class Launcher {
   readonly #running = new Set<Running>()
   #isClosed = false
 
-  constructor(log: Log) {
-    this.libc = loadLibc((reason) => {
+  constructor(log: Log, libc?: Libc) {
+    const onFailure = (reason: string): void =>
       log.info('commands are started by fork, which is slower than posix_spawn', { reason })
-    })
+    this.libc = libc ?? loadLibc(onFailure)
     this.#start = this.libc === undefined ? forkStarter : posixStarter(this.libc)
   }
 
@@ -55,39 +56,43 @@ export class Launcher {
   launch(program: Program, onStart: (pid: number) => void): Launch {
     if (this.#isClosed) throw new StatusError('UNAVAILABLE', 'the worker is closed and starts no commands')
     const sinceMs = performance.now()
-    let running: Running | undefined
+    const running: Running = { pid: undefined, wasKilled: false }
+    this.#running.add(running)
     const outcome = new Promise<LaunchEnded | LaunchFailed>((resolve) => {
       this.#start(program, {
         onStart: (pid) => {
-          running = { pid, wasKilled: false }
-          this.#running.add(running)
+          running.pid = pid
           onStart(pid)
+          if (running.wasKilled) killGroup(pid)
         },
         onExit: (exitCode, usage) => {
-          const wasKilled = running?.wasKilled ?? false
-          if (running !== undefined) this.#end(running)
+          this.#end(running)
+          const { wasKilled } = running
           resolve({ kind: 'ended', exitCode, wasKilled, durationMs: performance.now() - sinceMs, usage })
         },
-        onFailure: (errno) => resolve({ kind: 'failed', errno }),
+        onFailure: (errno) => {
+          this.#running.delete(running)
+          resolve({ kind: 'failed', errno })
+        },
       })
     })
-    return { outcome, kill: () => running !== undefined && this.#kill(running) }
+    return { outcome, kill: () => this.#kill(running) }
   }
 
-  /** Kills everything it started. */
+  /** Kills everything it started, and what is being started as soon as it has. */
   close(): void {
     this.#isClosed = true
     for (const running of this.#running) this.#kill(running)
   }
 
   #end(running: Running): void {
-    killGroup(running.pid)
+    if (running.pid !== undefined) killGroup(running.pid)
     this.#running.delete(running)
   }
 
   #kill(running: Running): void {
     if (!this.#running.has(running)) return
     running.wasKilled = true
-    killGroup(running.pid)
+    if (running.pid !== undefined) killGroup(running.pid)
   }
 }

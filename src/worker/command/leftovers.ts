@@ -1,17 +1,41 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
 import type { Log } from '../../base/log.js'
-import type { Orphans } from './orphans.js'
+import type { Commands, Orphans } from './orphans.js'
 import { processFacts, unlessGone } from './process-facts.js'
 
 const SWEEP_PERIOD_MS = 1000
 
 /** A command that runs or is being started. */
-export interface RunningCommand {
+export class RunningCommand {
   /** Each with a slash at its end. */
   readonly directories: readonly string[]
-  /** To be set once it is known. */
-  processGroup: number | undefined
+  readonly sinceMs = performance.now()
+  /** Resolves when it has started, or never will. */
+  readonly started: Promise<void>
+  #processGroup: number | undefined
+  #tell: () => void = () => {}
+
+  constructor(directories: readonly string[]) {
+    this.directories = directories.map((directory) => `${directory}/`)
+    this.started = new Promise((resolve) => {
+      this.#tell = resolve
+    })
+  }
+
+  /** Undefined until it is told. */
+  get processGroup(): number | undefined {
+    return this.#processGroup
+  }
+
+  set processGroup(pid: number) {
+    this.#processGroup = pid
+    this.#tell()
+  }
+
+  ended(): void {
+    this.#tell()
+  }
 }
 
 /**
@@ -44,13 +68,14 @@ export class Leftovers {
 
   /** From now on processes in the directories belong there. To be said before the command is started. */
   starting(directories: readonly string[]): RunningCommand {
-    const running = { directories: directories.map((directory) => `${directory}/`), processGroup: undefined }
+    const running = new RunningCommand(directories)
     this.#running.add(running)
     return running
   }
 
   ended(running: RunningCommand): void {
     this.#running.delete(running)
+    running.ended()
     if (running.processGroup !== undefined) this.#ended.add(running.processGroup)
   }
 
@@ -58,18 +83,30 @@ export class Leftovers {
   look(): void {
     if (this.#orphans === undefined) this.sweep()
     else {
-      const running = new Set([...this.#running].flatMap(({ processGroup }) => processGroup ?? []))
-      const killed = this.#orphans.kill(running)
+      const killed = this.#orphans.kill(this.#commands)
       if (killed.length > 0) this.#tell(killed)
       // What is older than none of those that run is looked at again.
-      else if (running.size === 0) this.#ended = new Set()
+      else if (this.#running.size === 0) this.#ended = new Set()
     }
   }
 
-  /** Whether every process that is there belongs to a command that runs; false where that cannot be told. */
-  areNone(): boolean {
-    const running = new Set([...this.#running].flatMap(({ processGroup }) => processGroup ?? []))
-    return this.#orphans?.areOf(running) ?? false
+  /** Whether every process that is there now belongs to a command that runs; false where that cannot be told. */
+  async areNone(): Promise<boolean> {
+    const strangers = this.#orphans?.strangersTo(this.#commands.running)
+    if (strangers === undefined || strangers.length === 0) return strangers !== undefined
+    const starting = [...this.#running].filter(({ processGroup }) => processGroup === undefined)
+    await Promise.all(starting.map(({ started }) => started))
+    return strangers.every((pid) => starting.some(({ processGroup }) => processGroup === pid))
+  }
+
+  get #commands(): Commands {
+    const running = new Set<number>()
+    let startingSinceMs = Number.POSITIVE_INFINITY
+    for (const { processGroup, sinceMs } of this.#running) {
+      if (processGroup === undefined) startingSinceMs = Math.min(startingSinceMs, sinceMs)
+      else running.add(processGroup)
+    }
+    return { running, startingSinceMs }
   }
 
   #tell(pids: readonly number[]): void {
@@ -79,11 +116,12 @@ export class Leftovers {
   /** Looks at every process, now. As long as it finds new ones there is a next sweep: they may have been forking. */
   sweep(): void {
     const ended = this.#ended
-    const running = new Set([...this.#running].map(({ processGroup }) => processGroup))
-    const killed = new Set(this.#orphans?.kill(new Set([...running].flatMap((pid) => pid ?? []))))
+    const commands = this.#commands
+    const killed = new Set(this.#orphans?.kill(commands))
     for (const name of readdirSync('/proc')) {
       const pid = Number(name)
-      if (Number.isInteger(pid) && pid !== process.pid && this.#isLeftover(pid, ended, running)) killed.add(pid)
+      if (Number.isInteger(pid) && pid !== process.pid && this.#isLeftover(pid, ended, commands.running))
+        killed.add(pid)
     }
     for (const pid of killed) kill(pid)
     const pids = [...killed].filter((pid) => !this.#killed.has(pid))
@@ -96,7 +134,7 @@ export class Leftovers {
     this.#stop()
   }
 
-  #isLeftover(pid: number, ended: ReadonlySet<number>, running: ReadonlySet<number | undefined>): boolean {
+  #isLeftover(pid: number, ended: ReadonlySet<number>, running: ReadonlySet<number>): boolean {
     const facts = processFacts(pid)
     if (facts === undefined || facts.isZombie || facts.session === 0) return false
     const { session } = facts

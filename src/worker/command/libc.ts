@@ -1,5 +1,8 @@
+import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { endianness } from 'node:os'
+import { constants, endianness } from 'node:os'
+
+const { EBADF } = constants.errno
 
 type Pointer = Buffer | bigint
 
@@ -11,10 +14,14 @@ export interface Libc {
   readonly fileActionsAddOpen: (actions: Buffer, fd: number, path: string, flags: number, mode: number) => number
   readonly fileActionsAddDup2: (actions: Buffer, from: number, to: number) => number
   readonly fileActionsAddChdir: (actions: Buffer, path: string) => number
+  readonly fileActionsAddClose: (actions: Buffer, fd: number) => number
+  /** Of all descriptors from this one on. */
+  readonly fileActionsAddCloseFrom: (actions: Buffer, from: number) => number
   readonly attributesInit: (attributes: Buffer) => number
   readonly attributesSetFlags: (attributes: Buffer, flags: number) => number
   readonly attributesSetSignalDefault: (attributes: Buffer, signals: Buffer) => number
   readonly attributesSetSignalMask: (attributes: Buffer, signals: Buffer) => number
+  /** In another thread, because it lasts until the program is there. What it is given has to be kept until then. */
   readonly posixSpawn: (
     pid: Buffer,
     path: string,
@@ -22,7 +29,7 @@ export interface Libc {
     attributes: Buffer,
     argv: Pointer,
     environment: Pointer,
-  ) => number
+  ) => Promise<number>
   readonly prctl: (option: number, ...values: readonly [number, number, number, number]) => number
   /** Answers a descriptor, or -1. */
   readonly memfdCreate: (name: string, flags: number) => number
@@ -32,7 +39,17 @@ export interface Libc {
 
 interface Koffi {
   address(buffer: Buffer): bigint
-  load(library: null): { func<T>(declaration: string): T }
+  load(library: null): Library
+}
+
+interface Library {
+  /** Throws when there is none. */
+  func<T>(declaration: string): T & InThread
+}
+
+/** A function of C, which can be called in a thread of the pool too. */
+interface InThread {
+  async(...args: readonly unknown[]): void
 }
 
 /**
@@ -53,6 +70,10 @@ export const loadLibc = (onFailure: (reason: string) => void = () => {}): Libc |
 
 const libcOf = (koffi: Koffi): Libc => {
   const library = koffi.load(null)
+  const fileActionsAddClose: Libc['fileActionsAddClose'] = library.func(
+    'int posix_spawn_file_actions_addclose(void *, int)',
+  )
+  const posixSpawn: InThread = library.func('int posix_spawn(void *, const char *, void *, void *, void *, void *)')
   return {
     addressOf: (buffer) => koffi.address(buffer),
     fileActionsInit: library.func('int posix_spawn_file_actions_init(void *)'),
@@ -60,13 +81,49 @@ const libcOf = (koffi: Koffi): Libc => {
     fileActionsAddOpen: library.func('int posix_spawn_file_actions_addopen(void *, int, const char *, int, int)'),
     fileActionsAddDup2: library.func('int posix_spawn_file_actions_adddup2(void *, int, int)'),
     fileActionsAddChdir: library.func('int posix_spawn_file_actions_addchdir_np(void *, const char *)'),
+    fileActionsAddClose,
+    fileActionsAddCloseFrom: closeFromOf(library) ?? closingEach(fileActionsAddClose),
     attributesInit: library.func('int posix_spawnattr_init(void *)'),
     attributesSetFlags: library.func('int posix_spawnattr_setflags(void *, short)'),
     attributesSetSignalDefault: library.func('int posix_spawnattr_setsigdefault(void *, void *)'),
     attributesSetSignalMask: library.func('int posix_spawnattr_setsigmask(void *, void *)'),
-    posixSpawn: library.func('int posix_spawn(void *, const char *, void *, void *, void *, void *)'),
+    posixSpawn: (...args) =>
+      new Promise((resolve, reject) => {
+        posixSpawn.async(...args, (error: Error | null, errno: number) =>
+          error === null ? resolve(errno) : reject(error),
+        )
+      }),
     prctl: library.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
     memfdCreate: library.func('int memfd_create(const char *, unsigned int)'),
     wait: library.func('int wait4(int, void *, int, void *)'),
   }
 }
+
+/** musl has no such function, and glibc only since 2.34. */
+const closeFromOf = (library: Library): Libc['fileActionsAddCloseFrom'] | undefined => {
+  try {
+    return library.func('int posix_spawn_file_actions_addclosefrom_np(void *, int)')
+  } catch {
+    return undefined
+  }
+}
+
+/** More than this process opens while a program starts. */
+const OPENED_MEANWHILE = 1000
+
+/**
+ * The same, one by one, of those that are open now or may be when the program starts, which get the lowest numbers that are free.
+ * Closing one that is not open is no failure there.
+ */
+export const closingEach =
+  (addClose: Libc['fileActionsAddClose']): Libc['fileActionsAddCloseFrom'] =>
+  (actions, from) => {
+    const last = Math.max(from, ...readdirSync('/proc/self/fd').map(Number)) + OPENED_MEANWHILE
+    for (let fd = from; fd <= last; fd++) {
+      const errno = addClose(actions, fd)
+      // More than this process may have.
+      if (errno === EBADF) return 0
+      if (errno !== 0) return errno
+    }
+    return 0
+  }

@@ -7,6 +7,16 @@ const WAIT_NO_HANG = 1
 /** One that forks while it is killed is found again: its children are orphans by then. */
 const ROUNDS = 10
 
+/** The commands of a worker at one moment. */
+export interface Commands {
+  /** The process groups of those that run. */
+  readonly running: ReadonlySet<number>
+  /** Since when, as `performance.now` tells it, the oldest of those is being started whose process is not known; infinity for none. */
+  readonly startingSinceMs: number
+}
+
+const TICK_MS = 10
+
 /**
  * Children of this process that it did not start: Linux gives it those whose parents ended, of everything below it. So what a
  * command started can go into sessions of its own and close all it has, and is found here as soon as its parent is gone.
@@ -15,7 +25,7 @@ const ROUNDS = 10
  */
 export class Orphans {
   readonly #libc: Libc
-  readonly #ownSession = processFacts(process.pid)?.session
+  readonly #own = processFacts(process.pid)
 
   private constructor(libc: Libc) {
     this.#libc = libc
@@ -27,12 +37,14 @@ export class Orphans {
     return libc.prctl(CHILD_SUBREAPER, 1, 0, 0, 0) === 0 ? new Orphans(libc) : undefined
   }
 
-  /** Kills those of commands that have ended; `running` are the process groups of the others. Answers whom. */
-  kill(running: ReadonlySet<number>): readonly number[] {
-    const oldest = Math.min(...[...running].map((pid) => processFacts(pid)?.startTicks ?? Number.POSITIVE_INFINITY))
+  /** Kills those of commands that have ended. Answers whom. */
+  kill({ running, startingSinceMs }: Commands): readonly number[] {
+    const startingTicks = this.#ticksAt(startingSinceMs)
+    const starts = [...running].map((pid) => processFacts(pid)?.startTicks ?? Number.POSITIVE_INFINITY)
+    const oldest = Math.min(startingTicks, ...starts)
     const killed = new Set<number>()
     for (let round = 0; round < ROUNDS; round++) {
-      const found = this.#ended(running, oldest).filter((pid) => !killed.has(pid))
+      const found = this.#ended(running, { startingTicks, oldest }).filter((pid) => !killed.has(pid))
       if (found.length === 0) break
       for (const pid of found) {
         killed.add(pid)
@@ -42,23 +54,31 @@ export class Orphans {
     return [...killed]
   }
 
-  /** Whether each is of one of these process groups. */
-  areOf(running: ReadonlySet<number>): boolean {
-    return (children() ?? []).every((pid) => {
-      if (running.has(pid)) return true
-      const facts = processFacts(pid)
-      return !facts || facts.isZombie || facts.session === this.#ownSession || running.has(facts.session)
-    })
-  }
-
-  #ended(running: ReadonlySet<number>, oldestTicks: number): readonly number[] {
+  /** Children that live and are of none of these process groups. */
+  strangersTo(running: ReadonlySet<number>): readonly number[] {
     return (children() ?? []).filter((pid) => {
       if (running.has(pid)) return false
       const facts = processFacts(pid)
-      // Node's own are of the session of this process; nobody can join that.
-      if (facts === undefined || facts.session === this.#ownSession) return false
+      return facts && !facts.isZombie && facts.session !== this.#own?.session && !running.has(facts.session)
+    })
+  }
+
+  /** Never later than the time is: this clock begins a little after the process. */
+  #ticksAt(ms: number): number {
+    return (this.#own?.startTicks ?? 0) + Math.floor(ms / TICK_MS)
+  }
+
+  #ended(
+    running: ReadonlySet<number>,
+    { startingTicks, oldest }: { readonly startingTicks: number; readonly oldest: number },
+  ): readonly number[] {
+    return (children() ?? []).filter((pid) => {
+      if (running.has(pid)) return false
+      const facts = processFacts(pid)
+      // Node's own are of the session of this process; nobody can join that. What is being started is in time.
+      if (facts === undefined || facts.session === this.#own?.session || facts.startTicks >= startingTicks) return false
       if (facts.isZombie) this.#libc.wait(pid, Buffer.alloc(4), WAIT_NO_HANG, Buffer.alloc(256))
-      return !facts.isZombie && !running.has(facts.session) && facts.startTicks < oldestTicks
+      return !facts.isZombie && !running.has(facts.session) && facts.startTicks < oldest
     })
   }
 }

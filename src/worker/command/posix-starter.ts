@@ -1,8 +1,10 @@
 import { constants } from 'node:fs'
 import { constants as system } from 'node:os'
 import { getSystemErrorName } from 'node:util'
+import { errnoOf } from '../../base/errno.js'
 import type { Libc } from './libc.js'
 import type { Program, ProgramEvents, ProgramUsage, Starter } from './starter.js'
+import { beginStart } from './starts.js'
 
 /** More than any C library has for `posix_spawnattr_t`, `posix_spawn_file_actions_t` and `sigset_t`. */
 const OPAQUE_BYTES = 1024
@@ -17,50 +19,76 @@ const WAIT_NO_HANG = 1
 /** More than `struct rusage` has. */
 const RUSAGE_BYTES = 256
 const HEARTBEAT_MS = 1000
+/** Behind stdin, stdout and stderr. */
+const FIRST_UNKNOWN_FD = 3
+
+/** As many as libuv has threads: more would wait there, each with memory of koffi's. */
+const STARTS_AT_A_TIME = 4
 
 /**
  * Starts programs by posix_spawn, which lends the memory of this process to the new one up to its exec: half of what a
- * fork costs is copying page tables. Only what was started here is waited for, so that Node may have children of its own.
- *
- * It is called in the thread of the event loop, which stands still up to the exec. In other threads a program that is being started
- * would have the descriptors by which inputs are being written, and those that are executed then are "Text file busy".
+ * fork costs is copying page tables. It lasts until that exec, so it is called in other threads: in the one of the event loop two
+ * lanes of `/bin/true` started 380 a second on a busy machine of two cores, and 1,000 this way. Only what was started here
+ * is waited for, so that Node may have children of its own.
  */
 export const posixStarter = (libc: Libc): Starter => {
   const attributes = attributesOf(libc)
+  const inTurn = startsInTurn()
   const running = new Map<number, ProgramEvents['onExit']>()
   let heartbeat: NodeJS.Timeout | undefined
-  const reapAll = (): void => {
-    reap(libc, running)
+  const reap = (pids: Iterable<number>): void => {
+    for (const pid of pids) reapOne(libc, pid, running)
     if (running.size > 0) return
     clearInterval(heartbeat)
     heartbeat = undefined
   }
+  const reapAll = (): void => reap(running.keys())
   process.on('SIGCHLD', reapAll)
-  return (program, { onStart, onExit, onFailure }) => {
-    const started = startFirst(program, (path, argv) => spawn(libc, attributes, path, { ...program, argv }))
-    if ('errno' in started) {
-      onFailure(getSystemErrorName(-started.errno))
+  const start = async (program: Program, { onStart, onExit, onFailure }: ProgramEvents): Promise<void> => {
+    const started = await inTurn(() =>
+      beginStart(() => startFirst(program, (path, argv) => spawn(libc, attributes, path, { ...program, argv }))),
+    ).catch((error: unknown) => ({ failure: errnoOf(error) }))
+    if (!('pid' in started)) {
+      onFailure('errno' in started ? getSystemErrorName(-started.errno) : started.failure)
       return
     }
     running.set(started.pid, onExit)
     // A signal keeps no process alive; what runs does.
     heartbeat ??= setInterval(reapAll, HEARTBEAT_MS)
     onStart(started.pid)
+    // Its signal may have come before its number was known.
+    reap([started.pid])
   }
+  return (program, events) => void start(program, events)
 }
 
 type Started = { readonly pid: number } | { readonly errno: number }
 
-/** One signal may stand for several ends. */
-const reap = (libc: Libc, running: Map<number, ProgramEvents['onExit']>): void => {
+/** Runs what it is given, at most so many at a time. */
+const startsInTurn = () => {
+  const waiting: (() => void)[] = []
+  let free = STARTS_AT_A_TIME
+  return async (start: () => Promise<Started>): Promise<Started> => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await start()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) free += 1
+      else next()
+    }
+  }
+}
+
+const reapOne = (libc: Libc, pid: number, running: Map<number, ProgramEvents['onExit']>): void => {
   const status = Buffer.alloc(4)
   const usage = Buffer.alloc(RUSAGE_BYTES)
-  for (const [pid, onExit] of running) {
-    if (libc.wait(pid, status, WAIT_NO_HANG, usage) !== pid) continue
-    running.delete(pid)
-    const signal = status.readInt32LE() & 0x7f
-    onExit(signal === 0 ? status.readUInt8(1) : 128 + signal, usageIn(usage))
-  }
+  if (libc.wait(pid, status, WAIT_NO_HANG, usage) !== pid) return
+  const onExit = running.get(pid)
+  running.delete(pid)
+  const signal = status.readInt32LE() & 0x7f
+  onExit?.(signal === 0 ? status.readUInt8(1) : 128 + signal, usageIn(usage))
 }
 
 /**
@@ -81,11 +109,14 @@ const NOT_HERE: readonly number[] = [ENOENT, ENOTDIR, ESTALE, ENODEV, ETIMEDOUT]
 const DEFAULT_PATH = '/bin:/usr/bin'
 
 /** As execvp in the environment of the program: the first that can be executed, a file in no known format by the shell. */
-const startFirst = (program: Program, start: (path: string, argv: readonly string[]) => Started): Started => {
+const startFirst = async (
+  program: Program,
+  start: (path: string, argv: readonly string[]) => Promise<Started>,
+): Promise<Started> => {
   const { argv } = program
   let errno = ENOENT
   for (const path of candidates(program)) {
-    const started = start(path, argv)
+    const started = await start(path, argv)
     if ('pid' in started) return started
     if (started.errno === ENOEXEC) return start('/bin/sh', ['/bin/sh', path, ...argv.slice(1)])
     if (started.errno === EACCES) errno = EACCES
@@ -114,7 +145,10 @@ const check = (errno: number): void => {
   if (errno !== 0) throw new Error(`posix_spawn cannot be prepared (${getSystemErrorName(-errno)})`)
 }
 
-const spawn = (libc: Libc, attributes: Buffer, path: string, program: Program): Started => {
+/** What the C library reads in other threads: nothing else keeps it from the collector meanwhile. */
+const lent = new Set<Buffer>()
+
+const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Program): Promise<Started> => {
   const { argv, cwd, environment, stdout, stderr } = program
   const strings = [...argv, ...environment.map(([name, value]) => `${name}=${value}`)]
   // The C library would take what stands before it.
@@ -123,22 +157,27 @@ const spawn = (libc: Libc, attributes: Buffer, path: string, program: Program): 
   const actions = Buffer.alloc(OPAQUE_BYTES)
   const block = pointerBlock(libc, strings, argv.length)
   check(libc.fileActionsInit(actions))
+  const memory = [pid, actions, block]
+  for (const piece of memory) lent.add(piece)
   try {
     check(libc.fileActionsAddOpen(actions, 0, '/dev/null', constants.O_RDONLY, 0))
     check(libc.fileActionsAddDup2(actions, stdout, 1))
     check(libc.fileActionsAddDup2(actions, stderr, 2))
+    // At its exec would be too late: the kernel lets this process go on before it closes what is to be closed then.
+    check(libc.fileActionsAddCloseFrom(actions, FIRST_UNKNOWN_FD))
     check(libc.fileActionsAddChdir(actions, cwd))
     const environmentAt = libc.addressOf(block) + BigInt((argv.length + 1) * POINTER_BYTES)
-    const errno = libc.posixSpawn(pid, path, actions, attributes, block, environmentAt)
+    const errno = await libc.posixSpawn(pid, path, actions, attributes, block, environmentAt)
     return errno === 0 ? { pid: pid.readInt32LE() } : { errno }
   } finally {
+    for (const piece of memory) lent.delete(piece)
     libc.fileActionsDestroy(actions)
   }
 }
 
 /**
- * Two lists of pointers that end in null, the first with `count` entries, and after them the strings they point to. One
- * piece of memory, so that what is passed for the first list keeps all of it alive during the call.
+ * Two lists of pointers that end in null, the first with `count` entries, and after them the strings they point to, in one
+ * piece of memory.
  */
 const pointerBlock = (libc: Libc, strings: readonly string[], count: number): Buffer => {
   const encoded = strings.map((text) => Buffer.from(`${text}\0`))

@@ -18,7 +18,7 @@ export interface ProgramUsage {
   readonly peakResidentBytes: number | undefined
 }
 
-/** `onStart` and then `onExit`, or `onFailure` alone, maybe before the call returns. */
+/** `onStart` and then `onExit`, or `onFailure` alone, before the call returns or later. */
 export interface ProgramEvents {
   readonly onStart: (pid: number) => void
   /** The program's own exit code, or 128+n after signal n; what it took where the system tells. */

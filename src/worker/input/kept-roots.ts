@@ -59,9 +59,13 @@ export class KeptRoots {
     return undefined
   }
 
-  /** It is kept when it is as it was made, without what the command added; that is looked at in the background. */
-  giveBack(root: KeptRoot): void {
-    const coming = this.#restored(root)
+  /**
+   * It is kept when nothing can write to it any more (`isQuiet`) and it is as it was made, without what the command added; that is
+   * looked at in the background.
+   */
+  giveBack(root: KeptRoot, isQuiet: boolean | Promise<boolean>): void {
+    const coming = Promise.resolve(isQuiet)
+      .then((quiet) => quiet && this.#restored(root))
       .catch(() => false)
       .then((isRestored) => {
         if (isRestored && !this.#isClosed) this.keep(root)

@@ -5,6 +5,7 @@ import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import type { BlobFiles, ReservedPlace } from '../../store/store.js'
+import { startsSoFar } from '../command/starts.js'
 import type { HashedFile } from './file.js'
 
 const READ_ONLY = 0o444
@@ -41,6 +42,8 @@ const bring = async (file: HashedFile, { path }: ReservedPlace): Promise<boolean
     }
   }
   await copyFile(file.path, path, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
+  // Other workers of the store may execute it, which know nothing of what is started here.
+  await startsSoFar()
   await unchanged(file)
   return true
 }

@@ -3,12 +3,8 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { silentLog } from '../../../src/base/log.js'
-import { linkBlob } from '../../../src/store/local-file.js'
-import { putBytes } from '../../../src/store/store.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
-import { call, digestOf } from '../../store/blobs.js'
-import { openFilesystem } from '../../store/filesystem/open.js'
 
 const setUp = (t: Test) => {
   const cwd = t.testdir()
@@ -79,6 +75,16 @@ t.test('a kill ends the group, and means nothing once the program has ended', as
   t.match(await other.outcome, { exitCode: 4, wasKilled: false })
 })
 
+t.test('a kill ends what is being started too', async (t) => {
+  const { launch, launcher } = setUp(t)
+  const [killed, closed, other] = [launch('sleep 1000'), launch('sleep 1000'), launch('exit 4')]
+  killed.kill()
+  t.match(await killed.outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
+  t.match(await other.outcome, { exitCode: 4, wasKilled: false })
+  launcher.close()
+  t.match(await closed.outcome, { kind: 'ended', exitCode: 137, wasKilled: true })
+})
+
 t.test('closing ends what runs, and nothing starts afterwards', async (t) => {
   const parts = setUp(t)
   const { pid, outcome } = await running(parts, 'sleep 1000 & touch here; sleep 1000')
@@ -106,25 +112,6 @@ t.test(
     t.ok(peak > bytes && peak < bytes + 50_000_000, `${peak} bytes, of them ${bytes} of one buffer`)
   },
 )
-
-t.test('a script that was just written is never busy, whatever is written and started meanwhile', async (t) => {
-  const { launch, cwd } = setUp(t)
-  const { store, files, close } = await openFilesystem(join(cwd, 'store'))
-  t.teardown(close)
-  const script = Buffer.from('#!/bin/sh\nexit 7\n')
-  await putBytes(store, digestOf(script), script, call)
-  const codes = new Set<number | undefined>()
-  const lane = async (number: number): Promise<void> => {
-    for (let turn = 0; turn < 200; turn++) {
-      const name = `script-${number}-${turn}`
-      await linkBlob(files, digestOf(script), join(cwd, name), true)
-      const outcome = await launch(`./${name}`).outcome
-      codes.add(outcome.kind === 'ended' ? outcome.exitCode : undefined)
-    }
-  }
-  await Promise.all(Array.from({ length: 8 }, (_, number) => lane(number)))
-  t.same([...codes], [7])
-})
 
 t.test('what cannot be started says why', async (t) => {
   const { launcher, cwd } = setUp(t)

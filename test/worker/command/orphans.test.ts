@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
 import { silentLog } from '../../../src/base/log.js'
 import { Launcher } from '../../../src/worker/command/launcher.js'
-import { Leftovers, type RunningCommand } from '../../../src/worker/command/leftovers.js'
+import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { Orphans } from '../../../src/worker/command/orphans.js'
 import { PrintedFiles } from '../../../src/worker/disk/printed-files.js'
 
@@ -32,7 +32,7 @@ const setUp = (t: Test) => {
   t.teardown(() => leftovers.close())
   const start = (script: string) => {
     const printed = new PrintedFiles(cwd)
-    const running: RunningCommand = leftovers.starting([cwd])
+    const running = leftovers.starting([cwd])
     const { outcome, kill } = launcher.launch(
       { argv: ['/bin/sh', '-c', script], cwd, environment: [['PATH', '/bin:/usr/bin']], ...printed },
       (pid) => {
@@ -45,7 +45,7 @@ const setUp = (t: Test) => {
       printed.close()
       return pid
     })
-    return { ended, kill }
+    return { ended, kill, outcome }
   }
   return { cwd, leftovers, start }
 }
@@ -69,7 +69,11 @@ t.test('one that forks on and on is ended with all it forks', { skip }, async (t
   }
   leftovers.look()
   // What was killed may take its time to end.
-  while (orphans !== undefined && orphans.kill(new Set()).length > 0) await setImmediate()
+  while (
+    orphans !== undefined &&
+    orphans.kill({ running: new Set(), startingSinceMs: Number.POSITIVE_INFINITY }).length > 0
+  )
+    await setImmediate()
 })
 
 /** Beside the worker and below its work directory: a child of a process that it did not start. */
@@ -117,4 +121,33 @@ t.test('what belongs to a command that runs is left alone, and goes with it', { 
   const other = await long.ended
   leftovers.look()
   while (isAlive(short) || isAlive(other)) await setImmediate()
+})
+
+t.test('what is being started is nobody’s orphan, and its exit code is its own', { skip }, async (t) => {
+  const { leftovers, start } = setUp(t)
+  for (let round = 0; round < 30; round++) {
+    const { outcome, ended } = start('exit 7')
+    let isOver = false
+    void ended.then(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      leftovers.look()
+      await setImmediate()
+    }
+    t.match(await outcome, { kind: 'ended', exitCode: 7, wasKilled: false })
+  }
+})
+
+t.test('one that got away is told from a command that is being started', { skip }, async (t) => {
+  const { leftovers, start } = setUp(t)
+  const quiet = start('exit 0')
+  t.ok(await leftovers.areNone(), 'a command that starts')
+  await quiet.ended
+  const pid = await start(away('exec sleep 1000')).ended
+  const other = start('exit 0')
+  t.notOk(await leftovers.areNone(), 'a command that starts beside one that got away')
+  await other.ended
+  leftovers.look()
+  while (isAlive(pid)) await setImmediate()
 })
