@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash as hashAtOnce } from 'node:crypto'
 import { createRequire } from 'node:module'
 
 /** One running hash. `digest` may be called once and ends it. */
@@ -36,7 +36,8 @@ const native = (name: DigestFunctionName, value: number, hexLength: number): Dig
     hexLength,
     segment: undefined,
     createHasher: start,
-    hash: (bytes) => createHash(algorithm).update(bytes).digest('hex'),
+    // Half a microsecond less than by an object that is thrown away: a sixth of what 4 KiB take.
+    hash: (bytes) => hashAtOnce(algorithm, bytes),
   }
 }
 

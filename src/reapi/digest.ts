@@ -103,6 +103,11 @@ export class Digest {
     return this.sizeBytes === 0 && this.content.hash === emptyHash(this.function)
   }
 
+  /** Eight hex digits of its hash as a signed number, the first ones at 0. */
+  hashWord(word: number): number {
+    return Number.parseInt(this.hash.slice(word << 3, (word + 1) << 3), 16) | 0
+  }
+
   /** The instance whose keys are kept apart from those of all others, if it is a key of such a one (`keptApartFor`). */
   get instanceName(): string | undefined {
     return this.#apart?.instanceName

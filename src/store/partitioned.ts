@@ -32,7 +32,10 @@ export abstract class PartitionedStore extends BaseStore {
     }
   }
 
-  /** The number of the part for the digest at `index` of a batch. */
+  /** The number of the part for a digest. */
+  protected abstract partOf(digest: Digest): number
+
+  /** The same for the digest at `index` of a batch, where it has no object. */
   protected abstract partAt(batch: DigestBatch, index: number): number
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {
@@ -54,7 +57,7 @@ export abstract class PartitionedStore extends BaseStore {
   }
 
   override putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
-    const partOf = ({ digest }: BlobEntry): number => this.#partOf(digest)
+    const partOf = ({ digest }: BlobEntry): number => this.partOf(digest)
     return putApart(entries, partOf, (part, some) => (this.#parts[part] as Part)[1].putAll(some, call))
   }
 
@@ -75,10 +78,6 @@ export abstract class PartitionedStore extends BaseStore {
   }
 
   #storeOf(digest: Digest): Store {
-    return (this.#parts[this.#partOf(digest)] as Part)[1]
-  }
-
-  #partOf(digest: Digest): number {
-    return this.partAt(DigestBatch.of([digest]), 0)
+    return (this.#parts[this.partOf(digest)] as Part)[1]
   }
 }

@@ -46,6 +46,20 @@ t.test('parts of a batch that went different ways are put together in the order 
   t.doesNotThrow(() => fc.assert(agrees, { numRuns: 200 }))
 })
 
+t.test('the words of a hash are the same of a digest alone as in a batch', async (t) => {
+  for (const name of names) {
+    const digests = digestsOf(name, Array(50).fill(7))
+    const batch = DigestBatch.of(digests)
+    const words = [0, 1, 3]
+    const alone = digests.map((digest) => words.map((word) => digest.hashWord(word)))
+    t.same(
+      alone,
+      digests.map((_, index) => words.map((word) => batch.hashWordAt(index, word))),
+      name,
+    )
+  }
+})
+
 t.test('the empty blob is left out', async (t) => {
   const { SHA256 } = digestFunctions
   const empty = Digest.of(Buffer.alloc(0), SHA256)

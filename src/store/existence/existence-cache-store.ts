@@ -93,20 +93,20 @@ export class ExistenceCacheStore extends ForwardingStore {
 
   #remember(digests: readonly Digest[], asOf: number): void {
     if (asOf !== this.#forgotten) return
-    for (const index of this.#indexes) for (const digest of digests) index.insert(digest, digest.sizeBytes)
+    for (const digest of digests) {
+      this.#index.insert(digest, digest.sizeBytes)
+      this.#next?.insert(digest, digest.sizeBytes)
+    }
     this.#dropWhatMustGo()
   }
 
   #forget(digest: Digest): void {
     this.#forgotten += 1
-    for (const index of this.#indexes) {
+    for (const index of [this.#index, this.#next]) {
+      if (index === undefined) continue
       const slot = index.find(digest)
       if (slot !== ABSENT) index.remove(slot)
     }
-  }
-
-  get #indexes(): readonly BlobIndex[] {
-    return this.#next === undefined ? [this.#index] : [this.#index, this.#next]
   }
 
   #dropWhatMustGo(): void {

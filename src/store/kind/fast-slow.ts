@@ -68,9 +68,13 @@ class FastSlowStore extends BaseStore {
     return this.#fast.findMissing(missing, call)
   }
 
-  async get(digest: Digest, range: Range, call: Call): Promise<Blob> {
-    if (this.#slow.properties.keepsNothing) return this.#fast.get(digest, range, call)
-    const encoded = await this.#encodedBySlow(digest, range, call)
+  get(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const isAlone = this.#slow.properties.keepsNothing
+    return isAlone ? this.#fast.get(digest, range, call) : this.#getOfEither(digest, range, call)
+  }
+
+  async #getOfEither(digest: Digest, range: Range, call: Call): Promise<Blob> {
+    const encoded = this.#isEncodedBySlow(range) ? await this.#fromSlowEncoded(digest, range, call) : undefined
     if (encoded !== undefined) return encoded
     const near = await this.#fromFast(digest, range, call)
     return near ?? this.#fromSlow(digest, range, call)
@@ -146,10 +150,12 @@ class FastSlowStore extends BaseStore {
   }
 
   /** Where fast would have to encode and slow need not, slow is asked first: a file read is cheaper. */
-  async #encodedBySlow(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
-    const { wantedAs } = range
+  #isEncodedBySlow({ wantedAs }: Range): boolean {
     const hasSlow = wantedAs !== undefined && this.#slow.properties.encodings.includes(wantedAs)
-    if (!hasSlow || this.#fast.properties.encodings.includes(wantedAs)) return undefined
+    return hasSlow && !this.#fast.properties.encodings.includes(wantedAs)
+  }
+
+  async #fromSlowEncoded(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
     try {
       return await this.#slow.get(digest, range, call)
     } catch (error) {
@@ -168,6 +174,7 @@ class FastSlowStore extends BaseStore {
   async #fromFast(digest: Digest, range: Range, call: Call): Promise<Blob | undefined> {
     try {
       const blob = await this.#fast.get(digest, range, call)
+      if (blob.isAtHand) return blob
       // Nobody has the middle of an encoding, and undone it would have to be made again.
       if (range.wantedAs !== undefined && blob.isIn(range.wantedAs)) return blob
       return await goingOn(blob, this.#restOf(digest, range, blob.offset, call), call)

@@ -1,5 +1,6 @@
 import { StatusError } from '../../base/status-error.js'
 import type { ShardOptions } from '../../config/config.js'
+import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreKind } from '../kind.js'
 import { type Part, PartitionedStore } from '../partitioned.js'
@@ -24,9 +25,15 @@ class ShardStore extends PartitionedStore {
     this.#shares = weights.map((weight, index) => ({ seed: mixed(index + 1), weight }))
   }
 
+  protected override partOf(digest: Digest): number {
+    return this.#drawn(digest.hashWord(0), digest.hashWord(1))
+  }
+
   protected override partAt(batch: DigestBatch, index: number): number {
-    const upper = batch.hashWordAt(index, 0)
-    const lower = batch.hashWordAt(index, 1)
+    return this.#drawn(batch.hashWordAt(index, 0), batch.hashWordAt(index, 1))
+  }
+
+  #drawn(upper: number, lower: number): number {
     let best = 0
     let bestScore = Number.NEGATIVE_INFINITY
     for (let part = 0; part < this.#shares.length; part++) {

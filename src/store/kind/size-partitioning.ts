@@ -1,4 +1,5 @@
 import type { SizePartitioningOptions } from '../../config/config.js'
+import type { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import type { StoreKind } from '../kind.js'
 import { type Part, PartitionedStore } from '../partitioned.js'
@@ -13,6 +14,10 @@ class SizePartitioningStore extends PartitionedStore {
   constructor(parts: readonly [lower: Part, upper: Part], upperBytes: number) {
     super(parts)
     this.#upperBytes = upperBytes
+  }
+
+  protected override partOf({ sizeBytes }: Digest): number {
+    return sizeBytes < this.#upperBytes ? LOWER : UPPER
   }
 
   protected override partAt(batch: DigestBatch, index: number): number {

@@ -23,16 +23,15 @@ class VerifyStore extends ForwardingStore {
   }
 
   protected override incoming(blob: Blob, digest: Digest): Blob {
-    return blob.checkedAs(digest, { ...this.#checks, fault: 'client' })
+    const { checksSize, checksHash } = this.#checks
+    return blob.checkedAs(digest, { checksSize, checksHash, fault: 'client' })
   }
 
   protected override outgoing(blob: Blob, digest: Digest, range: Range, call: Call): Blob {
     if (!isWhole(range, digest.sizeBytes)) return blob
-    return blob.checkedAs(digest, {
-      ...this.#checks,
-      fault: 'backend',
-      repair: () => this.remove(digest, 'wrong', call),
-    })
+    const { checksSize, checksHash } = this.#checks
+    const repair = (): Promise<void> => this.remove(digest, 'wrong', call)
+    return blob.checkedAs(digest, { checksSize, checksHash, fault: 'backend', repair })
   }
 }
 

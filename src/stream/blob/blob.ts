@@ -108,6 +108,12 @@ export class Blob {
     return this.encoding === encoding || this.#way.stages.at(-1)?.as?.(encoding) !== undefined
   }
 
+  /** Whether its bytes are in memory and nothing is left to be done to them: then it cannot fail. */
+  get isAtHand(): boolean {
+    const { source, stages, check } = this.#way
+    return source.kind === 'bytes' && stages.length === 0 && check === undefined
+  }
+
   /** Puts a stage in its way. What comes behind it is another blob: of unknown length, unchecked, and plain. */
   through(stage: BlobStage): Blob {
     const { source, check } = this.#way
@@ -145,7 +151,16 @@ export class Blob {
   checkedAs(digest: Digest, options: Omit<PendingCheck, 'digest'>): Blob {
     if (this.isCheckedAs(digest)) return this
     const stages = this.#way.check === undefined ? this.#way.stages : this.#checkedStages()
-    return this.#onward({ ...this.#way, stages, check: { ...options, digest: digest.content } })
+    const { fault, checksSize, checksHash, repair } = options
+    // Field by field: to spread what comes in different shapes costs a small blob as much as its stores do.
+    const check = {
+      digest: digest.content,
+      fault,
+      repair,
+      checksSize: checksSize ?? true,
+      checksHash: checksHash ?? true,
+    }
+    return this.#onward({ ...this.#way, stages, check })
   }
 
   /** The same blob, whose bytes the caller knows to be those of `digest`. */
@@ -155,9 +170,9 @@ export class Blob {
 
   /** The same blob. `tell` hears of it when its source, or a stage it has passed so far, fails under whoever takes it. */
   onFailure(tell: FailureListener): Blob {
-    const { source, stages, check, failures } = this.#way
-    // Bytes at hand cannot fail: a blob that is counted by every store on its way is not made anew by each of them.
-    if (source.kind === 'bytes' && stages.length === 0 && check === undefined) return this
+    // A blob that is counted by every store on its way is not made anew by each of them.
+    if (this.isAtHand) return this
+    const { stages, check, failures } = this.#way
     return this.#onward({
       ...this.#way,
       failures: failures.heardBy(tell, stages.length + (check === undefined ? 0 : 1)),
