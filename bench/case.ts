@@ -12,6 +12,8 @@ export interface Limit {
   readonly usesBare: boolean
   /** Takes the place of the bare server: remexec with another configuration, set up as the one that is measured. */
   readonly configure?: RateCase['configure']
+  /** As that of the case, which it has unless it says so. */
+  readonly env?: RateCase['env']
   run(bare: Server, requests: number, ready: () => Promise<void>): Promise<LoadResult>
 }
 

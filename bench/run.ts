@@ -61,11 +61,11 @@ export class Run {
       return [...contenders, serverContender('baseline', subject, baseline, true)]
     }
     for (const limit of subject.limits) {
-      const { configure } = limit
+      const { configure, env = subject.env } = limit
       const bare =
         configure === undefined
           ? await this.#once('bare', () => startBare(profileFolder))
-          : await this.#own({ ...subject, configure }, { profileFolder })
+          : await this.#own({ ...subject, configure, ...(env && { env }) }, { profileFolder })
       contenders.push(limitContender(limit, subject, bare))
     }
     return contenders

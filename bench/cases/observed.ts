@@ -1,6 +1,6 @@
-import type { RateCase } from '../case.js'
-import { exportingEnv } from '../server/collector.js'
-import { countedOnly, observed, unobserved } from '../server/config.js'
+import type { Limit, RateCase } from '../case.js'
+import { exportingEvery } from '../server/collector.js'
+import { observed, observedClosely, observedToo, unobserved, unobservedToo } from '../server/config.js'
 import { getActionResult } from './action-result.js'
 import { findMissing } from './find-missing.js'
 import { readCase } from './read.js'
@@ -13,7 +13,10 @@ const size = (wanted: string): Size => {
   return found
 }
 
-/** What it costs that an operator sees what goes on: each case at a server that shows it, beside one that shows nothing. */
+/**
+ * What it costs that an operator sees what goes on: each case at a server that shows it, beside one that shows nothing, and
+ * beside another of each, because two processes that do the same may differ by more.
+ */
 export const observedCases = (): readonly RateCase[] =>
   [
     findMissing(1, 'present'),
@@ -23,13 +26,20 @@ export const observedCases = (): readonly RateCase[] =>
     readCase(size('1 MiB'), false),
     identityWrite(size('1 KiB')),
     identityWrite(size('1 MiB')),
-  ].map((subject) => ({
-    ...subject,
-    name: `${subject.name}, observed`,
-    configure: observed,
-    env: exportingEnv,
-    limits: [
-      { name: 'unobserved', usesBare: true, configure: unobserved, run: subject.run },
-      { name: 'no line of a call', usesBare: true, configure: countedOnly, run: subject.run },
-    ],
-  }))
+  ].map((subject) => {
+    const beside = (name: string, configure: (dataPath: string) => object): Limit => ({
+      ...{ name, usesBare: true, configure, run: subject.run },
+    })
+    return {
+      ...subject,
+      name: `${subject.name}, observed`,
+      configure: observed,
+      env: exportingEvery(10_000),
+      limits: [
+        beside('unobserved', unobserved),
+        beside('observed too', observedToo),
+        beside('unobserved too', unobservedToo),
+        { ...beside('observed closely', observedClosely), env: exportingEvery(1000) },
+      ],
+    }
+  })

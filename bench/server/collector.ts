@@ -13,13 +13,13 @@ const listening = (): Promise<string> =>
     server.unref()
   })
 
-/** The environment of a server that exports its metrics once a second, sixty times as often as by default, and logs as a service does. */
-export const exportingEnv = async (): Promise<Readonly<Record<string, string>>> => {
+/** The environment of a server that exports its metrics once in so many milliseconds, and logs as a service does. */
+export const exportingEvery = (intervalMs: number) => async (): Promise<Readonly<Record<string, string>>> => {
   address ??= listening()
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: await address,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-    OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    OTEL_METRIC_EXPORT_INTERVAL: String(intervalMs),
     REMEXEC_LOG_FORMAT: 'json',
   }
 }

@@ -112,15 +112,19 @@ export const mutualTlsTokenCache = (dataPath: string): object => {
   return guarded(dataPath, { tls }, { security: callers })
 }
 
-/** Everything by which it is observed: health, counting, and the line of one call in a hundred. */
-export const observed = (dataPath: string): object => withServices(dataPath, { health: {} }, { log_call_share: 0.01 })
+/** As an operator would have it: health and status page, counting, and the line of one call in a thousand. */
+export const observed = (dataPath: string): object => withServices(dataPath, { health: {} }, { log_call_share: 0.001 })
 
-/** The same without lines of calls. */
-export const countedOnly = (dataPath: string): object => withServices(dataPath, { health: {} }, {})
+/** The same with the line of one call in a hundred. */
+export const observedClosely = (dataPath: string): object =>
+  withServices(dataPath, { health: {} }, { log_call_share: 0.01 })
 
 /** Nothing of that. */
-export const unobserved = (dataPath: string): object =>
-  withServices(dataPath, {}, { disable_metrics: true, log_level: 'info' })
+export const unobserved = (dataPath: string): object => withServices(dataPath, {}, { disable_metrics: true })
+
+/** Another process of each: how much two differ that are the same. */
+export const observedToo = (dataPath: string): object => observed(dataPath)
+export const unobservedToo = (dataPath: string): object => unobserved(dataPath)
 
 const withServices = (dataPath: string, services: object, global: object): object => {
   const config = benchConfig(dataPath) as { readonly servers: readonly { readonly services: object }[] }
