@@ -16,8 +16,8 @@ export const freshMs = (): number => {
   readMs = ms
   if (!isForgetting) {
     isForgetting = true
-    // Runs behind what this turn has to do, and lets the loop sleep as if it were not there.
-    setImmediate(forget).unref()
+    // Runs behind what this turn has to do, and before the loop sleeps: a turn that a timer began would else last until it wakes.
+    setImmediate(forget)
   }
   return ms
 }
