@@ -52,7 +52,7 @@ class AzureContainer implements Bucket {
 
   constructor(container: ContainerClient, { name, partBytes }: AzureOptions) {
     this.name = name
-    this.limits = { partBytes, maxParts: MAX_PARTS, isSequential: false }
+    this.limits = { partBytes, wholeBytes: partBytes, maxParts: MAX_PARTS, isSequential: false }
     this.#container = container
   }
 

@@ -76,7 +76,8 @@ class GcsBucket implements Bucket {
     const { name, bucket, partBytes } = options
     this.name = name
     const unitBytes = Math.ceil(partBytes / PART_UNIT_BYTES) * PART_UNIT_BYTES
-    this.limits = { partBytes: unitBytes, maxParts: Number.POSITIVE_INFINITY, isSequential: true }
+    const maxParts = Number.POSITIVE_INFINITY
+    this.limits = { partBytes: unitBytes, wholeBytes: unitBytes, maxParts, isSequential: true }
     this.#storage = storage
     this.#bucket = storage.bucket(bucket)
     this.#usesCredentials = usesCredentials

@@ -1,3 +1,4 @@
+import type { MongoBulkWriteError } from 'mongodb'
 import { type CodeName, StatusError } from '../../base/status-error.js'
 import { networkFailure } from '../remote/failure.js'
 
@@ -50,9 +51,13 @@ export const mongoFailure = (backend: string, thrown: unknown): StatusError => {
   return new StatusError('INTERNAL', `${backend} refused: ${thrown.name}${told(number)}`, { cause: thrown })
 }
 
+/** Of many documents at a time DUPLICATE_KEY only where nothing else was wrong with any of them. */
 export const numberOf = (thrown: unknown): number | undefined => {
-  const code = (thrown as { readonly code?: unknown } | undefined)?.code
-  return typeof code === 'number' ? code : undefined
+  const { code, writeErrors, result } = (thrown ?? {}) as Partial<MongoBulkWriteError>
+  if (result?.getWriteConcernError === undefined) return typeof code === 'number' ? code : undefined
+  const errors = [result.getWriteConcernError(), writeErrors].flat()
+  const numbers = errors.flatMap((error) => (typeof error?.code === 'number' ? [error.code] : []))
+  return numbers.find((number) => number !== DUPLICATE_KEY) ?? numbers[0]
 }
 
 /** No server was found: why that is says the first of them. */

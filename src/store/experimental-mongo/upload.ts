@@ -1,38 +1,51 @@
 import { randomUUID } from 'node:crypto'
 import { StatusError } from '../../base/status-error.js'
 import type { ObjectChunk, PartedUpload } from '../objects/bucket.js'
-import { type BlobDocument, chunkName } from './documents.js'
+import { type BlobDocument, type ChunkDocument, chunkName } from './documents.js'
 import { DUPLICATE_KEY, numberOf } from './failure.js'
 import { type Orphans, UPLOAD_TTL_MS } from './orphans.js'
 
 /** Makes the chunks of an upload a blob. */
 export type CommitChunks = (facts: Pick<BlobDocument, 'size' | 'version' | 'chunk'>) => Promise<void>
 
-/** Chunks of a blob, under names of their own until a document names them. */
+export interface MongoUploadParts {
+  readonly orphans: Orphans
+  /** The length of every chunk but the last, and how many of them every part but the last has. */
+  readonly chunkBytes: number
+  readonly chunksPerPart: number
+  readonly commit: CommitChunks
+}
+
+/** Chunks of a blob, under names of their own until a document names them. Those of one part are inserted by one command. */
 export class MongoUpload implements PartedUpload {
-  readonly #orphans: Orphans
-  readonly #commit: CommitChunks
+  readonly #parts: MongoUploadParts
   readonly #version: string
   readonly #beganMs = performance.now()
   readonly #sizes: number[] = []
 
-  static async begin(orphans: Orphans, key: string, commit: CommitChunks): Promise<MongoUpload> {
+  static async begin(parts: MongoUploadParts, key: string): Promise<MongoUpload> {
     const version = randomUUID()
-    await orphans.add('begun', key, version)
-    return new MongoUpload(orphans, version, commit)
+    await parts.orphans.add('begun', key, version)
+    return new MongoUpload(parts, version)
   }
 
-  private constructor(orphans: Orphans, version: string, commit: CommitChunks) {
-    this.#orphans = orphans
+  private constructor(parts: MongoUploadParts, version: string) {
+    this.#parts = parts
     this.#version = version
-    this.#commit = commit
   }
 
   async send({ index, bytes }: ObjectChunk): Promise<void> {
+    const { orphans, chunkBytes, chunksPerPart } = this.#parts
+    const chunks: ChunkDocument[] = []
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const _id = chunkName(this.#version, index * chunksPerPart + chunks.length)
+      chunks.push({ _id, data: bytes.subarray(at, at + chunkBytes) })
+    }
     try {
-      await this.#orphans.chunks.insertOne({ _id: chunkName(this.#version, index), data: bytes })
+      // In any order: of a part that is sent again those are inserted that did not come the first time.
+      await orphans.chunks.insertMany(chunks, { ordered: false })
     } catch (error) {
-      // It came though its answer did not: a chunk that is sent again is the same one.
+      // They came though the answer did not: a chunk that is sent again is the same one.
       if (numberOf(error) !== DUPLICATE_KEY) throw error
     }
     this.#sizes[index] = bytes.length
@@ -43,12 +56,13 @@ export class MongoUpload implements PartedUpload {
     if (performance.now() - this.#beganMs > UPLOAD_TTL_MS) {
       throw new StatusError('ABORTED', 'the upload took more than a day: its first chunks may be deleted already')
     }
+    const { orphans, chunkBytes, commit } = this.#parts
     const size = this.#sizes.reduce((sum, bytes) => sum + bytes, 0)
-    await this.#commit({ size, version: this.#version, chunk: this.#sizes[0] ?? 0 })
-    await this.#orphans.found(this.#version)
+    await commit({ size, version: this.#version, chunk: chunkBytes })
+    await orphans.found(this.#version)
   }
 
   abort(): Promise<void> {
-    return this.#orphans.delete(this.#version)
+    return this.#parts.orphans.delete(this.#version)
   }
 }

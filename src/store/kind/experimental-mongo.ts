@@ -14,8 +14,8 @@ const MAX_CHUNK_BYTES = 15 * 1024 * 1024
 /** A lost connection counts as a lost server until the driver has asked again, which it does twice a second at most. */
 const RETRY = { max_retries: 2, delay: 0.2, jitter: 0.5, budget_s: 30 }
 
-/** Chunks of all uploads on their way at a time. */
-const PARTS_AT_A_TIME = 32
+/** Parts of all uploads on their way at a time, 4 MiB of chunks each. */
+const PARTS_AT_A_TIME = 8
 
 /** Keeps blobs as documents: see MongoBucket. A server that is not there does not keep this one from starting. */
 export const experimentalMongo: StoreKind<ExperimentalMongoOptions> = {

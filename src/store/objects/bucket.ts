@@ -45,8 +45,10 @@ export interface Bucket {
 }
 
 export interface BucketLimits {
-  /** The length of every part but the last one. Objects no longer than that are written whole. */
+  /** The length of every part but the last one. */
   readonly partBytes: number
+  /** Objects of up to so many bytes are written whole; that is one part at most. */
+  readonly wholeBytes: number
   readonly maxParts: number
   /** Each part has to be there before the next one is sent. */
   readonly isSequential: boolean

@@ -108,11 +108,11 @@ export class ObjectStore extends BaseStore {
     try {
       if (signal.aborted) throw cancellation(signal)
       // What comes in parts is worth the question whether it is here: only small blobs can be written on that condition.
-      const isLarge = digest.describesContent && digest.sizeBytes > this.#parts.bucket.limits.partBytes
+      const isLarge = digest.describesContent && digest.sizeBytes > this.#parts.bucket.limits.wholeBytes
       if (isLarge && (await this.#stat(digest, call)) !== undefined) return await blob.drain(signal)
       const form = await blob.take()
-      const { partBytes } = this.#parts.bucket.limits
-      if (form.kind === 'bytes' && form.bytes.length <= partBytes) return await this.#write(digest, form.bytes, signal)
+      const { wholeBytes } = this.#parts.bucket.limits
+      if (form.kind === 'bytes' && form.bytes.length <= wholeBytes) return await this.#write(digest, form.bytes, signal)
       const sink = this.#sink(digest, form.kind === 'bytes' ? form.bytes.length : blob.sizeBytes)
       await join([...streamsOf(form), sink], signal)
       await sink.commit(signal)
@@ -242,11 +242,12 @@ export class ObjectStore extends BaseStore {
 
   #sink(digest: Digest, knownBytes: number | undefined): PartSink {
     const { bucket, requests, partTurns } = this.#parts
-    const { partBytes, maxParts, isSequential } = bucket.limits
+    const { partBytes, wholeBytes, maxParts, isSequential } = bucket.limits
     // What it is in the form it comes in nobody may know; that is seldom much more than the blob itself.
     const expectedBytes = knownBytes ?? 2 * digest.sizeBytes
     return new PartSink({
       partBytes: Math.max(partBytes, Math.ceil(expectedBytes / maxParts)),
+      wholeBytes,
       isSequential,
       expectedBytes,
       buffers: this.#buffers,

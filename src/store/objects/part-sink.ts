@@ -5,13 +5,15 @@ import type { ObjectChunk, PartedUpload } from './bucket.js'
 import type { PartBuffers } from './part-buffers.js'
 
 export interface PartSinkOptions {
-  /** The length of every part but the last. What is no longer is written whole. */
+  /** The length of every part but the last. */
   readonly partBytes: number
+  /** What has no more bytes is written whole. */
+  readonly wholeBytes: number
   readonly isSequential: boolean
   /** How many bytes there will be, or more; fewer only where nobody could know. */
   readonly expectedBytes: number
   readonly buffers: PartBuffers
-  /** Writes what fits into one part. */
+  /** Writes a whole object. */
   write(bytes: Buffer): Promise<void>
   begin(): Promise<PartedUpload>
   /** Waits until one more part may be sent; the answer is called once it was. */
@@ -51,8 +53,8 @@ export class PartSink extends Writable {
     signal.addEventListener('abort', abort, { once: true })
     try {
       if (signal.aborted) throw cancellation(signal)
-      if (this.#beginning === undefined) await this.#options.write(this.#takeRest())
-      else await this.#complete(await this.#beginning)
+      if (this.#isWhole) await this.#options.write(this.#takeRest())
+      else await this.#complete()
     } catch (error) {
       await this.#giveUp()
       throw error
@@ -97,9 +99,13 @@ export class PartSink extends Writable {
     this.#filled = end
   }
 
-  async #complete(upload: PartedUpload): Promise<void> {
+  get #isWhole(): boolean {
+    return this.#beginning === undefined && this.#filled <= this.#options.wholeBytes
+  }
+
+  async #complete(): Promise<void> {
     const last = this.#part
-    await this.#send(true)
+    const upload = await this.#send(true)
     await Promise.all(this.#sending)
     if (this.#failure !== undefined) throw this.#failure
     await this.#options.complete(upload)
@@ -107,7 +113,7 @@ export class PartSink extends Writable {
   }
 
   /** Resolves once the part is on its way; where they go one by one the next one is filled meanwhile. */
-  async #send(isLast: boolean): Promise<void> {
+  async #send(isLast: boolean): Promise<PartedUpload> {
     const { begin, takeTurn, send, isSequential, buffers } = this.#options
     const { signal } = this.#controller
     this.#beginning ??= begin()
@@ -125,6 +131,7 @@ export class PartSink extends Writable {
       })
     this.#sending.add(sending)
     sending.catch((error: Error) => this.#fail(error))
+    return upload
   }
 
   #takeRest(): Buffer {

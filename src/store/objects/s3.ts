@@ -97,7 +97,8 @@ class S3Bucket implements Bucket {
 
   constructor(sdk: Sdk, client: S3Client, { name, bucket, partBytes }: S3Options) {
     this.name = name
-    this.limits = { partBytes: Math.max(MIN_PART_BYTES, partBytes), maxParts: MAX_PARTS, isSequential: false }
+    const unitBytes = Math.max(MIN_PART_BYTES, partBytes)
+    this.limits = { partBytes: unitBytes, wholeBytes: unitBytes, maxParts: MAX_PARTS, isSequential: false }
     this.#sdk = sdk
     this.#client = client
     this.#bucket = bucket
