@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Digest } from '../../../src/reapi/digest.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
+import { dedup } from '../../../src/store/kind/dedup.js'
 import { missingOf, type Store } from '../../../src/store/store.js'
 import { asCas } from '../../../src/store/view/cas.js'
 import { bytesOf, call, digestOf, get, isPresent, put, putAll } from '../blobs.js'
-import { memoryStore } from '../build.js'
+import { buildStore, given, memoryStore } from '../build.js'
 import { deduplicated } from '../composed.js'
 import { rejects, storeSuite } from '../suite.js'
 import { Watched } from '../watched.js'
@@ -200,4 +201,27 @@ t.test('whatever is put, lost and asked for, what it says is there can be read',
     return true
   })
   await t.resolves(fc.assert(holds, { numRuns: 30 }))
+})
+
+t.test('min_size, normal_size and max_size', async (t) => {
+  const bytes = noise(2_000_000)
+  const sizesWith = async (min_size: number, normal_size: number, max_size: number): Promise<number[]> => {
+    const content = new Watched(await memoryStore())
+    const options = { index_store: given, content_store: given, max_concurrent_fetch_per_get: 10 }
+    const children = { index_store: await memoryStore(), content_store: content }
+    const store = await buildStore(dedup, { ...options, min_size, normal_size, max_size }, { children })
+    await put(store, digestOf(bytes), bytes)
+    // But the last one, which ends where the blob does.
+    return content.questions
+      .flat()
+      .map((key) => digestOfKey(key).sizeBytes)
+      .slice(0, -1)
+  }
+  const sizes = await sizesWith(1024, 8192, 65_536)
+  t.ok(Math.min(...sizes) < 4096 && Math.min(...sizes) >= 1024, `the smallest has ${Math.min(...sizes)} bytes`)
+  t.ok(Math.max(...sizes) > 10_000, `the largest has ${Math.max(...sizes)} bytes`)
+  t.ok(Math.min(...(await sizesWith(4096, 8192, 65_536))) >= 4096, 'min_size')
+  t.ok(Math.max(...(await sizesWith(1024, 8192, 10_000))) <= 10_000, 'max_size')
+  const larger = await sizesWith(1024, 16_384, 65_536)
+  t.ok(larger.length < sizes.length * 0.75, `normal_size: ${larger.length} chunks instead of ${sizes.length}`)
 })

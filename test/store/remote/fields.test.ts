@@ -3,16 +3,17 @@
 import { request } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { setImmediate } from 'node:timers/promises'
-import { MongoClient } from 'mongodb'
+import { BSON, MongoClient } from 'mongodb'
 import t, { type Test } from 'tap'
 import { callWith } from '../../../src/base/call.js'
 import { Code } from '../../../src/base/status-error.js'
+import type { ExperimentalMongoOptions } from '../../../src/config/config.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { digestFunctions } from '../../../src/reapi/digest-function.js'
 import type { Store } from '../../../src/store/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { Authority } from '../../tls/authority.js'
-import { bytesOf, call, digestOf, isPresent, put, until } from '../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
 import { startGcs, withoutGcs } from '../experimental-cloud-object-store/gcs-server.js'
 import { openObjectStore } from '../experimental-cloud-object-store/open.js'
 import { S3_KEYS, startS3, withoutS3 } from '../experimental-cloud-object-store/s3-server.js'
@@ -239,4 +240,91 @@ void t.test('ontap: root_certificates say whom to trust', { skip: withoutS3 }, a
     code: Code.INVALID_ARGUMENT,
     message: 'root_certificates holds no PEM certificate',
   })
+})
+
+void t.test('redis_store: max_chunk_uploads_per_update', { skip: withoutRedis }, async (t) => {
+  const { port } = await startRedis(t)
+  const proxy = await TcpProxy.start(t, port)
+  for (const max_chunk_uploads_per_update of [1, 3]) {
+    const options = { max_chunk_uploads_per_update, read_chunk_size: 1000, retry: NO_RETRY }
+    const { store } = await openRedisStore(t, [`redis://127.0.0.1:${proxy.port}`], options)
+    const bytes = bytesOf(20_000, `${max_chunk_uploads_per_update}`)
+    const said = proxy.record()
+    const chunksSent = (): number => said().split('\r\nHSET\r\n').length - 1
+    proxy.isStalled = true
+    const putting = put(store, digestOf(bytes), bytes)
+    await until(async () => chunksSent() >= max_chunk_uploads_per_update)
+    for (let turn = 0; turn < 50; turn++) await setImmediate()
+    t.equal(chunksSent(), max_chunk_uploads_per_update)
+    proxy.isStalled = false
+    await putting
+  }
+})
+
+void t.test('gcs: resumable_chunk_size', { skip: withoutGcs }, async (t) => {
+  const { bucket, proxy } = await startGcs(t)
+  const endpoint = `http://127.0.0.1:${proxy.port}`
+  for (const [resumable_chunk_size, last] of [
+    [200_000, 262_143],
+    [300_000, 524_287],
+  ] as const) {
+    const { store, close } = await openObjectStore({ provider: 'gcs', bucket, endpoint, resumable_chunk_size })
+    t.teardown(close)
+    const said = proxy.record()
+    const bytes = bytesOf(1_200_000)
+    await put(store, digestOf(bytes), bytes)
+    t.match(said(), new RegExp(`content-range: bytes 0-${last}/\\*`, 'i'))
+  }
+})
+
+void t.test(
+  'experimental_mongo: write_concern_w, write_concern_j, write_concern_timeout_ms',
+  { skip: withoutMongo },
+  async (t) => {
+    const { port } = await startMongo(t)
+    const proxy = await TcpProxy.start(t, port)
+    // This server has nobody to wait for: what counts is what it is asked for.
+    const fieldOf = (field: object): string => Buffer.from(BSON.serialize(field)).subarray(4, -1).toString('latin1')
+    const fields = (options: Partial<ExperimentalMongoOptions>) => {
+      const { write_concern_w: w, write_concern_j: j, write_concern_timeout_ms: wtimeout } = options
+      return [{ w: w === '1' ? 1 : w }, { j }, { wtimeout }].filter((one) => Object.values(one)[0] !== undefined)
+    }
+    for (const options of [
+      {},
+      { write_concern_w: 'majority' },
+      { write_concern_w: '1', write_concern_j: true },
+      { write_concern_w: '1', write_concern_j: false, write_concern_timeout_ms: 1234 },
+    ]) {
+      const { store, close } = await openMongoStore(proxy.port, { ...options, read_chunk_size: 1000 })
+      t.teardown(close)
+      for (const sizeBytes of [1000, 5000]) {
+        const bytes = bytesOf(sizeBytes, JSON.stringify(options))
+        const said = proxy.record()
+        await put(store, digestOf(bytes), bytes)
+        t.ok((await get(store, digestOf(bytes))).equals(bytes))
+        const writes = said().split('writeConcern\0').slice(1)
+        t.equal(writes.length > 0, 'write_concern_w' in options, `${writes.length} writes ask for it`)
+        for (const asked of writes) {
+          for (const field of fields(options)) {
+            t.ok(asked.slice(0, 100).includes(fieldOf(field)), JSON.stringify(field))
+          }
+        }
+      }
+    }
+  },
+)
+
+void t.test('aws: key_prefix', { skip: withoutS3 }, async (t) => {
+  const { port, bucket } = await startS3(t)
+  const place = { provider: 'aws', bucket, region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` } as const
+  const stores = []
+  for (const key_prefix of ['one/', 'two/', '']) {
+    const { store, close } = await openObjectStore({ ...place, key_prefix })
+    t.teardown(close)
+    stores.push(store)
+  }
+  const [one, two, none] = stores as [Store, Store, Store]
+  const bytes = bytesOf(100)
+  await put(one, digestOf(bytes), bytes)
+  t.same(await Promise.all([one, two, none].map((store) => isPresent(store, digestOf(bytes)))), [true, false, false])
 })

@@ -1,0 +1,46 @@
+/** How long backends may take to take a connection, where the configuration says it. */
+import t from 'tap'
+import { Code } from '../../../src/base/status-error.js'
+import { bytesOf, digestOf, get } from '../blobs.js'
+import { openObjectStore } from '../experimental-cloud-object-store/open.js'
+import { openMongoStore } from '../experimental-mongo/open.js'
+import { openRedisStore } from '../redis-store/redis.js'
+import { startFullHost } from './full-host.js'
+
+t.setTimeout(60_000)
+
+const NO_RETRY = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
+
+/** Which of two comes first, of which the one with the longer time was begun first. */
+const firstOf = (longer: Promise<unknown>, shorter: Promise<unknown>): Promise<string> =>
+  Promise.race([longer.then(() => 'the longer one'), shorter.then(() => 'the shorter one')])
+
+void t.test('redis_store: connection_timeout_ms, and connection_timeout_s in its place', async (t) => {
+  const port = await startFullHost(t)
+  const opened = (options: object) => openRedisStore(t, [`redis://127.0.0.1:${port}`], { ...options, retry: NO_RETRY })
+  const longest = opened({ connection_timeout_ms: 4000 })
+  const longer = opened({ connection_timeout_ms: 2000 })
+  t.equal(await firstOf(longest, longer), 'the shorter one')
+  t.equal(await firstOf(longest, opened({ connection_timeout_s: 1 })), 'the shorter one')
+  await longest
+})
+
+void t.test('experimental_mongo: connection_timeout_ms', async (t) => {
+  const port = await startFullHost(t)
+  const refused = async (connection_timeout_ms: number): Promise<unknown> => {
+    const { store, close } = await openMongoStore(port, { connection_timeout_ms })
+    t.teardown(close)
+    return t.rejects(get(store, digestOf(bytesOf(10))), { code: Code.UNAVAILABLE })
+  }
+  const longer = refused(4000)
+  t.equal(await firstOf(longer, refused(500)), 'the shorter one')
+  await longer
+})
+
+void t.test('gcs: connection_timeout_s', async (t) => {
+  const endpoint = `http://127.0.0.1:${await startFullHost(t)}`
+  const { store, close } = await openObjectStore({ provider: 'gcs', bucket: 'b', endpoint, connection_timeout_s: 1 })
+  t.teardown(close)
+  // And not that it was silent for `read_timeout_s`.
+  await t.rejects(get(store, digestOf(bytesOf(10))), { code: Code.DEADLINE_EXCEEDED, message: /ETIMEDOUT/ })
+})
