@@ -53,7 +53,8 @@ export class RemoteSource extends Readable {
   /** The first attempts, while the caller can still be told that there is no blob. */
   async start(signal: AbortSignal): Promise<void> {
     const abort = (): void => this.#controller.abort(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
     try {
       while (this.#chunks === undefined) await this.#try(() => this.#open())
     } finally {

@@ -245,3 +245,12 @@ void t.test('a read given up closes what it had opened, even what opens only the
   t.ok(isGivenUp)
   t.equal(requests.underWay, 0)
 })
+
+void t.test('a read of a call that ends as it begins waits for no answer', async (t) => {
+  const requests = requestsWith()
+  const controller = new AbortController()
+  const reading = requests.read({ signal: controller.signal }, 0, () => new Promise<Part>(() => {}))
+  controller.abort()
+  await rejects(t, reading, 'CANCELLED')
+  t.equal(requests.underWay, 0)
+})
