@@ -47,7 +47,7 @@ export class StoreNode extends ForwardingStore {
       if (meter === undefined) return blob
       meter.hit.add(1)
       this.#meter?.bytes.out.add(blob.sizeBytes ?? expectedBytes(digest, range))
-      return blob.onFailure(this.#brokeOff)
+      return blob.onFailure((error) => this.#brokeOff(error, call))
     })
   }
 
@@ -69,7 +69,7 @@ export class StoreNode extends ForwardingStore {
       for (const [at, sizeBytes] of sizes.entries()) {
         const failure = outcomes[at]
         if (failure === undefined) this.#wrote(sizeBytes)
-        else meter?.[resultOf(failure)].add(1)
+        else meter?.[resultOf(failure, call)].add(1)
       }
       return outcomes
     })
@@ -99,7 +99,7 @@ export class StoreNode extends ForwardingStore {
       (error: unknown) => {
         meter?.took(turnMs() - sinceMs)
         const isMiss = meter === this.#meter?.read && isStatus(error, 'NOT_FOUND')
-        meter?.[isMiss ? 'miss' : resultOf(error)].add(blobs)
+        meter?.[isMiss ? 'miss' : resultOf(error, call)].add(blobs)
         throw this.#placed(error, call)
       },
     )
@@ -117,8 +117,8 @@ export class StoreNode extends ForwardingStore {
     return inSpan(call, `${operation} ${this.#place}`, ask, { 'remexec.store': this.#place, ...said })
   }
 
-  readonly #brokeOff = (error: unknown): void => {
-    if (resultOf(error) === 'error') this.#meter?.read.error.add(1)
+  #brokeOff(error: unknown, call: Call): void {
+    if (resultOf(error, call) === 'error') this.#meter?.read.error.add(1)
   }
 
   #wrote(sizeBytes: number): void {
@@ -170,9 +170,14 @@ const metersOf = (meter: StoreMeter): Meters => ({
 })
 
 /** What a caller brings about itself: it left, sent what is no such blob, or asked for what is beyond its end. */
-const CALLERS = new Set<number>([Code.CANCELLED, Code.INVALID_ARGUMENT, Code.OUT_OF_RANGE, Code.DEADLINE_EXCEEDED])
+const CALLERS = new Set<number>([Code.CANCELLED, Code.INVALID_ARGUMENT, Code.OUT_OF_RANGE])
 
-const resultOf = (thrown: unknown): StoreResult => (CALLERS.has(StatusError.from(thrown).code) ? 'cancelled' : 'error')
+/** A time that is over is the caller's, whose call has ended then, or a backend's that did not answer. */
+const resultOf = (thrown: unknown, { signal }: Call): StoreResult => {
+  const { code } = StatusError.from(thrown)
+  const isCallers = code === Code.DEADLINE_EXCEEDED ? signal.aborted : CALLERS.has(code)
+  return isCallers ? 'cancelled' : 'error'
+}
 
 /** The length of a blob that does not know it itself: by its digest, where that says anything about it. */
 const expectedBytes = ({ describesContent, sizeBytes }: Digest, { offset, limit }: Range): number => {

@@ -4,6 +4,7 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
 import { bytesOf, call, cut, digestOf, get, isPresent, put, source, until } from '../blobs.js'
 import type { Scope } from '../remote/backend.js'
+import { counted } from '../remote/counted.js'
 import { HttpProxy } from '../remote/http-proxy.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
@@ -204,8 +205,9 @@ for (const { name, start, skip } of PROVIDERS) {
   void t.test(`credentials for ${name} that expire while they are used, and new ones`, { skip }, async (t) => {
     const { port, at, openUploads } = await start(t)
     const proxy = await HttpProxy.start(t, port)
-    const { store, probe, close } = await openObjectStore({ ...at(proxy.port), retry: RETRY })
+    const { store: backend, probe, close } = await openObjectStore({ ...at(proxy.port), retry: RETRY })
     t.teardown(close)
+    const { store, failures } = counted(backend)
     const [small, large] = [bytesOf(1000), bytesOf(11 * MIB)]
     await put(store, digestOf(small), small)
     // In the midst of an upload; those to Google go to an address of their own once they have begun.
@@ -217,6 +219,7 @@ for (const { name, start, skip } of PROVIDERS) {
     await rejects(t, get(store, digestOf(small)), 'UNAUTHENTICATED')
     // All that an answer to HEAD has is its status, and S3 says 403 for everything.
     await rejects(t, isPresent(store, digestOf(small)), name === 'S3' ? 'PERMISSION_DENIED' : 'UNAUTHENTICATED')
+    t.same(failures(), ['read error: 1', 'find_missing error: 1', 'write error: 1'], 'each is counted')
     t.match(await probe.check(call.signal), { state: 'Failed' })
     proxy.refuse = () => undefined
     t.match(await probe.check(call.signal), { state: 'Ok' })

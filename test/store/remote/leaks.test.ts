@@ -3,52 +3,16 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { callWith } from '../../../src/base/call.js'
-import type { Store } from '../../../src/store/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
-import { startMongo, withoutMongo } from '../experimental-mongo/mongo-server.js'
-import { openMongoStore } from '../experimental-mongo/open.js'
-import { endpoint, openGrpcStore, startRemexec } from '../grpc/remexec.js'
-import { openRedisStore, startRedis, withoutRedis } from '../redis-store/redis.js'
-import { type Scope, untilSo } from './backend.js'
-import { TcpProxy } from './proxy.js'
+import { untilSo } from './backend.js'
+import { BACKENDS } from './every-backend.js'
 
 t.setTimeout(170_000)
 
 const KIB = 1024
 const MIB = 1024 * KIB
 const NO_RETRY = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
-
-const BACKENDS: readonly {
-  readonly name: string
-  readonly skip: string | false
-  start(t: Scope): Promise<number>
-  open(t: Scope, port: number): Promise<Store>
-}[] = [
-  {
-    name: 'Redis',
-    skip: withoutRedis,
-    start: async (t) => (await startRedis(t)).port,
-    open: async (t, port) => (await openRedisStore(t, [`redis://127.0.0.1:${port}`], { retry: NO_RETRY })).store,
-  },
-  {
-    name: 'MongoDB',
-    skip: withoutMongo,
-    start: async (t) => (await startMongo(t)).port,
-    open: async (t, port) => {
-      const { store, close } = await openMongoStore(port, { connection_timeout_ms: 1000 })
-      t.teardown(close)
-      return store
-    },
-  },
-  {
-    name: 'another REAPI server',
-    skip: false,
-    start: async (t) => (await startRemexec(t)).port,
-    open: async (t, port) =>
-      (await openGrpcStore(t, { endpoints: [endpoint(port)], experimental_remote_cache_compression: false })).store,
-  },
-]
 
 const openDescriptors = async (): Promise<number> => (await readdir('/proc/self/fd')).length
 
@@ -67,10 +31,10 @@ const FAULTS = 4
 /** A pool may have grown by one or two meanwhile, as more was under way at a time; what leaks does so with each fault. */
 const SLACK = FAULTS / 2
 
-for (const { name, skip, start, open } of BACKENDS) {
+for (const [name, { skip, open }] of Object.entries(BACKENDS)) {
   void t.test(`${name}: transfers that break leave no connection, descriptor or buffer`, { skip }, async (t) => {
-    const proxy = await TcpProxy.start(t, await start(t))
-    const store = await open(t, proxy.port)
+    const { proxy, store, close } = await open(t, { retry: NO_RETRY })
+    t.teardown(close)
     const bytes = bytesOf(MIB)
     const digest = digestOf(bytes)
     const isWell = async (): Promise<boolean> => (await store.health(call)).state === 'Ok'
