@@ -59,6 +59,26 @@ t.test('a silent probe is Timeout, is told to give up, and does not delay the ot
   t.notOk(isHealthy(reports))
 })
 
+t.test('a component that has not come yet is Initializing, and the whole is healthy', async (t) => {
+  const registry = new HealthRegistry()
+  registry.expect({ namespace: '/stores/a', component: 'stores/a', structName: 'memory' })
+  const reports = await registry.report(1_000)
+  t.strictSame(reports, [
+    {
+      namespace: '/stores/a',
+      component: 'stores/a',
+      status: { Initializing: { struct_name: 'memory', message: 'it is starting' } },
+    },
+  ])
+  t.ok(isHealthy(reports))
+  registry.register(probe('a', ok))
+  t.strictSame(
+    (await registry.report(1_000)).map(({ status }) => status),
+    [{ Ok: { struct_name: 'ProbeStore', message: 'works' } }],
+    'and is itself once it has',
+  )
+})
+
 t.test('no components: an empty, healthy report', async (t) => {
   t.strictSame(await new HealthRegistry().report(10), [])
   t.ok(isHealthy([]))
