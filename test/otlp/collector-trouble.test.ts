@@ -60,6 +60,27 @@ for (const protocol of ['grpc', 'http/protobuf']) {
     await ends(t, program)
   })
 
+  const traces = { ...env, OTEL_METRICS_EXPORTER: 'none', OTEL_TRACES_EXPORTER: 'otlp', OTEL_BSP_SCHEDULE_DELAY: '20' }
+
+  t.test(`a collector of traces that is away costs a line in the log and no call (${protocol})`, async (t) => {
+    // It is tried again and again for as long.
+    const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_TIMEOUT: '2000' }
+    const program = serve(t, DEFAULT, t.testdir(), { ...traces, ...away })
+    await servesMeanwhile(t, program)
+    await program.hears(/traces do not reach the collector.*ECONNREFUSED/)
+    await ends(t, program)
+    t.equal(program.said().match(/do not reach/g)?.length, 1, 'once')
+  })
+
+  t.test(`a collector of traces that never answers holds up no call and not the end (${protocol})`, async (t) => {
+    const silent = await port(t, createServer())
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${silent}`, OTEL_EXPORTER_OTLP_TIMEOUT: '300' }
+    const program = serve(t, DEFAULT, t.testdir(), { ...traces, ...endpoint })
+    await servesMeanwhile(t, program)
+    await program.hears(/traces do not reach the collector/)
+    await ends(t, program)
+  })
+
   t.test(`a collector whose certificate nobody vouches for is told of (${protocol})`, async (t) => {
     const tls = await port(t, createTlsServer(certificate(t.testdir())))
     const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: `https://127.0.0.1:${tls}` }

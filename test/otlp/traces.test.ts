@@ -203,16 +203,44 @@ t.test(
     writeFileSync(config, JSON.stringify({ stores: [{ name: 'BACK', grpc }], servers: [server] }))
     const front = await start(t, env, { data: `${folder}/front`, config })
     const sent = traced()
-    const invocation = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({ toolInvocationId: 'abc' })
+    const invocation = codec('build.bazel.remote.execution.v2.RequestMetadata').encode({
+      ...{ toolInvocationId: 'abc', targetId: '//a:b' },
+    })
     sent.metadata.set(requestMetadata, Buffer.from(invocation))
     await findMissing(front.client, blobOf('absent'), sent)
     const call = `${CAS}/FindMissingBlobs`
     await collector.until(({ spans }) => spans.filter(({ name }) => name === call).length === 2)
     const behind = collector.spans.find(({ name, parent }) => name === call && parent !== CALLER)
     t.same(behind && ancestry(behind, collector.spans), [call, 'find_missing BACK', call])
-    t.equal(behind?.attributes['remexec.invocation'], 'abc')
+    t.match(behind?.attributes, { 'remexec.invocation': 'abc', 'remexec.target': '//a:b' })
   },
 )
+
+for (const protocol of ['grpc', 'http/protobuf'] as const) {
+  t.test(
+    `traces go to a collector of their own where one is named, and the metrics to the other (${protocol})`,
+    async (t) => {
+      const [ofAll, ofTraces] = [await collect(t), await collect(t)]
+      const isGrpc = protocol === 'grpc'
+      const { client, program } = await start(t, {
+        OTEL_METRICS_EXPORTER: 'otlp',
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+        OTEL_EXPORTER_OTLP_ENDPOINT: isGrpc ? ofAll.grpc : ofAll.http,
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-key=all',
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: isGrpc ? ofTraces.grpc : `${ofTraces.http}/v1/traces`,
+        OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'x-key=of%20traces',
+      })
+      await findMissing(client, blobOf('absent'), traced())
+      await ends(program)
+      t.ok(has(`${CAS}/FindMissingBlobs`)(ofTraces.collector))
+      t.same([...ofTraces.collector.metrics.keys()], [])
+      t.equal(ofTraces.collector.headers['x-key'], 'of traces')
+      t.same(ofAll.collector.spans, [])
+      t.ok(ofAll.collector.metrics.has('svc_rpc_duration'))
+      t.equal(ofAll.collector.headers['x-key'], 'all')
+    },
+  )
+}
 
 t.test('nothing is traced unless it is asked for', async (t) => {
   const { collector, http } = await collect(t)
