@@ -2,155 +2,16 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import t, { type Test } from 'tap'
-import { internalCall } from '../../src/base/call.js'
-import { type Clock, ManualClock, systemClock } from '../../src/base/clock.js'
-import { type Log, type LogFields, silentLog } from '../../src/base/log.js'
-import { Resources } from '../../src/base/resources.js'
+import t from 'tap'
+import { ManualClock, systemClock } from '../../src/base/clock.js'
+import { type LogFields, silentLog } from '../../src/base/log.js'
 import { StatusError } from '../../src/base/status-error.js'
-import type { EvictionPolicy, LocalWorkerOptions, StoreConfig } from '../../src/config/config.js'
 import { codec } from '../../src/proto/codec.js'
-import type { CommandInput, DirectoryInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
-import { Digest } from '../../src/reapi/digest.js'
-import { digestFunctions } from '../../src/reapi/digest-function.js'
-import { encodeDirectory } from '../../src/reapi/directory.js'
-import { buildStores } from '../../src/store/builder.js'
-import { getBytes, putBytes, type Store } from '../../src/store/store.js'
-import { asCas } from '../../src/store/view/cas.js'
 import { Attempts } from '../../src/worker/attempts.js'
-import { Launcher } from '../../src/worker/command/launcher.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
-import { FakeScheduler } from './fake-scheduler.js'
+import { call, launcher, setUp, sh, workerOptions } from './local-worker-set-up.js'
 
-const { SHA256 } = digestFunctions
-const call = internalCall()
-const actionCodec = codec('build.bazel.remote.execution.v2.Action')
 const startCodec = codec('remexec.worker.v1.Start')
-const commandCodec = codec('build.bazel.remote.execution.v2.Command')
-
-const unlimited: EvictionPolicy = { max_bytes: 0, evict_bytes: 0, max_seconds: 0, max_count: 0 }
-
-const storeIn = (directory: string, slow: StoreConfig): StoreConfig => ({
-  kind: 'fast_slow',
-  options: {
-    fast: {
-      kind: 'filesystem',
-      options: {
-        content_path: join(directory, 'content'),
-        temp_path: join(directory, 'temp'),
-        read_buffer_size: 262_144,
-        eviction_policy: unlimited,
-        block_size: 4096,
-        max_concurrent_writes: 0,
-        durability: 'process_exit',
-        small_blob_size: 65536,
-        small_blob_cache_size: 0,
-        scrub_bytes_per_s: 0,
-      },
-    },
-    slow,
-    fast_direction: 'both',
-    slow_direction: 'both',
-    bypass_dedup_threshold_bytes: 0,
-  },
-})
-
-const workerOptions = (directory: string, parts: Partial<LocalWorkerOptions>): LocalWorkerOptions => ({
-  name: 'w',
-  worker_api_endpoint: { uri: 'grpc://127.0.0.1:1', timeout: 2, headers: new Map() },
-  max_action_timeout_s: 60,
-  max_upload_timeout_s: 60,
-  max_inflight_tasks: 0,
-  timeout_handled_externally: false,
-  timeout_message: 'execution timeout exceeded',
-  entrypoint: '',
-  default_path: '/usr/bin:/bin',
-  cas_fast_slow_store: 'CAS',
-  upload_action_result: {
-    upload_ac_results_strategy: 'success_only',
-    upload_historical_results_strategy: 'never',
-    success_message_template: '',
-    failure_message_template: '',
-  },
-  work_directory: join(directory, 'work'),
-  platform_properties: new Map(),
-  additional_environment: new Map(),
-  ...{ use_namespaces: false, keep_network: false, use_mount_namespace: false },
-  ...{ read_only_inputs: true, input_root_is_root: false },
-  action_limits: { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 },
-  ...parts,
-})
-
-const inMemory: StoreConfig = { kind: 'memory', options: { eviction_policy: unlimited } }
-
-interface SetUpOptions {
-  readonly clock?: Clock
-  readonly address?: string
-  readonly ownLauncher?: boolean
-  readonly slow?: StoreConfig
-  readonly log?: Log
-}
-
-/** Here a launcher takes seconds to start, because it loads TypeScript: only one test pays for a worker's own. */
-const launcher = new Launcher(silentLog)
-t.teardown(() => launcher.close())
-
-const setUp = async (
-  t: Test,
-  parts: Partial<LocalWorkerOptions> = {},
-  { clock = systemClock, address, ownLauncher = false, slow = inMemory, log = silentLog }: SetUpOptions = {},
-) => {
-  const directory = mkdtempSync(join(tmpdir(), 'worker-'))
-  const resources = new Resources(silentLog)
-  // tap would remove a testdir while the stores in it are being closed.
-  t.teardown(async () => {
-    await resources.close()
-    rmSync(directory, { recursive: true })
-  })
-  const context = { resources, clock: systemClock, log: silentLog, watch: () => {} }
-  const built = await buildStores(new Map([['CAS', storeIn(directory, slow)]]), context)
-  const store = asCas(built.get('CAS') as Store)
-  const scheduler = new FakeScheduler()
-  await scheduler.listen()
-  resources.add('scheduler', () => scheduler.close())
-  const worker = await startLocalWorker({
-    name: 'w',
-    options: workerOptions(directory, parts),
-    stores: { cas: store, results: undefined, history: store },
-    address: address ?? scheduler.address,
-    clock,
-    log,
-    ...(ownLauncher ? {} : { launcher }),
-  })
-  resources.add('worker', () => worker.close(10_000))
-  const put = async (bytes: Buffer): Promise<Digest> => {
-    const digest = Digest.of(bytes, SHA256)
-    if (!digest.isEmpty) await putBytes(store, digest, bytes, call)
-    return digest
-  }
-  let attempts = 0
-  return {
-    directory,
-    store,
-    scheduler,
-    worker,
-    put,
-    read: async (message: Parameters<typeof Digest.parse>[0]) => {
-      return (await getBytes(store, Digest.parse(message, SHA256), 1 << 20, call)).toString()
-    },
-    /** Asks the worker for a run and answers the attempt's id. */
-    start: async (command: CommandInput, root: DirectoryInput = {}): Promise<string> => {
-      const commandDigest = (await put(commandCodec.encode(command))).toMessage()
-      const inputRootDigest = (await put(encodeDirectory(root))).toMessage()
-      const actionDigest = await put(actionCodec.encode({ commandDigest, inputRootDigest }))
-      const attemptId = `attempt-${++attempts}`
-      scheduler.say({ start: { attemptId, actionDigest: actionDigest.toMessage(), instanceName: 'main' } })
-      return attemptId
-    },
-  }
-}
-
-const sh = (script: string): Pick<CommandInput, 'arguments'> => ({ arguments: ['/bin/sh', '-c', script] })
 
 t.test('a worker says what it is and runs what it is given', async (t) => {
   const platform_properties = new Map<string, { values: string[] } | { query_cmd: string }>([

@@ -1,0 +1,152 @@
+/** What single keys of a worker change, from the configuration to what becomes of an action. */
+import { existsSync, readlinkSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import type { LocalWorkerOptions } from '../../src/config/config.js'
+import type { ActionInput, CommandInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import type { StartInput } from '../../src/proto/generated/remexec.worker.v1.js'
+import type { EnvironmentSource } from '../../src/worker/command/environment.js'
+import { loadLibc } from '../../src/worker/command/libc.js'
+import { Sandbox } from '../../src/worker/command/sandbox.js'
+import { setUp, sh } from './local-worker-set-up.js'
+
+interface Wishes {
+  readonly action?: ActionInput
+  readonly start?: StartInput
+  readonly isAlone?: boolean
+}
+
+/** Runs one command after the other and answers what became of each. */
+const runAll = async (
+  t: Test,
+  options: Partial<LocalWorkerOptions>,
+  commands: readonly CommandInput[],
+  { action, start: more, isAlone = false }: Wishes = {},
+) => {
+  const { scheduler, start, read, put, directory } = await setUp(t, options, { isAlone })
+  await scheduler.next('hello')
+  const input = (await put(Buffer.from('precious'))).toMessage()
+  const outcomes = []
+  for (const command of commands) {
+    await start(command, { files: [{ name: 'in', digest: input }] }, action, more)
+    const { executeResponse } = await scheduler.next('result')
+    const printed = executeResponse?.result?.stdoutDigest
+    outcomes.push({
+      code: executeResponse?.status?.code ?? 0,
+      message: executeResponse?.status?.message ?? '',
+      exitCode: executeResponse?.result?.exitCode,
+      printed: printed ? await read(printed) : '',
+    })
+  }
+  return { outcomes, directory }
+}
+
+const runOne = async (t: Test, options: Partial<LocalWorkerOptions>, command: CommandInput, wishes: Wishes = {}) => {
+  const { outcomes } = await runAll(t, options, [command], wishes)
+  return outcomes[0] as (typeof outcomes)[number]
+}
+
+t.test('max_action_timeout_s, timeout_message, timeout_handled_externally', async (t) => {
+  const late = await runOne(t, { max_action_timeout_s: 1, timeout_message: 'too long for us' }, sh('sleep 1000'))
+  t.match(late, { code: 4, message: 'too long for us' })
+  const asked = { action: { timeout: { seconds: 11 } } }
+  t.match(await runOne(t, { max_action_timeout_s: 10 }, sh('true'), asked), { code: 3 })
+  t.match(await runOne(t, { max_action_timeout_s: 11 }, sh('true'), asked), { code: 0 })
+  const short = { action: { timeout: { nanos: 200_000_000 } } }
+  for (const timeout_handled_externally of [false, true]) {
+    const outcome = await runOne(t, { timeout_handled_externally }, sh('sleep 0.6'), short)
+    t.equal(outcome.code, timeout_handled_externally ? 0 : 4)
+  }
+})
+
+t.test('default_path, additional_environment', async (t) => {
+  process.env['REMEXEC_TEST_OPTIONS'] = 'here'
+  const env = { arguments: ['/usr/bin/env'] }
+  t.equal((await runOne(t, { default_path: '/odd:/even' }, env)).printed, 'PATH=/odd:/even\n')
+  const additional_environment = new Map<string, EnvironmentSource>([
+    ['REMEXEC_TEST_OPTIONS', 'from_environment'],
+    ['TIMEOUT', 'timeout_millis'],
+    ['SIDE', 'side_channel_file'],
+    ['DIRECTORY', 'action_directory'],
+    ['POOL', { property: 'Pool' }],
+    ['TEXT', { value: 'literal' }],
+  ])
+  const wishes = { action: { timeout: { seconds: 7 } }, start: { properties: [{ name: 'Pool', value: 'big' }] } }
+  const { printed } = await runOne(t, { additional_environment, default_path: '' }, env, wishes)
+  const variables = Object.fromEntries(
+    printed
+      .trim()
+      .split('\n')
+      .map((line) => line.split('=')),
+  )
+  t.match(variables, { REMEXEC_TEST_OPTIONS: 'here', TIMEOUT: '7000', POOL: 'big', TEXT: 'literal' })
+  t.ok(variables['SIDE'].startsWith(`${variables['DIRECTORY']}/`), printed)
+  t.equal(Object.keys(variables).length, 6, printed)
+})
+
+const noProcesses = !existsSync('/proc/self/stat') && 'this system does not tell of processes'
+
+t.test('action_limits, each by itself', { skip: noProcesses }, async (t) => {
+  const none = { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 }
+  const cases = [
+    [{ printed_bytes: 1000 }, 'head -c 1001 /dev/zero; sleep 1000', /it printed more than 1000 bytes/],
+    [{ disk_bytes: 100_000 }, 'head -c 200000 /dev/zero > f; sleep 1000', /its files have more than 100000 bytes/],
+    [{ processes: 5 }, 'for i in 1 2 3 4 5 6; do sleep 1000 & done; wait', /it had more than 5 processes/],
+    [{ memory_bytes: 60_000_000 }, 'tail /dev/zero', /it had more than 60000000 bytes of memory/],
+  ] as const
+  for (const [limit, script, message] of cases) {
+    t.match(await runOne(t, { action_limits: { ...none, ...limit } }, sh(script)), { code: 8, message })
+  }
+})
+
+const noSandbox = await Sandbox.open({
+  ownsMounts: true,
+  keepsNetwork: false,
+  protectsInputs: true,
+  isRoot: false,
+}).then(
+  () => false as const,
+  ({ message }: Error) => message,
+)
+
+t.test('use_namespaces, keep_network, use_mount_namespace, read_only_inputs', { skip: noSandbox }, async (t) => {
+  const look = sh(
+    'readlink /proc/self/ns/pid /proc/self/ns/net; test -e ../../../../content && echo seen; rm in 2>&1 && echo removed',
+  )
+  const own = ['pid', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`))
+  const found = async (options: Partial<LocalWorkerOptions>) => {
+    const { printed } = await runOne(t, options, look)
+    const [pid, net, ...rest] = printed.trim().split('\n')
+    return {
+      isOwnProcesses: pid !== own[0],
+      isOwnNetwork: net !== own[1],
+      seesStore: rest.includes('seen'),
+      removes: rest.includes('removed'),
+    }
+  }
+  const open = { isOwnProcesses: false, isOwnNetwork: false, seesStore: true, removes: true }
+  t.same(await found({}), open)
+  t.same(await found({ use_namespaces: true }), { ...open, isOwnProcesses: true, isOwnNetwork: true })
+  t.same(await found({ use_namespaces: true, keep_network: true }), { ...open, isOwnProcesses: true })
+  const mounts = { use_namespaces: true, use_mount_namespace: true }
+  const confined = { isOwnProcesses: true, isOwnNetwork: true, seesStore: false, removes: false }
+  t.same(await found(mounts), confined)
+  t.same(await found({ ...mounts, read_only_inputs: false }), { ...confined, removes: true })
+})
+
+const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
+
+t.test('directory_cache: max_entries, max_size_bytes', { skip: notKept }, async (t) => {
+  // An inode is used again, but not at the same time.
+  const made = sh('stat -c %i,%y .')
+  const keeps = async (directory_cache: LocalWorkerOptions['directory_cache']): Promise<boolean> => {
+    const options = directory_cache === undefined ? {} : { directory_cache }
+    const { outcomes } = await runAll(t, options, [made, made, made], { isAlone: true })
+    const [first, ...others] = outcomes.map(({ printed }) => printed)
+    return others.every((printed) => printed === first)
+  }
+  t.notOk(await keeps(undefined))
+  t.ok(await keeps({ max_entries: 1, max_size_bytes: 0 }))
+  t.notOk(await keeps({ max_entries: 1, max_size_bytes: 7 }), 'the input has 8 bytes')
+  t.ok(await keeps({ max_entries: 1, max_size_bytes: 8 }))
+  t.notOk(await keeps({ max_entries: 0, max_size_bytes: 0 }))
+})
