@@ -600,7 +600,7 @@ export interface RedisStoreOptions {
  */
 export interface ExperimentalMongoOptions {
   /**
-   * Where the database is, and as whom to go there: `mongodb://[username:password@]host[:port][,...][/?options]` or `mongodb+srv://`.
+   * Where the database is, and as whom to go there: `mongodb://[username:password@]host[:port][,...][/?options]` or `mongodb+srv://`. Times and retries are those of the keys here, whatever its options say of them, and so is the write concern where `write_concern_w` says one.
    */
   readonly connection_string: string
   /**
@@ -646,7 +646,7 @@ export interface ExperimentalMongoOptions {
 }
 
 /**
- * Keeps each blob as an object in a bucket. Credentials come from where the provider's own library looks for them, unless keys here give them.
+ * Keeps each blob as an object in a bucket. Credentials come from where the provider's own library looks for them, unless keys here give them. Give a bucket that speaks S3 a lifecycle rule that aborts incomplete multipart uploads after a day: one that was begun is known to nobody when the answer is lost, or the process killed.
  */
 export interface ExperimentalCloudObjectStoreOptions {
   /**
@@ -1102,7 +1102,7 @@ export interface LocalWorkerOptions {
    */
   readonly use_mount_namespace: boolean
   /**
-   * With `use_mount_namespace` an action cannot change, replace or remove its inputs, whatever it may do otherwise: they are mounted read-only. New files it can make in the working directory, beside its outputs, and in the directories above those. An output that is an input too it may write, and of files beside outputs those beyond 128 mounts; both are copies. `false`: all inputs are copies (clones where the file system has them) that no other action gets.
+   * With `use_mount_namespace` an action cannot change, replace or remove its inputs, whatever it may do otherwise: they are mounted read-only. New files it can make in the working directory, beside its outputs, and in the directories above those. An output that is an input too it may write, and of files beside outputs those beyond 128 mounts; both are copies. A symlink beside outputs it can replace, which no other action sees. `false`: all inputs are copies (clones where the file system has them) that no other action gets.
    */
   readonly read_only_inputs: boolean
   /**
