@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { silentLog } from '../../../src/base/log.js'
 import { Resources } from '../../../src/base/resources.js'
-import { isStatus } from '../../../src/base/status-error.js'
+import { Code, isStatus } from '../../../src/base/status-error.js'
 import type { GrpcSchedulerOptions } from '../../../src/config/config.js'
 import { codec } from '../../../src/proto/codec.js'
 import { REQUEST_METADATA } from '../../../src/proto/request-metadata.js'
@@ -12,6 +12,8 @@ import type { BuildContext } from '../../../src/scheduler/kind.js'
 import type { Scheduler } from '../../../src/scheduler/scheduler.js'
 import { buildAction, OPERATIONS, Reader, responseOf, serveExecution } from '../../service/execution-harness.js'
 import { failure, put } from '../../service/harness.js'
+import { startSilent, turns } from '../../store/grpc/silent-server.js'
+import { untilSo } from '../../store/remote/backend.js'
 
 const optionsOf = (address: string): GrpcSchedulerOptions => ({
   endpoint: {
@@ -146,6 +148,30 @@ t.test('RequestMetadata goes on to the other server', async (t) => {
   worker.succeed(await worker.start())
   await new Reader(stream).rest()
   t.match(back.logged.join(''), /build-9/)
+})
+
+t.test('max_concurrent_requests, connections_per_endpoint', async (t) => {
+  for (const count of [1, 3]) {
+    const silent = await startSilent(t)
+    const options = { ...optionsOf(`127.0.0.1:${silent.port}`), max_concurrent_requests: count }
+    const scheduler = await grpc.build({ ...options, connections_per_endpoint: count }, contextOf())
+    t.teardown(() => scheduler.close())
+    const asking = [0, 1, 2, 3, 4].map(() => scheduler.execute(requestOf(buildAction().digest)))
+    await untilSo(async () => silent.asked.length >= count)
+    await turns()
+    t.same(
+      silent.asked,
+      Array.from({ length: count }, () => 'Execute'),
+    )
+    t.equal(silent.connections(), count)
+    const over = Promise.allSettled(asking)
+    await untilSo(async () => {
+      silent.answer()
+      return silent.asked.length === 5
+    })
+    silent.answer()
+    for (const one of await over) t.match(one, { status: 'rejected', reason: { code: Code.UNIMPLEMENTED } })
+  }
 })
 
 const requestOf = (actionDigest: Parameters<Scheduler['execute']>[0]['actionDigest']) => ({

@@ -1,53 +1,18 @@
 /** What single keys of a store on another server change. */
 
-import { once } from 'node:events'
-import { createServer, type ServerHttp2Stream } from 'node:http2'
-import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Code } from '../../../src/base/status-error.js'
 import type { GrpcOptions, ReadBatching } from '../../../src/config/config.js'
 import { bytesOf, call, digestOf, get, put } from '../blobs.js'
-import { portOf, untilSo } from '../remote/backend.js'
+import { untilSo } from '../remote/backend.js'
 import { startFullHost } from '../remote/full-host.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
+import { startSilent, turns } from './silent-server.js'
 
 t.setTimeout(120_000)
 
 const PLAIN = { experimental_remote_cache_compression: false } as const
-
-/** A server that says of each call which it is, answers none before `answer`, and then that it knows none of them. */
-const startSilent = async (t: Test) => {
-  const asked: string[] = []
-  const held = new Set<ServerHttp2Stream>()
-  let pings = 0
-  const server = createServer()
-    .on('session', (session) => {
-      session.on('ping', () => {
-        pings++
-      })
-    })
-    .on('stream', (stream, headers) => {
-      stream.on('error', () => {}).resume()
-      const path = String(headers[':path'])
-      held.add(stream)
-      if (path.endsWith('/GetCapabilities')) answer()
-      else asked.push(path.split('/').at(-1) ?? '')
-    })
-  const answer = (): void => {
-    for (const stream of held) {
-      held.delete(stream)
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '12' }, { endStream: true })
-    }
-  }
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close())
-  return { port: portOf(server.address()), asked, answer, pings: () => pings }
-}
-
-const turns = async (): Promise<void> => {
-  for (let turn = 0; turn < 50; turn++) await setImmediate()
-}
 
 /** Which calls are on their way at a time while blobs of these sizes are read. */
 const callsFor = async (t: Test, batching: Partial<ReadBatching>, sizes: readonly number[]) => {
