@@ -39,6 +39,8 @@ const schemaAt = (url: URL): Schema => JSON.parse(readFileSync(url, 'utf8'))
 /** `redis_store.retry.max_retries`: every path of keys below a schema, but not into the stores that it nests. */
 const keysOf = (path: string, schema: Schema, file: URL, root: Schema): string[] => {
   const { $ref: reference } = schema
+  // Another spelling.
+  if (reference?.startsWith('#/properties/')) return []
   if (reference?.endsWith('store.json')) return []
   if (reference?.startsWith('#/$defs/')) {
     const definition = root.$defs?.[reference.slice('#/$defs/'.length)]
@@ -92,6 +94,51 @@ t.test('every key of every store kind stands in a fixture that loads', async (t)
     )
   }
 })
+
+/** Every number and every boolean as text. */
+const quoted = (value: unknown): unknown => {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return value.map(quoted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, quoted(inner)]))
+}
+
+t.test('every number and every boolean of every fixture may be in quotes', async (t) => {
+  const parsed = (name: string, value: unknown) => {
+    const { config, problems } = parseConfig(JSON.stringify(value), name, { env: { HOME: '/home/user' } })
+    t.same(problems, [], name)
+    // Columns of what is warned about are others.
+    return { ...config, warnings: config?.warnings.map(({ path }) => path) }
+  }
+  for (const name of good) {
+    const value = JSON5.parse(textOf(name))
+    t.same(parsed(name, quoted(value)), parsed(name, value), name)
+  }
+})
+
+t.test('every key of a worker stands in a fixture that loads', async (t) => {
+  const found = new Set<string>()
+  for (const name of good) {
+    const { workers } = JSON5.parse(textOf(name))
+    for (const worker of Object.values(workers ?? {})) for (const path of pathsIn(worker)) found.add(path)
+  }
+  const file = new URL('worker/local.json', schemas)
+  const keys = keysOf('local', schemaAt(file), file, schemaAt(file))
+  t.ok(keys.length > 40, `${keys.length} keys`)
+  t.same(
+    // That of a connection is with the stores'.
+    keys.filter((key) => !found.has(key) && !key.includes('.tls_config')),
+    [],
+  )
+})
+
+const pathsIn = (value: unknown, path = ''): string[] =>
+  typeof value !== 'object' || value === null
+    ? []
+    : Object.entries(value).flatMap(([key, below]) => {
+        const here = path === '' ? key : `${path}.${key}`
+        return [here, ...pathsIn(below, here)]
+      })
 
 interface Setting {
   readonly folder: string

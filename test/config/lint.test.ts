@@ -134,6 +134,34 @@ const warned: readonly (readonly [string, Parts, readonly (readonly [string, Reg
     [['workers[0].local.directory_cache.max_concurrent_fetches', /16 at a time/]],
   ],
   [
+    'input roots that cannot be kept, for what runs before the command',
+    { worker: `directory_cache: {}, experimental_precondition_script: '/bin/true',` },
+    [['workers[0].local.directory_cache', /no effect beside experimental_precondition_script/]],
+  ],
+  [
+    'input roots that cannot be kept, for what the command writes beside them',
+    { worker: `directory_cache: {}, additional_environment: { A: { value: 'x' }, B: 'side_channel_file' },` },
+    [['workers[0].local.directory_cache', /no effect beside B of additional_environment/]],
+  ],
+  ['input roots that can', { worker: `directory_cache: {}, additional_environment: { A: 'timeout_millis' },` }, []],
+  [
+    'how inputs are protected where they are not',
+    { worker: `read_only_inputs: false,` },
+    [['workers[0].local.read_only_inputs', /no effect without use_mount_namespace/]],
+  ],
+  [
+    'how they are where they can be',
+    { worker: `use_namespaces: true, use_mount_namespace: true, read_only_inputs: false,` },
+    [],
+  ],
+  [
+    'a store for what is never kept',
+    {
+      worker: `upload_action_result: { ac_store: 'AC', historical_results_store: 'CAS', upload_historical_results_strategy: 'never' },`,
+    },
+    [['workers[0].local.upload_action_result.historical_results_store', /where .* is "never"/]],
+  ],
+  [
     'settings of the process without effect, whatever their value',
     {
       top: `global: { max_open_files: 24576, default_digest_size_health_check: '1MiB' },`,

@@ -14,6 +14,7 @@ export const lintWorkers = (context: LintContext): void => {
     lintWorkDirectory(worker.options, workers.slice(0, index), context)
     lintProperties(worker, context)
     lintNamespaces(worker.options, context)
+    lintIdle(worker.options, context)
     if (workers.slice(0, index).some(({ options }) => options.name === worker.options.name)) {
       context.findings.error(
         [...context.originOf(worker.options), 'name'],
@@ -91,6 +92,31 @@ const lintNamespaces = (options: LocalWorkerOptions, { findings, originOf }: Lin
     findings.error(
       [...originOf(options), 'additional_environment', name],
       `with input_root_is_root there is no ${source}`,
+    )
+  }
+}
+
+/** What is said and changes nothing, because of what is said beside it. */
+const lintIdle = (options: LocalWorkerOptions, { findings, originOf, isWritten }: LintContext): void => {
+  const path = originOf(options)
+  const idle = (place: readonly string[], why: string): void => {
+    if (!isWritten([...path, ...place])) return
+    findings.warning([...path, ...place], `${place.at(-1)} has no effect ${why}`, { at: 'key' })
+  }
+  if (!options.use_mount_namespace) idle(['read_only_inputs'], 'without use_mount_namespace')
+  if (options.upload_action_result.upload_historical_results_strategy === 'never') {
+    const why = 'where upload_historical_results_strategy is "never"'
+    idle(['upload_action_result', 'historical_results_store'], why)
+  }
+  const beside = [...options.additional_environment].find(
+    ([, source]) => source === 'side_channel_file' || source === 'action_directory',
+  )
+  if (options.experimental_precondition_script !== undefined) {
+    idle(['directory_cache'], 'beside experimental_precondition_script, which may write anywhere')
+  } else if (beside !== undefined) {
+    idle(
+      ['directory_cache'],
+      `beside ${beside[0]} of additional_environment, by which a command writes outside of its root`,
     )
   }
 }
