@@ -79,26 +79,40 @@ const oneTest = (name: string, input: readonly Series[], expected: readonly Expe
   })),
 })
 
+/** Reads of CAS that all took between a quarter and half a second. */
+const halfSecondReads: Values = (series) => {
+  if (!/^svc_cache_operation_duration\w*_bucket\{.*cache_type="CAS"/.test(series)) return undefined
+  if (!/operation_name="read"/.test(series)) return undefined
+  return boundOf(series) >= 0.5 ? growing(60) : always(0)
+}
+
+const busy: Values = (series) =>
+  where(/^svc_execution_active_count\{.*="queued"/, always(7))(series) ??
+  where(/^svc_execution_active_count\{.*="executing"/, always(2))(series) ??
+  where(/^svc_worker_slots/, always(8))(series) ??
+  halfSecondReads(series)
+
 const RECORDED: readonly Expected[] = [
   { expr: 'sum(svc:cache_hit_rate{cache_type="CAS", job="remexec"})', value: 0.75 },
   { expr: 'sum(svc:queue_depth{job="remexec"})', value: 7 },
-  { expr: 'sum(svc:worker_utilization{job="remexec"})', value: 0 },
-  { expr: 'count(svc:cache_operation_latency_p95{cache_type="CAS", cache_operation_name="read"} < 60)', value: 1 },
+  { expr: 'sum(svc:worker_utilization{job="remexec"})', value: 0.25 },
+  // 0.25 s and 95 % of the quarter of a second to the next bound.
+  {
+    expr: 'count(svc:cache_operation_latency_p95{cache_type="CAS", cache_operation_name="read"} > 0.487 < 0.488)',
+    value: 1,
+  },
 ]
 
 /** A test on what a real run exported, when nothing may fire, and one for each alert, which has to. */
 export const ruleTests = (kit: string, samples: readonly Sample[]): string => {
   const fine = samples.map((sample) => healthy(FINE.test(sample.series) ? { ...sample, value: 0 } : sample))
-  const busy = fine.map(({ series, values }) => ({
-    series,
-    values: where(/^svc_execution_active_count\{.*="queued"/, always(7))(series) ?? values,
-  }))
+  const inUse = fine.map(({ series, values }) => ({ series, values: busy(series) ?? values }))
   const quiet = { expr: 'count(ALERTS{alertstate="firing"})', value: undefined }
   return JSON.stringify({
     rule_files: ['recording-rules.yaml', 'alert-rules.yaml'].map((name) => join(kit, name)),
     evaluation_interval: '1m',
     tests: [
-      oneTest('a run in which nothing is wrong', busy, [...RECORDED, quiet]),
+      oneTest('a run in which nothing is wrong', inUse, [...RECORDED, quiet]),
       ...Object.entries(TROUBLES).map(([alert, { wrong, more = [] }]) => {
         const input = [...fine.map(({ series, values }) => ({ series, values: wrong(series) ?? values })), ...more]
         const fires = `count(count by (alertname) (ALERTS{alertname="${alert}", alertstate="firing"}))`
