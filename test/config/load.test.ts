@@ -180,6 +180,16 @@ t.test('a bare number from the environment is a duration in seconds', async (t) 
   t.equal(seconds(`'250ms'`), 0.25)
 })
 
+t.test(
+  'a scheduler waits five seconds for a worker and tries an action three times more, unless it is told otherwise',
+  async (t) => {
+    const top = 'schedulers: { S: { simple: {} } },'
+    const services = `cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }], execution: [{ cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' }`
+    const options = innermost(configOf(cache({ top, services })).schedulers.get('S'))
+    t.match(options, { worker_timeout_s: 5, max_job_retries: 3 })
+  },
+)
+
 t.test('an action may run for a day when nothing is said, so that no client is refused by default', async (t) => {
   t.equal(fixture('default.json5').workers[0]?.options.max_action_timeout_s, 86_400)
 })

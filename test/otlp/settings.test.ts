@@ -112,6 +112,7 @@ t.test('the name of the service is fixed, and variables that have no effect are 
 t.test('traces are sent only where they are asked for, to the collector that is named', async (t) => {
   const traces = (env: object) => otlpSettings({ OTEL_TRACES_EXPORTER: 'otlp', ...env })
   t.equal(otlpSettings({ [ENDPOINT]: 'http://c:4317' }).settings.traces, undefined)
+  t.equal(traces({ [ENDPOINT]: 'http://c:4317', OTEL_TRACES_EXPORTER: 'none' }).settings.traces, undefined)
   t.same(traces({ [ENDPOINT]: 'http://c:4317' }).settings.traces, {
     ...{ protocol: 'grpc', usesTls: false, timeoutMs: 10_000, files: new Map() },
   })
