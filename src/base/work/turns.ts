@@ -1,4 +1,4 @@
-import { cancellation } from '../call.js'
+import { cancellation, shareable } from '../call.js'
 import { StatusError } from '../status-error.js'
 
 export interface TurnLimits {
@@ -53,6 +53,7 @@ export class Turns {
         this.#waiting.delete(begin)
         reject(cancellation(signal))
       }
+      shareable(signal)
       signal.addEventListener('abort', giveUp, { once: true })
       this.#waiting.add(begin)
     })

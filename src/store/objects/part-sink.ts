@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { cancellation } from '../../base/call.js'
+import { cancellation, shareable } from '../../base/call.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { ObjectChunk, PartedUpload } from './bucket.js'
 import type { PartBuffers } from './part-buffers.js'
@@ -50,6 +50,7 @@ export class PartSink extends Writable {
   /** Makes the object visible. Rejects once nothing is left of it. */
   async commit(signal: AbortSignal): Promise<void> {
     const abort = (): void => this.#controller.abort(signal.reason)
+    shareable(signal)
     signal.addEventListener('abort', abort, { once: true })
     try {
       if (signal.aborted) throw cancellation(signal)

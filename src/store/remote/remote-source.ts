@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { shareable } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { Attempts, Retry } from './retry.js'
@@ -53,6 +54,7 @@ export class RemoteSource extends Readable {
   /** The first attempts, while the caller can still be told that there is no blob. */
   async start(signal: AbortSignal): Promise<void> {
     const abort = (): void => this.#controller.abort(signal.reason)
+    shareable(signal)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
     try {

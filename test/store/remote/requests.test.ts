@@ -104,6 +104,25 @@ void t.test('more requests than anybody can wait for are refused', async (t) => 
   t.same(codes.get(Code.CANCELLED), 10_001)
 })
 
+void t.test('a call that asks for much at a time is not taken for a leak of listeners', async (t) => {
+  const warnings: string[] = []
+  const hear = ({ name }: Error): void => void warnings.push(name)
+  process.on('warning', hear)
+  t.teardown(() => process.off('warning', hear))
+  const requests = requestsWith({ maxConcurrent: 20 })
+  const [underWay, waiting] = [new AbortController(), new AbortController()]
+  const never = () => new Promise<never>(() => {})
+  const reads = [underWay, waiting].flatMap(({ signal }) =>
+    Array.from({ length: 20 }, () => requests.read({ signal }, 0, never)),
+  )
+  const settled = Promise.allSettled(reads)
+  await setImmediate()
+  for (const controller of [waiting, underWay]) controller.abort()
+  t.ok((await settled).every(({ status }) => status === 'rejected'))
+  await setImmediate()
+  t.same(warnings, [])
+})
+
 /** Gives `bytes` from a position in chunks, and fails where `faults` says so, each once. */
 class Flaky {
   opened = 0
