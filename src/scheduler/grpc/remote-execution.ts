@@ -5,6 +5,7 @@ import { codec, type Output } from '../../proto/codec.js'
 import { errorOf } from '../../proto/error-details.js'
 import { type MethodDefinition, serviceDefinition } from '../../proto/service-definition.js'
 import type { Channel } from '../../store/grpc/channels.js'
+import { grpcFailure } from '../../store/grpc/failure.js'
 import type { Requests } from '../../store/remote/requests.js'
 
 export type Operation = Output<'google.longrunning.Operation'>
@@ -65,7 +66,7 @@ export class RemoteExecution {
         }
       } catch (thrown) {
         if (signal.aborted) return
-        const error = this.#failureOf(thrown)
+        const error = this.#options.failureOf(thrown)
         if (losses >= MAX_LOSSES || !isStatus(error, 'UNAVAILABLE')) throw error
       }
       stream = undefined
@@ -128,16 +129,7 @@ export class RemoteExecution {
       return { first: first.value, rest: { [Symbol.asyncIterator]: () => messages }, end }
     }
     if (signal.aborted) throw cancellation(signal)
-    return this.#options.requests.run(
-      { signal },
-      (attempt) =>
-        begin(attempt).catch((thrown: unknown) => {
-          throw this.#failureOf(thrown)
-        }),
-      {
-        timeoutMs: FIRST_MESSAGE_MS,
-      },
-    )
+    return this.#options.requests.run({ signal }, begin, { timeoutMs: FIRST_MESSAGE_MS })
   }
 
   async #known<T>(answer: Promise<T>): Promise<T | undefined> {
@@ -149,20 +141,20 @@ export class RemoteExecution {
     }
   }
 
-  /** With the details of the status: they say which blobs a client has to upload. */
-  #failureOf(thrown: unknown): StatusError {
-    if (thrown instanceof StatusError) return thrown
-    const error = this.#options.failureOf(thrown)
-    const [trailer] = (thrown as { metadata?: { get(name: string): unknown[] } }).metadata?.get(DETAILS) ?? []
-    if (!Buffer.isBuffer(trailer)) return error
-    const { details } = errorOf(statusCodec.decode(trailer))
-    return new StatusError(error.code, error.message, { details, cause: thrown })
-  }
-
   #channel(): Channel {
     const { channels } = this.#options
     return channels[this.#next++ % channels.length] as Channel
   }
+}
+
+/** With the details of the status: they say which blobs a client has to upload, or when it may come again. */
+export const executionFailure = (backend: string, thrown: unknown): StatusError => {
+  if (thrown instanceof StatusError) return thrown
+  const error = grpcFailure(backend, thrown)
+  const [trailer] = (thrown as { metadata?: { get(name: string): unknown[] } }).metadata?.get(DETAILS) ?? []
+  if (!Buffer.isBuffer(trailer)) return error
+  const { details } = errorOf(statusCodec.decode(trailer))
+  return new StatusError(error.code, error.message, { details, cause: thrown })
 }
 
 const DETAILS = 'grpc-status-details-bin'

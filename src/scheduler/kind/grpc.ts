@@ -1,10 +1,10 @@
 import type { GrpcSchedulerOptions } from '../../config/config.js'
 import { Channel } from '../../store/grpc/channels.js'
-import { grpcFailure } from '../../store/grpc/failure.js'
+import { isLostCall } from '../../store/grpc/failure.js'
 import { Requests } from '../../store/remote/requests.js'
 import { followAddress } from '../../tls/followed-address.js'
 import { GrpcScheduler } from '../grpc/grpc-scheduler.js'
-import { RemoteExecution } from '../grpc/remote-execution.js'
+import { executionFailure, RemoteExecution } from '../grpc/remote-execution.js'
 import type { SchedulerKind } from '../kind.js'
 
 /**
@@ -23,8 +23,8 @@ export const grpc: SchedulerKind<GrpcSchedulerOptions> = {
     address.onChange((now) => {
       for (const channel of channels) channel.renew(now)
     })
-    const failureOf = (thrown: unknown) => grpcFailure(backend, thrown)
-    const requests = new Requests({ backend, retry, maxConcurrent, timeoutMs: CALL_MS, failureOf })
+    const failureOf = (thrown: unknown) => executionFailure(backend, thrown)
+    const requests = new Requests({ backend, retry, maxConcurrent, timeoutMs: CALL_MS, failureOf, isLost: isLostCall })
     const remote = new RemoteExecution({ backend, channels, requests, failureOf })
     const scheduler = new GrpcScheduler({ name, remote, results, clock, newId })
     context.watch(scheduler.probe)

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http2'
 import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
@@ -13,7 +15,8 @@ import type { Scheduler } from '../../../src/scheduler/scheduler.js'
 import { buildAction, OPERATIONS, Reader, responseOf, serveExecution } from '../../service/execution-harness.js'
 import { failure, put } from '../../service/harness.js'
 import { startSilent, turns } from '../../store/grpc/silent-server.js'
-import { untilSo } from '../../store/remote/backend.js'
+import { portOf, untilSo } from '../../store/remote/backend.js'
+import { TcpProxy } from '../../store/remote/proxy.js'
 
 const optionsOf = (address: string): GrpcSchedulerOptions => ({
   endpoint: {
@@ -130,6 +133,42 @@ t.test('a server that is not there is UNAVAILABLE after the retries, and a warni
   const error = await scheduler.execute(requestOf(built.digest)).catch((thrown: unknown) => thrown)
   t.ok(isStatus(error, 'UNAVAILABLE'))
   t.match(error, { message: /tried 3 times/ })
+})
+
+t.test('a call that the other server refuses is told with the details of its status', async (t) => {
+  const typeUrl = 'type.googleapis.com/google.rpc.RetryInfo'
+  const status = codec('google.rpc.Status').encode({ code: 8, message: 'full', details: [{ typeUrl }] })
+  const told = { 'grpc-status': '8', 'grpc-message': 'full', 'grpc-status-details-bin': status.toString('base64') }
+  const server = createServer().on('stream', (stream) => {
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc', ...told }, { endStream: true })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  const retry = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
+  const address = `127.0.0.1:${portOf(server.address())}`
+  const scheduler = await grpc.build({ ...optionsOf(address), retry }, contextOf())
+  t.teardown(() => scheduler.close())
+  const refused = scheduler.execute(requestOf(buildAction().digest))
+  await t.rejects(refused, { code: Code.RESOURCE_EXHAUSTED, message: /full/, details: [{ typeUrl }] })
+})
+
+t.test('a connection that the other server closes as it is used fails nothing, without any retry', async (t) => {
+  const back = await serveExecution(t)
+  const proxy = await TcpProxy.start(t, Number(back.address.split(':').at(-1)))
+  const retry = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
+  const scheduler = await grpc.build({ ...optionsOf(`127.0.0.1:${proxy.port}`), retry }, contextOf())
+  t.teardown(() => scheduler.close())
+  const execute = async (salt: string): Promise<string> => {
+    const { digest } = await back.upload(buildAction({ action: { salt: Buffer.from(salt) } }))
+    return scheduler.execute(requestOf(digest))
+  }
+  const first = await execute('first')
+  proxy.endWhenUsed()
+  t.match(await execute('second'), /^operations\/FRONT\/~/)
+  proxy.endWhenUsed()
+  t.match(await scheduler.get(first), { name: first, stage: 'QUEUED' })
+  proxy.endWhenUsed()
+  t.ok(await scheduler.cancel(first))
 })
 
 t.test('RequestMetadata goes on to the other server', async (t) => {
