@@ -8,7 +8,6 @@ import { Storage } from '@google-cloud/storage'
 import { Client, type ClientWritableStream, credentials } from '@grpc/grpc-js'
 import { createClient, RESP_TYPES } from '@redis/client'
 import { GridFSBucket, MongoClient } from 'mongodb'
-import { codec } from '../../src/proto/codec.js'
 import { startAzure, withoutAzure } from '../../test/store/experimental-cloud-object-store/azure-server.js'
 import { startGcs, withoutGcs } from '../../test/store/experimental-cloud-object-store/gcs-server.js'
 import { S3_KEYS, startS3, withoutS3 } from '../../test/store/experimental-cloud-object-store/s3-server.js'
@@ -16,6 +15,7 @@ import { startMongo, withoutMongo } from '../../test/store/experimental-mongo/mo
 import { startRemexec } from '../../test/store/grpc/remexec.js'
 import { startRedis, withoutRedis } from '../../test/store/redis-store/redis.js'
 import type { Scope } from '../../test/store/remote/backend.js'
+import { built } from '../built.js'
 
 /** What a program without stores would do: keeps bytes under keys, as its library makes it easiest. */
 export interface RawClient {
@@ -39,7 +39,7 @@ const retry = { max_retries: 3, delay: 0.05 }
 
 const drain = (source: NodeJS.ReadableStream): Promise<void> => pipeline(source, nowhere())
 
-const redis: RemoteBackend = {
+export const redis: RemoteBackend = {
   name: 'redis_store',
   skip: withoutRedis,
   start: async (scope) => {
@@ -151,8 +151,6 @@ const mongo: RemoteBackend = {
   },
 }
 
-const writeRequest = codec('google.bytestream.WriteRequest')
-const readRequest = codec('google.bytestream.ReadRequest')
 const pass = (bytes: Buffer): Buffer => bytes
 const MESSAGE_BYTES = 64 * 1024
 
@@ -162,6 +160,9 @@ const grpc: RemoteBackend = {
   start: async (scope) => {
     const { port } = await startRemexec(scope)
     const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure())
+    const { codec } = await built<typeof import('../../src/proto/codec.js')>('proto/codec.js')
+    const writeRequest = codec('google.bytestream.WriteRequest')
+    const readRequest = codec('google.bytestream.ReadRequest')
     scope.teardown(() => client.close())
     const placeOf = (key: string): string => key.slice('raw/'.length).replace('-', '/')
     const raw = {

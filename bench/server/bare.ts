@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { RpcCall, Service, Unary } from '../../src/base/rpc.js'
+import { built } from '../built.js'
 
 // Bare handlers on remexec's own transport: they decode the request, answer something of the same shape, and keep nothing.
 // The header `x-bench-shape` says which shape, where a server that keeps nothing could not know.
 
-/** From the built server, as what is beside it: tsx names each closure that a call makes, a tenth to a sixth of a small call's CPU. */
-const built = <M>(path: string): Promise<M> => import(new URL(`../../dist/${path}`, import.meta.url).href)
 const { StatusError } = await built<typeof import('../../src/base/status-error.js')>('base/status-error.js')
 const { codec } = await built<typeof import('../../src/proto/codec.js')>('proto/codec.js')
 const { listen } = await built<typeof import('../../src/server/listener.js')>('server/listener.js')

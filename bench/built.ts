@@ -1,0 +1,2 @@
+/** A module of the built server: tsx names each closure that a call makes, a tenth to a sixth of a small call's CPU. */
+export const built = <M>(path: string): Promise<M> => import(new URL(`../dist/${path}`, import.meta.url).href)
