@@ -9,9 +9,7 @@ import type { Turns } from '../../base/work/turns.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestBatch } from '../../reapi/digest-batch.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { streamsOf } from '../../stream/blob/form.js'
 import { collect } from '../../stream/collect.js'
-import { join } from '../../stream/join.js'
 import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
@@ -114,8 +112,7 @@ export class ObjectStore extends BaseStore {
       const { wholeBytes } = this.#parts.bucket.limits
       if (form.kind === 'bytes' && form.bytes.length <= wholeBytes) return await this.#write(digest, form.bytes, signal)
       const sink = this.#sink(digest, form.kind === 'bytes' ? form.bytes.length : blob.sizeBytes)
-      await join([...streamsOf(form), sink], signal)
-      await sink.commit(signal)
+      await sink.put(form, signal)
     } finally {
       blob.discard()
     }

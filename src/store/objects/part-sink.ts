@@ -1,6 +1,6 @@
-import { Writable } from 'node:stream'
 import { cancellation, shareable } from '../../base/call.js'
-import { STAGE_BYTES } from '../../stream/path.js'
+import type { BlobForm } from '../../stream/blob/form.js'
+import { pour } from '../../stream/blob/pour.js'
 import type { ObjectChunk, PartedUpload } from './bucket.js'
 import type { PartBuffers } from './part-buffers.js'
 
@@ -26,34 +26,34 @@ export interface PartSinkOptions {
 }
 
 /**
- * Collects an object on its way into a bucket. It keeps at most one part that is being filled, besides those that are being
- * sent: the source waits while none may be sent. Nothing is there before `commit`, which is to be called once it finished;
- * destroyed before that it gives the parts up, and closes when they are gone.
+ * Collects an object on its way into a bucket: each byte is copied once, into the part that is being filled. It keeps at most
+ * that one besides those that are being sent: the source waits while none may be sent. Nothing is there before all of it is.
  */
-export class PartSink extends Writable {
+export class PartSink {
   readonly #options: PartSinkOptions
   readonly #controller = new AbortController()
   /** The part that is being filled, no longer than is needed. */
   #part: Buffer
   #filled = 0
   readonly #sending = new Set<Promise<unknown>>()
+  #taking: Promise<void> | undefined
   #beginning: Promise<PartedUpload> | undefined
   #failure: Error | undefined
   #partCount = 0
 
   constructor(options: PartSinkOptions) {
-    super({ highWaterMark: STAGE_BYTES })
     this.#options = options
     this.#part = options.buffers.take(Math.min(options.partBytes, options.expectedBytes))
   }
 
-  /** Makes the object visible. Rejects once nothing is left of it. */
-  async commit(signal: AbortSignal): Promise<void> {
-    const abort = (): void => this.#controller.abort(signal.reason)
+  /** Takes all of a blob and makes the object visible, once. Rejects once nothing is left of it. */
+  async put(form: BlobForm, signal: AbortSignal): Promise<void> {
+    const abort = (): void => this.#controller.abort(cancellation(signal))
+    if (signal.aborted) abort()
     shareable(signal)
     signal.addEventListener('abort', abort, { once: true })
     try {
-      if (signal.aborted) throw cancellation(signal)
+      await pour(form, (bytes) => this.#take(bytes), this.#controller.signal)
       if (this.#isWhole) await this.#options.write(this.#takeRest())
       else await this.#complete()
     } catch (error) {
@@ -64,17 +64,13 @@ export class PartSink extends Writable {
     }
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error) => void): void {
-    const { partBytes } = this.#options
-    if (this.#filled + chunk.length <= partBytes) {
-      this.#fill(chunk)
-      callback()
-    } else this.#sendFull(chunk).then(() => callback(), callback)
-  }
-
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    if (this.writableFinished) callback(error)
-    else void this.#giveUp().then(() => callback(error))
+  #take(bytes: Buffer): Promise<void> | undefined {
+    if (this.#filled + bytes.length <= this.#options.partBytes) {
+      this.#fill(bytes)
+      return undefined
+    }
+    this.#taking = this.#sendFull(bytes)
+    return this.#taking
   }
 
   /** Sends the parts of which is known that they are not the last one. */
@@ -145,12 +141,14 @@ export class PartSink extends Writable {
   /** A part that failed ends the transfer, or the commit behind it. */
   #fail(error: Error): void {
     this.#failure ??= error
-    this.destroy(error)
+    this.#controller.abort(error)
   }
 
   async #giveUp(): Promise<void> {
     this.#controller.abort()
     this.#part = NO_BYTES
+    // It may be about to send one more.
+    await this.#taking?.catch(() => {})
     await Promise.allSettled(this.#sending)
     // Begun by a request that nobody aborted, so that there is no upload that nobody knows of.
     const upload = await this.#beginning?.catch(() => undefined)
