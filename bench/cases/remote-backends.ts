@@ -28,6 +28,8 @@ export interface RemoteBackend {
   readonly name: string
   /** Why it cannot be run here. */
   readonly skip: string | false
+  /** So many blobs of 4 KiB take seconds. */
+  readonly smallCount: number
   start(scope: Scope): Promise<{ readonly store: object; readonly raw: RawClient; readonly rawName: string }>
 }
 
@@ -42,6 +44,7 @@ const drain = (source: NodeJS.ReadableStream): Promise<void> => pipeline(source,
 export const redis: RemoteBackend = {
   name: 'redis_store',
   skip: withoutRedis,
+  smallCount: 2000,
   start: async (scope) => {
     const { address } = await startRedis(scope)
     const client = createClient({ url: address }).withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer })
@@ -58,6 +61,7 @@ export const redis: RemoteBackend = {
 const s3: RemoteBackend = {
   name: 'experimental_cloud_object_store aws',
   skip: withoutS3,
+  smallCount: 300,
   start: async (scope) => {
     const { port, bucket: Bucket } = await startS3(scope)
     const place = { region: 'us-east-1', endpoint: `http://127.0.0.1:${port}` }
@@ -80,6 +84,7 @@ const s3: RemoteBackend = {
 const gcs: RemoteBackend = {
   name: 'experimental_cloud_object_store gcs',
   skip: withoutGcs,
+  smallCount: 300,
   start: async (scope) => {
     const { proxy, bucket: name } = await startGcs(scope)
     const endpoint = `http://127.0.0.1:${proxy.port}`
@@ -100,6 +105,7 @@ const gcs: RemoteBackend = {
 const azure: RemoteBackend = {
   name: 'experimental_cloud_object_store azure',
   skip: withoutAzure,
+  smallCount: 300,
   start: async (scope) => {
     const { sasUrl, container } = await startAzure(scope)
     const client = new BlobServiceClient(sasUrl(3_600_000)).getContainerClient(container)
@@ -121,6 +127,7 @@ const DOCUMENT_BYTES = 1024 * 1024
 const mongo: RemoteBackend = {
   name: 'experimental_mongo',
   skip: withoutMongo,
+  smallCount: 300,
   start: async (scope) => {
     const { port } = await startMongo(scope)
     const address = `mongodb://127.0.0.1:${port}/`
@@ -157,6 +164,7 @@ const MESSAGE_BYTES = 64 * 1024
 const grpc: RemoteBackend = {
   name: 'grpc',
   skip: false,
+  smallCount: 2000,
   start: async (scope) => {
     const { port } = await startRemexec(scope)
     const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure())

@@ -79,7 +79,7 @@ const TIERS: readonly Wrapper[] = [
 ]
 
 const HERE = worksOf(10_000, 3)
-const ELSEWHERE = worksOf(2000, 1)
+const worksOn = ({ smallCount }: RemoteBackend): readonly Work[] => worksOf(smallCount, 1)
 
 const observeKind = ({ name, kind, besideName, beside }: KindCase, work: Work) =>
   async function* ({ rounds }: Builds): AsyncGenerator<Observation> {
@@ -119,9 +119,9 @@ export const storeKindCases = (): readonly EventCase[] => [
   ...KINDS.flatMap((kind) => worksFor(HERE, kind).map((work) => caseOf(kind.name, work, observeKind(kind, work)))),
   ...remoteBackends
     .filter(({ skip }) => skip === false)
-    .flatMap((backend) => ELSEWHERE.map((work) => caseOf(backend.name, work, observeBackend(backend, work)))),
+    .flatMap((backend) => worksOn(backend).map((work) => caseOf(backend.name, work, observeBackend(backend, work)))),
   ...(redis.skip === false ? [...WRAPPERS, ...TIERS] : []).flatMap((wrapper) =>
-    worksFor(ELSEWHERE, wrapper).map((work) =>
+    worksFor(worksOn(redis), wrapper).map((work) =>
       caseOf(overName(wrapper, redis), work, observeBackend(redis, work, wrapper)),
     ),
   ),
