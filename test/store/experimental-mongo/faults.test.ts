@@ -3,6 +3,7 @@ import t from 'tap'
 import { mongoFailure } from '../../../src/store/experimental-mongo/failure.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { untilSo } from '../remote/backend.js'
+import { counted } from '../remote/counted.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
 import { startGuardedMongo, startMongo, withoutMongo } from './mongo-server.js'
@@ -111,17 +112,22 @@ void t.test(
     const root = new MongoClient(at('root:secret', server.port))
     t.teardown(() => root.close())
     await root.db('builds').command({ createUser: 'builder', pwd: 'first', roles: [] })
-    const { store, probes, close } = await openMongoStore(proxy.port, {
-      connection_string: at('builder:first', proxy.port),
-    })
+    const {
+      store: backend,
+      probes,
+      close,
+    } = await openMongoStore(proxy.port, { connection_string: at('builder:first', proxy.port) })
     t.teardown(close)
+    const { store, failures } = counted(backend)
     const bytes = bytesOf(200_000)
     await put(store, digestOf(bytes), bytes)
     await root.db('builds').command({ updateUser: 'builder', pwd: 'second' })
     // Connections that stand go on; new ones have to say who they are.
     proxy.cut()
     await untilSo(async () => (await get(store, digestOf(bytes)).catch((error: { code: number }) => error.code)) === 16)
+    failures()
     await rejects(t, put(store, digestOf(bytes), bytes), 'UNAUTHENTICATED')
+    t.same(failures(), ['write error: 1'])
     const health = JSON.stringify(await probes[0]?.check(call.signal))
     t.match(health, /Failed.*UNAUTHENTICATED/)
     t.notMatch(health, /first/)

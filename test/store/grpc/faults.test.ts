@@ -18,6 +18,7 @@ import { serve } from '../../service/harness.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { memoryStore } from '../build.js'
 import { folderOf, freePorts, portOf, untilSo } from '../remote/backend.js'
+import { counted } from '../remote/counted.js'
 import { TcpProxy } from '../remote/proxy.js'
 import { rejects } from '../suite.js'
 import { endpoint, openGrpcStore, startRemexec } from './remexec.js'
@@ -171,13 +172,16 @@ void t.test('a token that is taken away is UNAUTHENTICATED, and good again when 
   await give('good')
   const server = await startRemexec(t, { security: { identity: { tokens_file: file } } })
   const headers = new Map([['authorization', 'Bearer good']])
-  const { store, probes } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], headers })
+  const { store: backend, probes } = await openGrpcStore(t, { endpoints: [endpoint(server.port)], headers })
+  const { store, failures } = counted(backend)
   const [before, after] = [blob(100_000, 'before'), blob(5 * MIB, 'after')]
   await put(store, before.digest, before.bytes)
   await give('another')
   await untilSo(async () => (await codeOf(get(store, before.digest))) === Code.UNAUTHENTICATED)
+  failures()
   await rejects(t, put(store, after.digest, after.bytes), 'UNAUTHENTICATED')
   await rejects(t, isPresent(store, before.digest), 'UNAUTHENTICATED')
+  t.same(failures(), ['find_missing error: 1', 'write error: 1'])
   await untilSo(async () => (await probes[0]?.check(call.signal))?.state === 'Failed')
   await give('good')
   await untilSo(async () => (await get(store, before.digest)).equals(before.bytes))

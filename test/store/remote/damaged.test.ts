@@ -11,6 +11,7 @@ import { openMongoStore } from '../experimental-mongo/open.js'
 import { ask, openRedisStore, startRedis, withoutRedis } from '../redis-store/redis.js'
 import { rejects } from '../suite.js'
 import { untilSo } from './backend.js'
+import { counted } from './counted.js'
 import { TcpProxy } from './proxy.js'
 
 t.setTimeout(120_000)
@@ -97,7 +98,8 @@ void t.test(
     const { port } = await startRedis(t)
     const proxy = await TcpProxy.start(t, port)
     const retry = { max_retries: 0, delay: 0, jitter: 0, budget_s: 0 }
-    const { store, probes } = await openRedisStore(t, [`redis://127.0.0.1:${proxy.port}`], { retry })
+    const { store: backend, probes } = await openRedisStore(t, [`redis://127.0.0.1:${proxy.port}`], { retry })
+    const { store, failures } = counted(backend)
     const bytes = bytesOf(1000)
     await put(store, digestOf(bytes), bytes)
     await ask(port, 'CONFIG', 'SET', 'requirepass', 'changed')
@@ -105,7 +107,9 @@ void t.test(
     proxy.cut()
     const isRefused = (error: { readonly code: number }): boolean => error.code === 16
     await untilSo(() => get(store, digestOf(bytes)).then(() => false, isRefused))
+    failures()
     await rejects(t, put(store, digestOf(bytes), bytes), 'UNAUTHENTICATED')
+    t.same(failures(), ['write error: 1'])
     t.match(JSON.stringify(await probes[0]?.check(new AbortController().signal)), /UNAUTHENTICATED/)
     const again = await openRedisStore(t, [`redis://:changed@127.0.0.1:${proxy.port}`], { retry })
     t.ok((await get(again.store, digestOf(bytes))).equals(bytes), 'with the new one all is there')
