@@ -51,13 +51,17 @@ export const mongoFailure = (backend: string, thrown: unknown): StatusError => {
   return new StatusError('INTERNAL', `${backend} refused: ${thrown.name}${told(number)}`, { cause: thrown })
 }
 
-/** Of many documents at a time DUPLICATE_KEY only where nothing else was wrong with any of them. */
+/**
+ * Of many documents at a time DUPLICATE_KEY only where nothing else was wrong with any of them; where the command failed as a
+ * whole, its own.
+ */
 export const numberOf = (thrown: unknown): number | undefined => {
   const { code, writeErrors, result } = (thrown ?? {}) as Partial<MongoBulkWriteError>
-  if (result?.getWriteConcernError === undefined) return typeof code === 'number' ? code : undefined
-  const errors = [result.getWriteConcernError(), writeErrors].flat()
+  const errors = [result?.getWriteConcernError?.(), writeErrors].flat()
   const numbers = errors.flatMap((error) => (typeof error?.code === 'number' ? [error.code] : []))
-  return numbers.find((number) => number !== DUPLICATE_KEY) ?? numbers[0]
+  return (
+    numbers.find((number) => number !== DUPLICATE_KEY) ?? numbers[0] ?? (typeof code === 'number' ? code : undefined)
+  )
 }
 
 /** No server was found: why that is says the first of them. */

@@ -70,7 +70,7 @@ const CASES: Readonly<Record<string, Case>> = {
   experimental_mongo: {
     skip: withoutMongo,
     refusal: 'UNAVAILABLE',
-    message: /MongoServerError 1/,
+    message: /MongoBulkWriteError 1/,
     open: async (t, disk) => openMongoStore((await startMongo(t, disk)).port),
   },
 }
