@@ -36,19 +36,20 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise
   })
 
 /**
- * Runs work that may take `limitMs` (0: any time) and no longer than its call lives. Its signal aborts when either has
- * ended, and nobody waits then for work that does not heed it. `late` is what is told: DEADLINE_EXCEEDED.
+ * Runs work that may take `limitMs` (0: any time) and no longer than its call lives, if there is one. Its signal aborts when either
+ * has ended, and nobody waits then for work that does not heed it. `late` is what is told: DEADLINE_EXCEEDED.
  */
 export const before = async <T>(
   limitMs: number,
   late: string,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  if (signal.aborted) throw cancellation(signal)
+  if (signal?.aborted) throw cancellation(signal)
   const controller = new AbortController()
   try {
-    const asked = unlessAborted(work(controller.signal), signal)
+    const working = work(controller.signal)
+    const asked = signal === undefined ? working : unlessAborted(working, signal)
     const answer = limitMs > 0 ? await within(limitMs, asked) : await asked
     if (answer !== LATE) return answer
     throw new StatusError('DEADLINE_EXCEEDED', `${late} within ${limitMs} ms`)

@@ -99,7 +99,7 @@ export class StoredResults implements ActionResults {
     const { instanceName, trace: parent } = request
     const span = parent && this.#options.tracer?.begin('action cache', { parent })
     try {
-      return await before(PATIENCE_MS, 'the action cache did not answer', internalCall().signal, (signal) =>
+      return await before(PATIENCE_MS, 'the action cache did not answer', undefined, (signal) =>
         work(internalCall({ signal, instanceName, log: this.#logOf(request), ...(span && { span }) })),
       )
     } finally {

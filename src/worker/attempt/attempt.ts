@@ -118,7 +118,7 @@ export class Attempt {
     const exit = await inSpan(this.#call, 'run', (call) => execution.run(call))
     this.#times.runMs = exit.durationMs
     this.#times.mark('executionCompletedTimestamp', 'outputUploadStartTimestamp')
-    const root = execution.left()
+    const root = execution.left(links.length > 0)
     const isUnseen = root === undefined || protectsInputs
     const changed = isUnseen ? [] : await changedInputs(links, root, sinceMs, store, this.#call)
     for (const digest of changed) {

@@ -161,9 +161,11 @@ export class Execution {
 
   /**
    * The input root as the command left it, for this process and until the end: never what something else that was put in
-   * its place leads to. `undefined` when it is not there any more.
+   * its place leads to. `undefined` when it is not there any more, or when nothing is wanted from it: no output, nor a look at
+   * its inputs.
    */
-  left(): string | undefined {
+  left(looksAtInputs: boolean): string | undefined {
+    if (!looksAtInputs && requestedOutputs(this.#request.command).length === 0) return undefined
     return this.#opened(this.#directory, ROOT)
   }
 

@@ -63,7 +63,7 @@ export class Launcher {
         onStart: (pid) => {
           running.pid = pid
           onStart(pid)
-          if (running.wasKilled) killGroup(pid)
+          if (running.wasKilled) killGroup(pid, this.libc)
         },
         onExit: (exitCode, usage) => {
           this.#end(running)
@@ -86,13 +86,13 @@ export class Launcher {
   }
 
   #end(running: Running): void {
-    if (running.pid !== undefined) killGroup(running.pid)
+    if (running.pid !== undefined) killGroup(running.pid, this.libc)
     this.#running.delete(running)
   }
 
   #kill(running: Running): void {
     if (!this.#running.has(running)) return
     running.wasKilled = true
-    if (running.pid !== undefined) killGroup(running.pid)
+    if (running.pid !== undefined) killGroup(running.pid, this.libc)
   }
 }

@@ -33,6 +33,8 @@ export interface Libc {
   readonly prctl: (option: number, ...values: readonly [number, number, number, number]) => number
   /** Answers a descriptor, or -1. */
   readonly memfdCreate: (name: string, flags: number) => number
+  /** A negative number is that of a process group. */
+  readonly kill: (pid: number, signal: number) => number
   /** `usage` is a `struct rusage`. */
   readonly wait: (pid: number, status: Buffer, options: number, usage: Buffer) => number
 }
@@ -95,6 +97,7 @@ const libcOf = (koffi: Koffi): Libc => {
       }),
     prctl: library.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)'),
     memfdCreate: library.func('int memfd_create(const char *, unsigned int)'),
+    kill: library.func('int kill(int, int)'),
     wait: library.func('int wait4(int, void *, int, void *)'),
   }
 }

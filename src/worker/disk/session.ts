@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { chmodSync, mkdirSync, rmdirSync } from 'node:fs'
 import { errnoOf } from '../../base/errno.js'
 import { OpenDirectory } from './open-directory.js'
@@ -8,8 +8,8 @@ const SESSION_NAME = /^remexec-[0-9a-f]{16}$/
 /** Who is not root may pass but not list it: actions cannot stumble over each other. */
 const NOT_LISTED = 0o311
 
-/** Nobody can make something of that name beforehand. */
-export const newName = (): string => randomBytes(8).toString('hex')
+/** 16 hexadecimal digits. Nobody can make something of that name beforehand. Node keeps random bytes ahead for these alone. */
+export const newName = (): string => randomUUID().replaceAll('-', '').slice(16)
 
 /** Whether a name in a work directory is that of a session, of this or an earlier worker. */
 export const isSession = (name: string): boolean => SESSION_NAME.test(name)
