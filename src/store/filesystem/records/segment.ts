@@ -50,14 +50,18 @@ export class Segment {
   static async open(folder: string, number: number): Promise<Segment | undefined> {
     const path = pathOf(folder, number)
     const file = await open(path, 'r+')
-    const header = Buffer.alloc(HEADER_BYTES)
-    const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0)
-    const stamp = header.subarray(STAMP_AT, CHECKSUM_AT)
-    if (bytesRead !== HEADER_BYTES || headerOf(number, stamp).compare(header) !== 0) {
+    try {
+      const header = Buffer.alloc(HEADER_BYTES)
+      const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0)
+      const stamp = header.subarray(STAMP_AT, CHECKSUM_AT)
+      if (bytesRead === HEADER_BYTES && headerOf(number, stamp).compare(header) === 0)
+        return new Segment(number, path, stamp, file, (await file.stat()).size)
+    } catch (error) {
       await file.close()
-      return undefined
+      throw error
     }
-    return new Segment(number, path, stamp, file, (await file.stat()).size)
+    await file.close()
+    return undefined
   }
 
   get deadBytes(): number {
