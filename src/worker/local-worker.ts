@@ -105,6 +105,10 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   held.add('kept input roots', () => keptRoots?.close())
   const launcher = parts.launcher ?? new Launcher(log)
   const orphans = parts.isAlone === true ? Orphans.adopted(launcher.libc) : undefined
+  if (keptRoots !== undefined && orphans === undefined && sandbox === undefined) {
+    const need = 'Linux, and koffi or use_namespaces: nobody knows else whether a command left a process behind'
+    log.warn('directory_cache keeps no input root here', { expected: need })
+  }
   const leftovers = new Leftovers(workDirectory.path, clock, log, orphans)
   held.add('leftovers of actions', () => {
     leftovers.close()

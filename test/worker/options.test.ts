@@ -1,6 +1,7 @@
 /** What single keys of a worker change, from the configuration to what becomes of an action. */
 import { existsSync, readlinkSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { type Log, silentLog } from '../../src/base/log.js'
 import type { LocalWorkerOptions } from '../../src/config/config.js'
 import type { ActionInput, CommandInput } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import type { StartInput } from '../../src/proto/generated/remexec.worker.v1.js'
@@ -134,6 +135,26 @@ t.test('use_namespaces, keep_network, use_mount_namespace, read_only_inputs', { 
 })
 
 const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
+
+t.test('input_root_is_root', { skip: noSandbox }, async (t) => {
+  const confined = { use_namespaces: true, use_mount_namespace: true }
+  t.match(await runOne(t, confined, sh('exit 3')), { exitCode: 3 })
+  // No shell is among its inputs.
+  t.match(await runOne(t, { ...confined, input_root_is_root: true }, sh('exit 3')), { exitCode: 1, printed: '' })
+})
+
+t.test('directory_cache keeps nothing where no process can be told from a leftover, and says so', async (t) => {
+  const told = async (t: Test, options: Partial<LocalWorkerOptions>, isAlone: boolean): Promise<boolean> => {
+    const lines: string[] = []
+    const log: Log = { ...silentLog, warn: (line) => void lines.push(line) }
+    await setUp(t, options, { log, isAlone })
+    return lines.some((line) => /directory_cache keeps no input root/.test(line))
+  }
+  const directory_cache = { max_entries: 1, max_size_bytes: 0 }
+  t.equal(await told(t, { directory_cache }, false), true)
+  t.equal(await told(t, {}, false), false)
+  if (notKept === false) await t.test('alone', async (t) => t.equal(await told(t, { directory_cache }, true), false))
+})
 
 t.test('directory_cache: max_entries, max_size_bytes', { skip: notKept }, async (t) => {
   // An inode is used again, but not at the same time.

@@ -1,0 +1,37 @@
+/** How the small inputs of an action come to a worker whose store has another server behind it. */
+import t from 'tap'
+import { fastSlow } from '../../../src/store/kind/fast-slow.js'
+import { leaseInputs } from '../../../src/worker/input/lease.js'
+import { bytesOf, call, digestOf, get, putAll, until } from '../../store/blobs.js'
+import { buildStore, given } from '../../store/build.js'
+import { openFilesystem } from '../../store/filesystem/open.js'
+import { endpoint, openGrpcStore, startRemexec } from '../../store/grpc/remexec.js'
+import { folderOf } from '../../store/remote/backend.js'
+
+const INPUTS = 200
+
+t.test('small inputs come together, by far fewer calls than there are', async (t) => {
+  const server = await startRemexec(t, { env: { REMEXEC_LOG_LEVEL: 'debug', REMEXEC_LOG_FORMAT: 'json' } })
+  const callsOf = (method: string): number => server.log().split(`/${method}"`).length - 1
+  const { store: slow } = await openGrpcStore(t, { endpoints: [endpoint(server.port)] })
+  const { store: fast, close } = await openFilesystem(await folderOf(t))
+  t.teardown(close)
+  const store = await buildStore(
+    fastSlow,
+    { fast: given, slow: given, fast_direction: 'both', slow_direction: 'both', bypass_dedup_threshold_bytes: 0 },
+    { children: { fast, slow } },
+  )
+  const inputs = Array.from({ length: INPUTS }, (_, at) => bytesOf(1000, `input ${at}`))
+  const blobs = inputs.map((bytes) => ({ digest: digestOf(bytes), bytes }))
+  await putAll(slow, blobs)
+  const digests = blobs.map(({ digest }) => digest)
+  const lease = await leaseInputs({ blobs: digests, missing: [] }, store, call)
+  t.teardown(() => lease.release())
+  for (const { digest, bytes } of blobs) t.same(await get(fast, digest), bytes)
+  // Its line comes behind those of all calls before it.
+  await t.rejects(get(slow, digestOf(bytesOf(1_000_000))))
+  await until(async () => callsOf('Read') > 0)
+  t.equal(callsOf('Read'), 1)
+  const batches = callsOf('BatchReadBlobs')
+  t.ok(batches > 0 && batches <= INPUTS / 4, `${batches} calls for ${INPUTS} inputs`)
+})
