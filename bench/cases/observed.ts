@@ -34,12 +34,12 @@ export const observedCases = (): readonly RateCase[] =>
       ...subject,
       name: `${subject.name}, observed`,
       configure: observed,
-      env: exportingEvery(10_000),
+      env: exportingEvery(60_000),
       limits: [
         beside('unobserved', unobserved),
         beside('observed too', observedToo),
         beside('unobserved too', unobservedToo),
-        { ...beside('observed closely', observedClosely), env: exportingEvery(1000) },
+        { ...beside('observed closely', observedClosely), env: exportingEvery(10_000) },
       ],
     }
   })

@@ -112,12 +112,12 @@ export const mutualTlsTokenCache = (dataPath: string): object => {
   return guarded(dataPath, { tls }, { security: callers })
 }
 
-/** As an operator would have it: health and status page, counting, and the line of one call in a thousand. */
-export const observed = (dataPath: string): object => withServices(dataPath, { health: {} }, { log_call_share: 0.001 })
+/** As it is where a configuration says nothing else: health and status page, counting, no line of a call that went well. */
+export const observed = (dataPath: string): object => withServices(dataPath, { health: {} }, {})
 
-/** The same with the line of one call in a hundred. */
+/** The same with the line of one call in a thousand. */
 export const observedClosely = (dataPath: string): object =>
-  withServices(dataPath, { health: {} }, { log_call_share: 0.01 })
+  withServices(dataPath, { health: {} }, { log_call_share: 0.001 })
 
 /** Nothing of that. */
 export const unobserved = (dataPath: string): object => withServices(dataPath, {}, { disable_metrics: true })
