@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { kinds } from '../src/store/kinds.js'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -27,4 +28,10 @@ t.test('each recipe is run by a test, or the README says that it is not', async 
     const isRun = existsSync(new URL(`clients/recipe/${client.toLowerCase()}.test.ts`, import.meta.url))
     t.ok((isRun ? run : notRun).includes(client), `${client} is ${isRun ? '' : 'not '}run`)
   }
+})
+
+t.test('the README lists the kinds of store that are served, and no other', async (t) => {
+  const [, section = ''] = /\n- Store kinds served: (.*?)\n- /s.exec(read('README.md')) ?? []
+  const named = [...section.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+  t.strictSame(named.sort(), Object.keys(kinds).sort())
 })
