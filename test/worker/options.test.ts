@@ -140,7 +140,7 @@ t.test('input_root_is_root', { skip: noSandbox }, async (t) => {
   const confined = { use_namespaces: true, use_mount_namespace: true }
   t.match(await runOne(t, confined, sh('exit 3')), { exitCode: 3 })
   // No shell is among its inputs.
-  t.match(await runOne(t, { ...confined, input_root_is_root: true }, sh('exit 3')), { exitCode: 1, printed: '' })
+  t.match(await runOne(t, { ...confined, input_root_is_root: true }, sh('exit 3')), { exitCode: 127, printed: '' })
 })
 
 t.test('directory_cache keeps nothing where no process can be told from a leftover, and says so', async (t) => {

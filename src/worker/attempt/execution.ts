@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, readFileSync } from 'node:fs'
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Command } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -8,11 +8,11 @@ import type { PlatformProperty } from '../../reapi/platform.js'
 import { commandEnvironment, type EnvironmentSource } from '../command/environment.js'
 import type { Launcher } from '../command/launcher.js'
 import type { Leftovers } from '../command/leftovers.js'
-import { type CommandExit, runCommand } from '../command/run-command.js'
+import { type CommandExit, type CommandRun, runCommand } from '../command/run-command.js'
 import type { Sandbox } from '../command/sandbox.js'
 import { isDirectoryInside, statsOf } from '../disk/inside-root.js'
 import type { OpenDirectory } from '../disk/open-directory.js'
-import { type FilesInMemory, PrintedFiles } from '../disk/printed-files.js'
+import { type FilesInMemory, openNameless, PrintedFiles } from '../disk/printed-files.js'
 import type { RunDirectory } from '../disk/session.js'
 import type { WorkDirectory } from '../disk/work-directory.js'
 import type { KeptRoots } from '../input/kept-roots.js'
@@ -74,6 +74,8 @@ export class Execution {
   readonly root: string
   #readOnly: readonly string[] = []
   #printed: PrintedFiles | undefined
+  /** What the sandbox tells. */
+  #status: number | undefined
   #isLeft = false
   /** Closed at the end. */
   readonly #open: OpenDirectory[] = []
@@ -132,20 +134,21 @@ export class Execution {
     const { command, timeoutMs } = this.#request
     const { entrypoint, isTimeoutHandledExternally, maxTimeoutMs } = this.#settings
     const cwd = `${this.root}/${workingDirectory(command)}`
-    const exit = await this.#spawn({
-      argv: this.#confined([...entrypoint, ...command.arguments], cwd),
-      cwd,
-      declared: command,
-      timeoutMs: isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs,
-      call,
-    })
+    const argv = [...entrypoint, ...command.arguments]
+    const confined = this.#confined(argv, cwd)
+    const allowedMs = isTimeoutHandledExternally ? maxTimeoutMs : timeoutMs
+    const exit = await this.#spawn({ argv, confined, cwd, declared: command, timeoutMs: allowedMs, call })
     return this.#sideChannelTells() === 'timeout' ? { ...exit, end: 'timed out' } : exit
   }
 
-  #confined(argv: readonly string[], cwd: string): readonly string[] {
-    const { sandbox, workDirectory } = this.#processes
+  /** How it is run in the sandbox of this worker, if it has one. */
+  #confined(argv: readonly string[], cwd: string): CommandRun['confined'] {
+    const { memory, sandbox, workDirectory } = this.#processes
+    if (sandbox === undefined) return undefined
+    this.#status = openNameless(this.#directory.path, memory)
     const places = { root: this.root, directory: this.#directory.path, workDirectory: workDirectory.path }
-    return sandbox?.confine({ argv, cwd, ...places, readOnly: this.#readOnly }) ?? argv
+    const confined = sandbox.confine({ argv, cwd, ...places, readOnly: this.#readOnly })
+    return { argv: confined, status: this.#status }
   }
 
   /** Why nothing should run on this worker now (RESOURCE_EXHAUSTED), if the configured script says so. */
@@ -195,6 +198,7 @@ export class Execution {
   end(): void {
     for (const directory of this.#open.splice(0)) directory.close()
     this.#closePrinted()
+    if (this.#status !== undefined) closeSync(this.#status)
     if (!this.#isLeft) this.#processes.workDirectory.discard(this.#directory, [ROOT])
   }
 
@@ -206,6 +210,7 @@ export class Execution {
 
   async #spawn(run: {
     readonly argv: readonly string[]
+    readonly confined?: CommandRun['confined']
     readonly cwd: string
     readonly declared: Pick<Command, 'environmentVariables'>
     readonly timeoutMs: number
@@ -224,6 +229,7 @@ export class Execution {
     const exit = await runCommand(
       {
         argv: run.argv,
+        confined: run.confined,
         cwd: run.cwd,
         environment: commandEnvironment(run.declared, additionalEnvironment, facts),
         stdout: printed.stdout,

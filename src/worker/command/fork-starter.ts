@@ -21,10 +21,11 @@ export const forkStarter: Starter = (program, { onStart, onExit, onFailure }) =>
   child.once('exit', (code, signal) => onExit(signal === null ? (code ?? 0) : 128 + constants.signals[signal]))
 }
 
-const spawnProgram = ({ argv, cwd, environment, stdout, stderr }: Program): ChildProcess => {
+const spawnProgram = ({ argv, cwd, environment, stdout, stderr, status }: Program): ChildProcess => {
   const [program = '', ...args] = argv
   // Without a prototype a variable may be called `__proto__`.
   const env: Record<string, string> = Object.create(null)
   for (const [name, value] of environment) env[name] = value
-  return spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', stdout, stderr] })
+  const stdio = ['ignore' as const, stdout, stderr, ...(status === undefined ? [] : [status])]
+  return spawn(program, args, { cwd, env, detached: true, stdio })
 }

@@ -3,7 +3,7 @@ import { constants as system } from 'node:os'
 import { getSystemErrorName } from 'node:util'
 import { errnoOf } from '../../base/errno.js'
 import type { Libc } from './libc.js'
-import type { Program, ProgramEvents, ProgramUsage, Starter } from './starter.js'
+import { type Program, type ProgramEvents, type ProgramUsage, STATUS_FD, type Starter } from './starter.js'
 import { beginStart } from './starts.js'
 
 /** More than any C library has for `posix_spawnattr_t`, `posix_spawn_file_actions_t` and `sigset_t`. */
@@ -19,8 +19,6 @@ const WAIT_NO_HANG = 1
 /** More than `struct rusage` has. */
 const RUSAGE_BYTES = 256
 const HEARTBEAT_MS = 1000
-/** Behind stdin, stdout and stderr. */
-const FIRST_UNKNOWN_FD = 3
 
 /** As many as libuv has threads: more would wait there, each with memory of koffi's. */
 const STARTS_AT_A_TIME = 4
@@ -114,13 +112,14 @@ const startFirst = async (
   start: (path: string, argv: readonly string[]) => Promise<Started>,
 ): Promise<Started> => {
   const { argv } = program
+  const paths = candidates(program)
   let errno = ENOENT
-  for (const path of candidates(program)) {
+  for (const path of paths) {
     const started = await start(path, argv)
     if ('pid' in started) return started
     if (started.errno === ENOEXEC) return start('/bin/sh', ['/bin/sh', path, ...argv.slice(1)])
     if (started.errno === EACCES) errno = EACCES
-    else if (!NOT_HERE.includes(started.errno)) return started
+    else if (paths.length === 1 || !NOT_HERE.includes(started.errno)) return started
   }
   return { errno }
 }
@@ -149,7 +148,7 @@ const check = (errno: number): void => {
 const lent = new Set<Buffer>()
 
 const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Program): Promise<Started> => {
-  const { argv, cwd, environment, stdout, stderr } = program
+  const { argv, cwd, environment, stdout, stderr, status } = program
   const strings = [...argv, ...environment.map(([name, value]) => `${name}=${value}`)]
   // The C library would take what stands before it.
   if ([path, cwd, ...strings].some((text) => text.includes('\0'))) return { errno: EINVAL }
@@ -163,8 +162,9 @@ const spawn = async (libc: Libc, attributes: Buffer, path: string, program: Prog
     check(libc.fileActionsAddOpen(actions, 0, '/dev/null', constants.O_RDONLY, 0))
     check(libc.fileActionsAddDup2(actions, stdout, 1))
     check(libc.fileActionsAddDup2(actions, stderr, 2))
+    if (status !== undefined) check(libc.fileActionsAddDup2(actions, status, STATUS_FD))
     // At its exec would be too late: the kernel lets this process go on before it closes what is to be closed then.
-    check(libc.fileActionsAddCloseFrom(actions, FIRST_UNKNOWN_FD))
+    check(libc.fileActionsAddCloseFrom(actions, status === undefined ? STATUS_FD : STATUS_FD + 1))
     check(libc.fileActionsAddChdir(actions, cwd))
     const environmentAt = libc.addressOf(block) + BigInt((argv.length + 1) * POINTER_BYTES)
     const errno = await libc.posixSpawn(pid, path, actions, attributes, block, environmentAt)

@@ -1,11 +1,14 @@
-import { writeSync } from 'node:fs'
+import { ftruncateSync, writeSync } from 'node:fs'
 import { StatusError } from '../../base/status-error.js'
 import type { Launch, Launcher, LaunchFailed } from './launcher.js'
+import { startFailure } from './sandbox.js'
 import type { ProgramUsage } from './starter.js'
 
 export interface CommandRun {
   /** The program (absolute, relative to `cwd`, or looked up in the PATH of `environment`) and its arguments. */
   readonly argv: readonly string[]
+  /** The command line that runs it in a sandbox, and an open file for what that tells. */
+  readonly confined?: { readonly argv: readonly string[]; readonly status: number } | undefined
   /** Absolute. Must exist. */
   readonly cwd: string
   /** All of it: nothing is inherited. */
@@ -39,7 +42,7 @@ export interface CommandExit {
  * worker: the exit code is the one shells give, and the reason stands in stderr.
  */
 export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<CommandExit> => {
-  const { argv, cwd, stdout, stderr, signal } = run
+  const { confined, cwd, stdout, stderr, signal } = run
   let timer: NodeJS.Timeout | undefined
   let reason: Exclude<CommandExit['end'], 'exited'> = 'killed'
   let excess: string | undefined
@@ -59,7 +62,9 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
     })
   }
   const environment = Object.entries(run.environment)
-  const launch: Launch = launcher.launch({ argv, cwd, environment, stdout, stderr }, onStart)
+  const argv = confined?.argv ?? run.argv
+  const status = confined?.status
+  const launch: Launch = launcher.launch({ argv, cwd, environment, stdout, stderr, status }, onStart)
   const onAbort = (): void => launch.kill()
   signal.addEventListener('abort', onAbort, { once: true })
   if (signal.aborted) onAbort()
@@ -67,6 +72,10 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
     const outcome = await launch.outcome
     if (outcome.kind === 'failed') return notStarted(outcome, run)
     const { exitCode, durationMs, wasKilled, usage } = outcome
+    if (status !== undefined && exitCode === 1 && !wasKilled) {
+      const failure = startFailure(run.argv[0] ?? '', { stderr, status })
+      if (failure !== undefined) return notStarted(failure, run)
+    }
     return { exitCode, end: wasKilled ? reason : 'exited', excess: wasKilled ? excess : undefined, durationMs, usage }
   } finally {
     clearTimeout(timer)
@@ -74,14 +83,16 @@ export const runCommand = async (run: CommandRun, launcher: Launcher): Promise<C
   }
 }
 
-const notStarted = ({ errno }: LaunchFailed, run: CommandRun): CommandExit => {
+const notStarted = ({ errno, reason }: Pick<LaunchFailed, 'errno'> & { readonly reason?: string }, run: CommandRun) => {
   const why = errno === undefined ? undefined : START_FAILURES[errno]
   if (why === undefined) {
-    const message = `no process could be started on this worker (${errno ?? 'unknown reason'})`
+    const message = `no process could be started on this worker (${errno ?? (reason || 'unknown reason')})`
     throw new StatusError('RESOURCE_EXHAUSTED', message)
   }
-  writeSync(run.stderr, `remexec: cannot run ${JSON.stringify(run.argv[0])}: ${why.reason}\n`)
-  return { exitCode: why.exitCode, end: 'exited', durationMs: 0 }
+  // What a sandbox said of it goes.
+  ftruncateSync(run.stderr)
+  writeSync(run.stderr, `remexec: cannot run ${JSON.stringify(run.argv[0])}: ${why.reason}\n`, 0)
+  return { exitCode: why.exitCode, end: 'exited', durationMs: 0 } as const
 }
 
 const START_FAILURES: Readonly<Record<string, { readonly exitCode: number; readonly reason: string }>> = {

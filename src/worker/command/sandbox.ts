@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, fstatSync, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { inWords } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
+import { STATUS_FD } from './starter.js'
 
 export interface SandboxSettings {
   /** Nothing of the machine can be written but the input root, and `/tmp` is the action's own. */
@@ -28,6 +29,8 @@ export interface Confined {
 }
 
 const TRIAL_MS = 10_000
+/** A path and some words. */
+const MAX_TOLD_BYTES = 16_384
 
 /**
  * Runs commands in Linux namespaces of their own by bubblewrap: no process of the machine can be seen, whatever a command
@@ -73,12 +76,13 @@ export class Sandbox {
     return this.#settings.ownsMounts && !this.#settings.protectsInputs
   }
 
-  /** The command line that runs another one inside. */
+  /** The command line that runs another one inside; `startFailure` reads what it writes to its `STATUS_FD`. */
   confine({ argv, cwd, ...places }: Confined): readonly string[] {
     const { keepsNetwork, isRoot } = this.#settings
     const inside = isRoot ? `/${cwd.slice(places.root.length + 1)}` : cwd
     const mounts = this.#mounts(places)
-    return [this.#program, ...namespaces(keepsNetwork), ...mounts, '--chdir', inside, '--', ...argv]
+    const told = ['--json-status-fd', String(STATUS_FD)]
+    return [this.#program, ...namespaces(keepsNetwork), ...mounts, ...told, '--chdir', inside, '--', ...argv]
   }
 
   #mounts({ root, directory, workDirectory, readOnly }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
@@ -88,6 +92,39 @@ export class Sandbox {
     if (isRoot) return ['--bind', root, '/', ...inputs, ...OWN]
     return [...MACHINE, '--tmpfs', workDirectory, '--bind', directory, directory, ...inputs]
   }
+}
+
+/**
+ * Why nothing ran inside: bubblewrap ends with 1 then, as a program may, but has written no exit code to `status`, to which no
+ * program inside can write. The reason it prints, in English wherever it is; an `errno` where the program could not be executed.
+ */
+export const startFailure = (
+  program: string,
+  { stderr, status }: { readonly stderr: number; readonly status: number },
+): { readonly errno: string | undefined; readonly reason: string } | undefined => {
+  if (/"exit-code"/.test(beginningOf(status))) return undefined
+  const reason = beginningOf(stderr).trim()
+  const failed = `bwrap: execvp ${program}: `
+  return { errno: reason.startsWith(failed) ? (ERRORS[reason.slice(failed.length)] ?? 'EACCES') : undefined, reason }
+}
+
+/** As glibc and musl say them; what else keeps a program from being executed is about its rights or its format. */
+const ERRORS: Readonly<Record<string, string>> = {
+  'No such file or directory': 'ENOENT',
+  'Not a directory': 'ENOTDIR',
+  'File name too long': 'ENAMETOOLONG',
+  'Filename too long': 'ENAMETOOLONG',
+  'Too many levels of symbolic links': 'ELOOP',
+  'Symbolic link loop': 'ELOOP',
+  'Exec format error': 'ENOEXEC',
+  'Operation not permitted': 'EPERM',
+  'Text file busy': 'ETXTBSY',
+  'Argument list too long': 'E2BIG',
+}
+
+const beginningOf = (file: number): string => {
+  const bytes = Buffer.alloc(Math.min(fstatSync(file).size, MAX_TOLD_BYTES))
+  return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, 0))
 }
 
 const namespaces = (keepsNetwork: boolean): readonly string[] => [

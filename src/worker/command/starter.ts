@@ -8,7 +8,12 @@ export interface Program {
   /** Descriptors of this process, which stay its own. */
   readonly stdout: number
   readonly stderr: number
+  /** One more, which it gets as its descriptor `STATUS_FD`. */
+  readonly status?: number | undefined
 }
+
+/** Behind stdin, stdout and stderr. */
+export const STATUS_FD = 3
 
 /** What a program and those of its children it has waited for took. */
 export interface ProgramUsage {

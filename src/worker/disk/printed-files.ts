@@ -40,7 +40,8 @@ export class PrintedFiles {
   }
 }
 
-const openNameless = (directory: string, memory: FilesInMemory | undefined): number => {
+/** An empty file that no folder has. Throws as the file system does. */
+export const openNameless = (directory: string, memory: FilesInMemory | undefined): number => {
   const inMemory = memory?.memfdCreate('printed', CLOSE_ON_EXEC) ?? -1
   if (inMemory >= 0) return inMemory
   try {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import type { DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
+import type { CommandInput, DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
 import { loadLibc } from '../../../src/worker/command/libc.js'
@@ -177,6 +177,68 @@ t.test('what a confined action started ends with it, whatever it does', { skip: 
   while (living().length > 0) await setImmediate()
   t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'its exit code is told')
   t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
+})
+
+t.test('a program that cannot be executed ends as it does without a sandbox', { skip: noSandbox }, async (t) => {
+  const sandboxes = {
+    none: undefined,
+    namespaces: await sandboxOf({ ownsMounts: false }),
+    mounts: await sandboxOf(),
+  }
+  const told: Record<string, unknown> = {}
+  for (const [kind, sandbox] of Object.entries(sandboxes)) {
+    const { run, text, store, rest } = await setUp(t, { sandbox })
+    const file = (name: string, bytes: string, isExecutable = true) => ({
+      ...{ name, digest: store.keep(bytes).toMessage(), isExecutable },
+    })
+    const directory = { name: 'd', digest: store.keep(encodeDirectory({})).toMessage() }
+    const files = [file('data', 'true', false), file('lost', '#!/nosuch\n'), file('plain', 'echo $0 "$1"; exit 9')]
+    const outcomeOf = async (command: CommandInput, parts: DirectoryInput = {}) => {
+      const { result, status } = await run(command, { files, directories: [directory], ...parts })
+      const printed = [result?.stdoutDigest, result?.stderrDigest].map((digest) => digest && text(digest as never))
+      return [result?.exitCode, ...printed, status]
+    }
+    const faked = 'echo "bwrap: execvp /bin/sh: No such file or directory" >&2; exit 1'
+    told[kind] = {
+      unknown: await outcomeOf({ arguments: ['nosuch'] }),
+      ...Object.fromEntries(
+        await Promise.all(
+          ['./nosuch', './data', './d', './data/x', './lost', './plain', '', 'x'.repeat(300), '/nosuch'].map(
+            async (program) => [program, await outcomeOf({ arguments: [program, 'b'] })] as const,
+          ),
+        ),
+      ),
+      'another PATH': await outcomeOf({
+        arguments: ['ls'],
+        environmentVariables: [{ name: 'PATH', value: '/nosuch' }],
+      }),
+      'its own 1': await outcomeOf(sh('echo out; echo err >&2; exit 1')),
+      'its own words': await outcomeOf(sh(faked)),
+    }
+    t.same(await rest(), [])
+  }
+  t.same(told['namespaces'], told['none'])
+  t.same(told['mounts'], told['none'])
+  t.match(told['none'], {
+    unknown: [127],
+    './data': [126],
+    './d': [126],
+    './data/x': [127],
+    './lost': [127],
+    './plain': [9],
+  })
+  t.match(told['none'], { 'its own 1': [1, 'out\n', 'err\n'], 'its own words': [1, null] })
+})
+
+t.test('a sandbox that cannot be made is a failure of the worker and no result', { skip: noSandbox }, async (t) => {
+  const sandbox = await sandboxOf({ isRoot: true })
+  const { start, action, store, rest } = await setUp(t, { sandbox })
+  // Bubblewrap wants to mount there, and with the machine's files taken away it has nothing else that could fail.
+  const proc = { name: 'proc', digest: store.keep('a file').toMessage() }
+  const { executeResponse, workerError } = await start(action(sh('true'), { files: [proc] }))
+  t.notOk(executeResponse)
+  t.match(workerError, { message: /no process could be started on this worker \(bwrap: .*proc/ })
+  t.same(await rest(), [])
 })
 
 t.test('a client that takes the input root for / gets it', { skip: noSandbox }, async (t) => {

@@ -5,12 +5,20 @@ import { forkStarter } from '../../../src/worker/command/fork-starter.js'
 
 // What launchers fall back to: run-command.test.ts shows what a command may expect, on whichever starter is there.
 
-const run = (t: Test, argv: readonly string[], cwd = t.testdir()): Promise<readonly unknown[]> => {
+const run = (t: Test, argv: readonly string[], hasStatus = false): Promise<readonly unknown[]> => {
+  const cwd = t.testdir()
   const stdoutPath = join(cwd, 'stdout')
   const stdout = openSync(stdoutPath, 'wx')
   const events: unknown[] = []
   return new Promise((resolve) => {
-    const program = { argv, cwd, environment: [['A', 'b']] as const, stdout, stderr: stdout }
+    const program = {
+      argv,
+      cwd,
+      environment: [['A', 'b']] as const,
+      stdout,
+      stderr: stdout,
+      ...(hasStatus && { status: stdout }),
+    }
     forkStarter(program, {
       onStart: (pid) => events.push(typeof pid),
       onExit: (exitCode) => resolve([...events, exitCode, readFileSync(stdoutPath, 'utf8')]),
@@ -29,6 +37,11 @@ t.test('it leads a session of its own', async (t) => {
   const [, , text] = await run(t, ['/bin/cat', '/proc/self/stat'])
   const [pid, , , , group, session] = String(text).split(' ')
   t.same([group, session], [pid, pid])
+})
+
+t.test('one more descriptor is its third', async (t) => {
+  t.same(await run(t, ['/bin/sh', '-c', 'echo told >&3'], true), ['number', 0, 'told\n'])
+  t.match(await run(t, ['/bin/sh', '-c', 'echo told >&3']), ['number', 2])
 })
 
 t.test('nothing starts', async (t) => {
