@@ -105,6 +105,8 @@ class World {
   /** Attempts of workers whose stream is gone. */
   readonly away = new Map<string, Set<string>>()
   readonly leaving = new Set<string>()
+  /** Those that an operator wants nothing new on. */
+  readonly keptFree = new Set<string>()
   readonly offerOf = new Map<string, WorkerOffer>()
   readonly stageOf = new Map<string, string>()
   readonly completed = new Set<string>()
@@ -163,6 +165,7 @@ class World {
     assert(held !== undefined, 'an attempt starts on a connected worker')
     assert(!this.starts.has(start.attemptId), 'an attempt starts once')
     assert(!this.leaving.has(workerId), 'nothing starts on a worker that is going away')
+    assert(!this.keptFree.has(workerId), 'nothing starts on a worker that an operator keeps free')
     assert(!this.isDraining, 'nothing starts while draining')
     this.starts.add(start.attemptId)
     held?.add(start.attemptId)
@@ -233,6 +236,7 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     world.connected.set(id, new Set(named))
     world.away.delete(id)
     world.leaving.delete(id)
+    if (!world.machine.hasWorker(id)) world.keptFree.delete(id)
     world.offerOf.set(id, offer)
     world.apply(world.machine.workerConnected(world.nowMs, id, offer, { attemptIds: named, brought }))
   },
@@ -266,7 +270,25 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     const id = pick(world.connected.keys(), a)
     if (id === undefined || a % 5 > 0) return
     world.leaving.add(id)
+    world.keptFree.delete(id)
     world.apply(world.machine.goingAway(world.nowMs, id))
+  },
+  keepFree: (world, a) => {
+    const id = pick([...world.connected.keys(), ...world.away.keys()], a)
+    if (id === undefined) return
+    const commands = world.machine.drainWorker(world.nowMs, id)
+    assert((commands !== undefined) === world.machine.hasWorker(id), 'an operator can keep any worker free')
+    if (!world.leaving.has(id) && !world.isDraining && commands !== undefined) world.keptFree.add(id)
+    world.apply(commands ?? [])
+  },
+  resume: (world, a) => {
+    const id = pick([...world.connected.keys(), ...world.away.keys()], a)
+    if (id === undefined) return
+    const mayResume = world.keptFree.has(id) && world.connected.has(id) && !world.isDraining
+    if (mayResume) world.keptFree.delete(id)
+    const commands = world.machine.undrainWorker(world.nowMs, id)
+    assert((commands !== undefined) === mayResume, 'an operator takes back what one said, and nothing else')
+    world.apply(commands ?? [])
   },
   settle: (world, a) => {
     const id = pick(world.settling, a)
