@@ -1,5 +1,7 @@
 /** What single keys of a worker change, from the configuration to what becomes of an action. */
-import { existsSync, readlinkSync } from 'node:fs'
+import { existsSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Log, silentLog } from '../../src/base/log.js'
 import type { LocalWorkerOptions } from '../../src/config/config.js'
@@ -56,6 +58,29 @@ t.test('max_action_timeout_s, timeout_message, timeout_handled_externally', asyn
   for (const timeout_handled_externally of [false, true]) {
     const outcome = await runOne(t, { timeout_handled_externally }, sh('sleep 0.6'), short)
     t.equal(outcome.code, timeout_handled_externally ? 0 : 4)
+  }
+})
+
+t.test('max_upload_timeout_s', async (t) => {
+  for (const [max_upload_timeout_s, isLate] of [
+    [0.2, true],
+    [60, false],
+  ] as const) {
+    const { scheduler, start, store, directory } = await setUp(t, { max_upload_timeout_s })
+    await scheduler.next('hello')
+    const go = join(directory, 'go')
+    await start(sh(`while ! test -e ${go}; do sleep 0.05; done; echo printed`))
+    await scheduler.next('progress')
+    // From here on the store takes half a second for everything, or until nobody waits for it.
+    const { putAll } = store
+    store.putAll = async (blobs, call) => {
+      await setTimeout(500, undefined, { signal: call.signal })
+      return putAll.call(store, blobs, call)
+    }
+    writeFileSync(go, '')
+    const { executeResponse, workerError } = await scheduler.next('result')
+    if (isLate) t.match(workerError, { code: 4, message: /could not be uploaded in 0.2 s/ })
+    else t.match(executeResponse, { status: null, result: { exitCode: 0 } })
   }
 })
 

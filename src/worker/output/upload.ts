@@ -86,6 +86,9 @@ const withDeadline = async (timeoutMs: number, call: Call, work: (call: Call) =>
   }, timeoutMs)
   try {
     await work(callWith(call, { signal: AbortSignal.any([call.signal, late.signal]) }))
+  } catch (error) {
+    // A store may say no more than that it was cancelled.
+    throw late.signal.aborted && !call.signal.aborted ? late.signal.reason : error
   } finally {
     clearTimeout(timer)
   }
