@@ -1,7 +1,16 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { ManualClock, systemClock } from '../../src/base/clock.js'
 import { type LogFields, silentLog } from '../../src/base/log.js'
@@ -9,6 +18,7 @@ import { StatusError } from '../../src/base/status-error.js'
 import { codec } from '../../src/proto/codec.js'
 import { Attempts } from '../../src/worker/attempts.js'
 import { startLocalWorker } from '../../src/worker/local-worker.js'
+import { smallDisk } from '../store/small-disk.js'
 import { call, launcher, setUp, sh, workerOptions } from './local-worker-set-up.js'
 
 const startCodec = codec('remexec.worker.v1.Start')
@@ -362,6 +372,35 @@ t.test('an action that removes the folder of all actions does not stop the next 
   t.match(await scheduler.next('result'), { executeResponse: { result: { exitCode: 0 } } })
   t.match(worker.health(), { state: 'Ok' })
 })
+
+t.test(
+  'an action that fills the disk ends as it would, those beside it are for other workers, and this one goes on',
+  async (t) => {
+    const disk = await smallDisk(t, '4m')
+    if (disk === undefined) return t.comment('this user cannot mount')
+    const { scheduler, start, read, put, directory } = await setUp(t, { work_directory: join(disk, 'work') })
+    await scheduler.next('hello')
+    const root = { files: [{ name: 'in', digest: (await put(Buffer.alloc(100_000, 'precious'))).toMessage() }] }
+    const [full, go] = [join(directory, 'full'), join(directory, 'go')]
+    const fill = `(cat /dev/zero > fill; echo x >> fill2) 2>/dev/null; touch ${full}; while ! test -e ${go}; do sleep 0.05; done`
+    const filling = await start(sh(`${fill}; exit 5`), root)
+    while (!existsSync(full)) await setTimeout(10)
+    const beside = await start(sh('cat in'), root)
+    const { attemptId, executeResponse, ...failure } = await scheduler.next('result')
+    t.equal(attemptId, beside)
+    t.equal(executeResponse, null, 'it is no result of the action')
+    t.match(failure.refused ?? failure.workerError, { message: /ENOSPC|no space|no directory for an action/i })
+    writeFileSync(go, '')
+    t.match(await scheduler.next('result'), {
+      attemptId: filling,
+      executeResponse: { result: { exitCode: 5 }, status: null },
+    })
+    const next = await start({ ...sh('cp in out; cat in'), outputPaths: ['out'] }, root)
+    const { executeResponse: last, ...rest } = await scheduler.next('result')
+    t.match({ ...rest, last }, { attemptId: next, last: { status: null, result: { exitCode: 0 } } })
+    t.equal((await read(last?.result?.stdoutDigest)).length, 100_000)
+  },
+)
 
 t.test('two workers on one work_directory: the second is refused, and what the first runs stays', async (t) => {
   const first = await setUp(t)

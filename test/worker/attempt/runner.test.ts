@@ -72,6 +72,20 @@ t.test('what a command took stands in the metadata of its result', { skip: untol
   t.ok(Number(worked) > Number(idle), `${worked} ms beside ${idle}`)
 })
 
+t.test(
+  'the most memory that a command had stands there too, where it is more than its worker has',
+  { skip: untold },
+  async (t) => {
+    const { action, start } = await setUp(t)
+    const bytes = process.resourceUsage().maxRSS * 1024 + 2 ** 26
+    // It keeps all of a line that does not end.
+    const { executeResponse } = await start(action(sh(`head -c ${bytes} /dev/zero | tail -n 1 | wc -c`)))
+    const [told] = executeResponse?.result?.executionMetadata?.auxiliaryMetadata ?? []
+    const { peakResidentBytes } = unpack(usageCodec, told as never)
+    t.ok(peakResidentBytes > bytes && peakResidentBytes < 4 * bytes, `${peakResidentBytes} of ${bytes}`)
+  },
+)
+
 t.test('EXE-23 a failing command is a result with its outputs', async (t) => {
   const { run, text } = await setUp(t)
   const { result, status } = await run({ ...sh('echo log > test.log; exit 3'), outputPaths: ['test.log', 'never'] })

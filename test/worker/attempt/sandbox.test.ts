@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { CommandInput, DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
@@ -91,6 +91,47 @@ t.test('a confined action cannot change its inputs, be it root', { skip: noSandb
   t.same(inStore(store), before)
 })
 
+t.test('a confined action sees nothing of one that runs beside it', { skip: noSandbox }, async (t) => {
+  const { run, text, directory, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
+  const input = { name: 'in', digest: store.keep('precious').toMessage() }
+  const meeting = join(directory, 'meeting')
+  mkdirSync(meeting)
+  const hidden = `secret-of-${process.pid}`
+  // Each waits, at most ten seconds, until the other has begun: that its directory is there is seen from outside alone.
+  const waiting = 'echo > ready; i=0; while ! test -e go -o $i = 200; do sleep 0.05; i=$((i+1)); done; test -e go'
+  const look = `grep -rl ${hidden} ${directory} /tmp /var/tmp /dev/shm; cat /proc/[0-9]*/comm | sort -u; ls -A ${directory}/work/*`
+  const both = ['one', 'two'].map((name) => {
+    const command = {
+      ...sh(`echo ${hidden} > mine-${name}; ${waiting} || exit 9; (${look}) 2>/dev/null`),
+      outputPaths: ['out'],
+    }
+    return run(command, { files: [input] }, { salt: Buffer.from(name) })
+  })
+  const roots = () =>
+    readdirSync(`${directory}/work`).flatMap((session) =>
+      readdirSync(`${directory}/work/${session}`).map((name) => `${directory}/work/${session}/${name}/root`),
+    )
+  while (roots().filter((root) => existsSync(`${root}/ready`)).length < 2) await setImmediate()
+  const there = roots()
+  for (const root of there) writeFileSync(`${root}/go`, '')
+  for (const [index, { result }] of (await Promise.all(both)).entries()) {
+    t.equal(result?.exitCode, 0)
+    const seen = text(result?.stdoutDigest as never).split('\n')
+    const own = seen.filter((line) => line.endsWith(`/mine-${['one', 'two'][index]}`))
+    t.equal(own.length, 1, 'its own file')
+    t.same(
+      seen.filter((line) => /mine-/.test(line)),
+      own,
+      'and no other',
+    )
+    t.equal(there.filter((root) => own[0]?.startsWith(`${root}/`)).length, 1)
+    t.equal(seen.filter((line) => line === 'sh').length, 1)
+    t.notOk(seen.includes('node'))
+    t.equal(there.filter((root) => seen.includes(dirname(root).split('/').at(-1) ?? '')).length, 1, 'of directories')
+  }
+  t.same(await rest(), [])
+})
+
 t.test('outputs of a confined action may be anywhere among its inputs', { skip: noSandbox }, async (t) => {
   const { run, text, store, rest } = await setUp(t, { sandbox: await sandboxOf() })
   const root = treeIn(store)
@@ -153,6 +194,35 @@ t.test('a kept input root of confined actions is as it was for the next one', { 
   }
   t.same(kept, [0, 1, 0, 1], 'one in which a command had a file of its own is not kept')
 })
+
+t.test(
+  'a symlink that a confined action replaces is what it was for every other action',
+  { skip: noSandbox },
+  async (t) => {
+    // With input roots that are kept where that can be: then the next action may get the very same directory.
+    const kept = notKept === false ? { maxEntries: 10, maxBytes: 0 } : undefined
+    const { run, text, store, keptRoots, rest } = await setUp(t, { sandbox: await sandboxOf(), ...(kept && { kept }) })
+    const root = treeIn(store)
+    const before = inStore(store)
+    for (const script of [
+      'ln -sfn /etc link',
+      'rm link; mkdir link; echo spoilt > link/in',
+      'rm link; cp in link; chmod u+w link; echo spoilt > link',
+      'mv link away; ln -s in link',
+      'rm link',
+    ]) {
+      const { result } = await run({ ...sh(`set -e; ${script}; readlink link || true`), outputPaths: ['made'] }, root)
+      t.equal(result?.exitCode, 0, script)
+      await keptRoots?.settle()
+      const next = await run({ ...sh('readlink link; cat link/in; ls; ls -A d'), outputPaths: ['made'] }, root)
+      t.equal(text(next.result?.stdoutDigest as never), 'd\nind\nin\nlink\nboth\nclosed\nin\nout\n', `after ${script}`)
+      await keptRoots?.settle()
+    }
+    await keptRoots?.close()
+    t.same(await rest(), [])
+    t.same(inStore(store), before)
+  },
+)
 
 t.test('without read-only inputs they are copies of the action', { skip: noSandbox }, async (t) => {
   const { run, text, store } = await setUp(t, { sandbox: await sandboxOf({ protectsInputs: false }) })
