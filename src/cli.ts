@@ -96,7 +96,7 @@ const serve = async (path: string): Promise<number> => {
   if (config.warnings.length > 0) output.write(formatProblems(config.warnings, 'human'))
   const otlp = readOtlp(process.env, log)
   // Heard from before the first part starts, so that a signal during start-up ends in a clean stop too.
-  return run(config, { otlp, log }, firstStopSignal(output.flush))
+  return run(config, { otlp, log }, firstStopSignal())
 }
 
 interface Surroundings {
@@ -134,7 +134,7 @@ const stopEarly = async (
   log: Log,
 ): Promise<number> => {
   log.info('stopping before the start is complete', { signal })
-  const patience = setTimeout(() => endBy(signal, output.flush), patienceMs)
+  const patience = setTimeout(() => endBy(signal), patienceMs)
   const server = await starting.finally(() => clearTimeout(patience))
   await server.close()
   return 128 + constants.signals[signal]

@@ -114,6 +114,13 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
     leftovers.close()
     leftovers.sweep()
   })
+  // A second signal ends the process at once, with all that runs.
+  const endAll = (): void => {
+    launcher.close()
+    leftovers.sweepAll()
+  }
+  process.once('exit', endAll)
+  held.add('end of what runs', () => void process.off('exit', endAll))
   const outOfMemory = new OutOfMemory(clock)
   held.add('watch of the memory', () => outOfMemory.close())
   if (parts.launcher === undefined) held.add('launcher', () => launcher.close())

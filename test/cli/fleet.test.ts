@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Code } from '../../src/base/status-error.js'
@@ -8,6 +8,7 @@ import { Digest } from '../../src/reapi/digest.js'
 import { digestFunctions } from '../../src/reapi/digest-function.js'
 import { TestClient } from '../server/client.js'
 import { responseOf, stageOf } from '../service/execution-harness.js'
+import { TcpProxy } from '../store/remote/proxy.js'
 import { type Program, serve } from './program.js'
 
 t.setTimeout(180_000)
@@ -23,7 +24,7 @@ const scheduler = `{
     CAS: { filesystem: { content_path: '$REMEXEC_DATA/c', temp_path: '$REMEXEC_DATA/ct', eviction_policy: { max_bytes: '10mb' } } },
     AC: { filesystem: { content_path: '$REMEXEC_DATA/a', temp_path: '$REMEXEC_DATA/at', eviction_policy: { max_bytes: '10mb' } } },
   },
-  schedulers: { S: { simple: {} } },
+  schedulers: { S: { simple: { worker_timeout_s: 5 } } },
   servers: [{ name: 'all', listener: { http: { socket_address: '127.0.0.1:$REMEXEC_PORT' } }, services: {
     cas: [{ cas_store: 'CAS' }], ac: [{ ac_store: 'AC' }],
     execution: [{ cas_store: 'CAS', scheduler: 'S' }], worker_api: { scheduler: 'S' },
@@ -61,14 +62,14 @@ const startFleet = async (t: Test) => {
   const [, port = ''] = await first.hears(/serving grpc:\/\/127\.0\.0\.1:(\d+)/)
   const client = new TestClient(`127.0.0.1:${port}`, { 'grpc.max_reconnect_backoff_ms': 500 })
   t.teardown(() => client.close())
-  const startWorker = async (folder: 'w' | 'v'): Promise<Program> => {
-    const machine = serve(t, `${data}/w.json5`, `${data}/${folder}`, { SCHEDULER: `127.0.0.1:${port}`, NAME: folder })
+  const startWorker = async (folder: 'w' | 'v', by = port): Promise<Program> => {
+    const machine = serve(t, `${data}/w.json5`, `${data}/${folder}`, { SCHEDULER: `127.0.0.1:${by}`, NAME: folder })
     await machine.hears(/connected to the scheduler/)
     return machine
   }
   const actions = {
     finished: actionOf('finished', log, 'true'),
-    running: actionOf('running', log, `while [ ! -e ${data}/go ]; do sleep 0.05; done`),
+    running: actionOf('running', log, `echo $$ >> ${data}/pids; while [ ! -e ${data}/go ]; do sleep 0.05; done`),
     queued: actionOf('queued', log, 'true'),
   }
   for (const { blobs } of Object.values(actions)) {
@@ -80,6 +81,8 @@ const startFleet = async (t: Test) => {
   }
   return {
     first,
+    /** Between machines and the scheduler. */
+    proxy: () => TcpProxy.start(t, Number(port)),
     startWorker,
     restart: async () => {
       const again = serve(t, `${data}/s.json5`, `${data}/s`, { REMEXEC_PORT: port })
@@ -88,6 +91,8 @@ const startFleet = async (t: Test) => {
     execute: (name: keyof typeof actions) => operations('Execute', { actionDigest: actions[name].digest }),
     wait: (name: string) => operations('WaitExecution', { name }),
     /** The actions that have begun, one for each time, by name. */
+    /** Of the runs of `running`. */
+    pids: () => readFileSync(`${data}/pids`, 'utf8').trim().split('\n'),
     begun: () => readFileSync(log, 'utf8').trim().split('\n').sort(),
     /** Lets `running` end. */
     letGo: () => writeFileSync(`${data}/go`, ''),
@@ -153,4 +158,45 @@ t.test('a machine that is asked to end finishes what it runs, and what waits run
   t.match(responseOf(await lastOf(running)), { result: { exitCode: 0, executionMetadata: { worker: 'w' } } })
   t.same(await ending.ended, { code: 143, signal: null })
   t.same(begun(), ['queued', 'running'], 'each has run once')
+})
+
+t.test('a machine whose connection is lost runs on, and reports when it is back in time', async (t) => {
+  const { first, proxy, startWorker, execute, begun, letGo } = await startFleet(t)
+  const between = await proxy()
+  const machine = await startWorker('w', `${between.port}`)
+  const running = execute('running')
+  await until(running, ExecutionStage.EXECUTING)
+  while (!begun().includes('running')) await setTimeout(10)
+  for (let cuts = 1; cuts <= 3; cuts++) {
+    between.cut()
+    await machine.hears(new RegExp(`(connected to the scheduler[^]*){${cuts + 1}}`))
+  }
+  letGo()
+  t.match(responseOf(await lastOf(running)), {
+    result: { exitCode: 0, executionMetadata: { worker: 'w' } },
+    status: null,
+  })
+  t.same(begun(), ['running'], 'it has run once')
+  t.notMatch(first.said(), /is lost|gone/)
+})
+
+t.test('a second signal ends a machine at once, with what it runs, which another one does again', async (t) => {
+  const { startWorker, execute, begun, pids, letGo } = await startFleet(t)
+  const ending = await startWorker('w')
+  const running = execute('running')
+  await until(running, ExecutionStage.EXECUTING)
+  while (!begun().includes('running')) await setTimeout(10)
+  ending.child.kill('SIGTERM')
+  await ending.hears(/stopping/)
+  ending.child.kill('SIGTERM')
+  t.same(await ending.ended, { code: null, signal: 'SIGTERM' })
+  const [pid] = pids()
+  while (existsSync(`/proc/${pid}`)) await setTimeout(10)
+  letGo()
+  await startWorker('v')
+  t.match(responseOf(await lastOf(running)), {
+    result: { exitCode: 0, executionMetadata: { worker: 'v' } },
+    status: null,
+  })
+  t.same(begun(), ['running', 'running'])
 })

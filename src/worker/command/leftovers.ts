@@ -130,6 +130,12 @@ export class Leftovers {
     this.#ended = pids.length > 0 ? ended : new Set()
   }
 
+  /** The same, of all commands: none is to run any more. */
+  sweepAll(): void {
+    for (const running of [...this.#running]) this.ended(running)
+    this.sweep()
+  }
+
   close(): void {
     this.#stop()
   }
