@@ -22,7 +22,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     'env[0].name=OTEL_EXPORTER_OTLP_ENDPOINT,env[0].value=http://collector:4317',
     'server.storageClassName=fast,server.service.type=LoadBalancer,server.service.annotations.a=b',
     'worker.nodeSelector.disk=ssd,worker.tolerations[0].key=builds,worker.tolerations[0].operator=Exists',
-    'worker.autoscaling.selector.job=remexec',
+    'worker.autoscaling.selector.job=remexec,worker.maxUnavailable=1',
     'config.worker=// nothing',
   ],
 }
@@ -97,6 +97,25 @@ t.test('each part is given its configuration, and the variables that it reads', 
       t.ok(given.has(name) || left.includes(name), `${part} gets ${name}`)
     }
   }
+})
+
+t.test('each part gets longer to end than it gives its actions', { skip }, async (t) => {
+  const manifests = (await rendered(t, ['worker.drainSeconds=1234'])).split(/^---$/m)
+  const pods = manifests.filter((text) => text.includes('terminationGracePeriodSeconds'))
+  const times = pods.map((pod) => {
+    const [, graceS] = /terminationGracePeriodSeconds: (\d+)/.exec(pod) ?? []
+    const [, drainS] = /REMEXEC_DRAIN, value: (\d+)s/.exec(pod) ?? []
+    t.ok(Number(graceS) >= Number(drainS) + 10, `${graceS} beside ${drainS} seconds`)
+    return Number(drainS)
+  })
+  t.same(times.sort(), [1234, 20, 20])
+})
+
+t.test('a budget holds for workers, and for nothing that is there once', { skip }, async (t) => {
+  const manifests = (await rendered(t, [])).split(/^---$/m)
+  const budgets = manifests.filter((text) => text.includes('kind: PodDisruptionBudget'))
+  t.equal(budgets.length, 1)
+  t.match(budgets[0], /maxUnavailable: 25%[\s\S]*app.kubernetes.io\/component: worker/)
 })
 
 t.test('the metrics by which workers are scaled are those of the rules of the adapter', async (t) => {
