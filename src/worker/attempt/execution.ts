@@ -238,7 +238,8 @@ export class Execution {
         signal: run.call.signal,
         onStart: (processGroup, exceed) => {
           running.processGroup = processGroup
-          unwatch = watchLimits({ processGroup, printed: files, root: this.root }, limits, exceed)
+          const strays = (): readonly number[] => leftovers.straysOf(running)
+          unwatch = watchLimits({ processGroup, strays, printed: files, root: this.root }, limits, exceed)
         },
       },
       launcher,

@@ -90,6 +90,12 @@ export class Leftovers {
     }
   }
 
+  /** What is of a command that runs but whose parents have ended, as far as it can be told; each may have children. */
+  straysOf({ processGroup }: RunningCommand): readonly number[] {
+    if (this.#orphans === undefined || processGroup === undefined) return []
+    return this.#orphans.of(processGroup, this.#commands)
+  }
+
   /** Whether every process that is there now belongs to a command that runs; false where that cannot be told. */
   async areNone(): Promise<boolean> {
     const strangers = this.#orphans?.strangersTo(this.#commands.running)

@@ -54,6 +54,21 @@ export class Orphans {
     return [...killed]
   }
 
+  /** Those that can only be of this one of the process groups that run: of its session, or of none and older than all others. */
+  of(processGroup: number, { running, startingSinceMs }: Commands): readonly number[] {
+    const startingTicks = this.#ticksAt(startingSinceMs)
+    const others = [...running].filter((pid) => pid !== processGroup)
+    const nextTicks = Math.min(startingTicks, ...others.map((pid) => processFacts(pid)?.startTicks ?? 0))
+    const sinceTicks = processFacts(processGroup)?.startTicks ?? Number.POSITIVE_INFINITY
+    return (children() ?? []).filter((pid) => {
+      if (running.has(pid)) return false
+      const facts = processFacts(pid)
+      if (facts === undefined || facts.isZombie || facts.session === this.#own?.session) return false
+      if (running.has(facts.session)) return facts.session === processGroup
+      return facts.startTicks >= sinceTicks && facts.startTicks < nextTicks
+    })
+  }
+
   /** Children that live and are of none of these process groups. */
   strangersTo(running: ReadonlySet<number>): readonly number[] {
     return (children() ?? []).filter((pid) => {

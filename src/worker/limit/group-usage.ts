@@ -7,14 +7,14 @@ export interface GroupUsage {
   readonly residentBytes: number
 }
 
-/** A process and its descendants; counting ends behind `most`, if that is not 0. All 0 where the system has no /proc. */
+/** Processes and their descendants; counting ends behind `most`, if that is not 0. All 0 where the system has no /proc. */
 export const groupUsage = (
-  leader: number,
+  of: readonly number[],
   { most, memory }: { readonly most: number; readonly memory: boolean },
 ): GroupUsage => {
   let processes = 0
   let residentBytes = 0
-  const waiting = [leader]
+  const waiting = [...of]
   for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
     processes += 1
     if (most > 0 && processes > most) break

@@ -13,6 +13,8 @@ export interface ActionLimits {
 
 export interface Watched {
   readonly processGroup: number
+  /** What is of it too, although its parents have ended. */
+  readonly strays: () => readonly number[]
   /** Descriptors of what it prints to. */
   readonly printed: readonly number[]
   /** The input root. */
@@ -69,7 +71,8 @@ class Watch {
   #ofProcesses(): string | undefined {
     const { processes: most, memoryBytes } = this.#limits
     if (most === 0 && memoryBytes === 0) return undefined
-    const found = groupUsage(this.#watched.processGroup, { most, memory: memoryBytes > 0 })
+    const { processGroup, strays } = this.#watched
+    const found = groupUsage([processGroup, ...strays()], { most, memory: memoryBytes > 0 })
     if (most > 0 && found.processes > most) return `it had more than ${most} processes`
     if (memoryBytes > 0 && found.residentBytes > memoryBytes) return `it had more than ${memoryBytes} bytes of memory`
     return undefined

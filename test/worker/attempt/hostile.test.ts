@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { unpack } from '../../../src/proto/any.js'
 import { codec } from '../../../src/proto/codec.js'
 import { Digest } from '../../../src/reapi/digest.js'
+import { loadLibc } from '../../../src/worker/command/libc.js'
 import { SHA256, setUp, sh } from './runner-set-up.js'
 
 t.test('directories without rights are removed', async (t) => {
@@ -82,6 +83,24 @@ t.test('an action that forks endlessly is ended, and the worker goes on', { skip
   const forking = sh('while :; do sleep 1000 & done')
   t.match(await start(action(forking)), exceeded(/it had more than 50 processes/))
   t.match(await run(sh('true')), well)
+})
+
+const notKept = loadLibc() === undefined && 'without koffi nobody knows whose a process without a parent is'
+t.test('an action whose processes have no parents any more is held to its limits too', { skip: notKept }, async (t) => {
+  const kept = { maxEntries: 1, maxBytes: 0 }
+  const limits = { processes: 50, memoryBytes: 100_000_000 }
+  const { start, action, run } = await setUp(t, { kept, limits, execution: { maxTimeoutMs: 10_000 } })
+  const beside = run(sh('sleep 2; exit 3'))
+  for (const leave of [
+    'sleep 1000',
+    'setsid sleep 1000',
+    "setsid sh -c 'cd /; exec sleep 1000 </dev/null >/dev/null 2>&1'",
+  ]) {
+    const script = `for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6; do (${leave} &); done; done; sleep 1000`
+    t.match(await start(action(sh(script))), exceeded(/it had more than 50 processes/), leave)
+  }
+  t.match(await start(action(sh('(tail /dev/zero &); sleep 1000'))), exceeded(/more than 100000000 bytes of memory/))
+  t.match(await beside, { result: { exitCode: 3 } }, 'and one beside it is not held to account')
 })
 
 t.test('an action that takes too much memory is ended', { skip: noProcesses }, async (t) => {
