@@ -107,4 +107,6 @@ export interface WorkerOffer {
   readonly properties: ReadonlyMap<string, readonly string[]>
   /** Infinity for no limit. */
   readonly maxInflightAttempts: number
+  /** How many more may wait there for a place. Default 0. */
+  readonly maxWaitingAttempts?: number
 }

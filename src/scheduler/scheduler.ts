@@ -153,6 +153,8 @@ export interface WorkerSession {
   report(attemptId: string, response: ExecuteResponse): void
   workerError(attemptId: string, error: StatusError): void
   refuse(attemptId: string, error: StatusError): void
+  /** It had no place for it in time, and has not begun it. */
+  giveBack(attemptId: string): void
   goingAway(): void
   disconnected(): void
 }

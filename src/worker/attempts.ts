@@ -19,13 +19,25 @@ interface Held {
   timer?: NodeJS.Timeout
 }
 
+/** An attempt for which there is no place yet. */
+interface Waiting {
+  readonly attemptId: string
+  /** Ends the waiting, with a place or without. */
+  readonly end: (hasPlace: boolean) => void
+}
+
 /** What ends sooner is not worth the word that it runs: the scheduler reckons in seconds. */
 const SHORT_RUN_MS = 100
+
+/** So long an attempt waits for a place: another worker may have one. The scheduler sends none to where it takes half of that. */
+const PATIENCE_MS = 50
 
 export interface AttemptsOptions {
   readonly run: (request: AttemptRequest) => Promise<AttemptOutcome>
   /** 0 sets no limit. */
   readonly maxInflight: number
+  /** How many more are taken, to begin at once when a place is free. */
+  readonly maxWaiting: number
   readonly send: (message: ToScheduler) => void
 }
 
@@ -38,6 +50,7 @@ export class Attempts {
   readonly #held = new Map<string, Held>()
   #running = 0
   #placed = 0
+  readonly #line: Waiting[] = []
   #isDraining = false
   #isClosed = false
   #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
@@ -66,11 +79,11 @@ export class Attempts {
       this.#tell(attemptId, held)
       return
     }
-    const { maxInflight, send } = this.#options
+    const { maxInflight, maxWaiting, send } = this.#options
     const refusal =
       this.#isDraining || this.#isClosed
         ? new StatusError('UNAVAILABLE', 'the worker is draining')
-        : maxInflight > 0 && this.#placed >= maxInflight
+        : this.#isFull && this.#line.length >= maxWaiting
           ? new StatusError(
               'RESOURCE_EXHAUSTED',
               `the worker runs ${this.#placed} actions, its limit is ${maxInflight}`,
@@ -83,6 +96,7 @@ export class Attempts {
   /** The attempt ends soon with an outcome of its own; one that has ended keeps what it has. */
   kill(attemptId: string): void {
     this.#held.get(attemptId)?.controller.abort(new StatusError('ABORTED', 'the attempt was killed'))
+    this.#line.find((waiting) => waiting.attemptId === attemptId)?.end(false)
   }
 
   killAll(): void {
@@ -119,17 +133,45 @@ export class Attempts {
 
   async #run(start: Start): Promise<void> {
     const { attemptId } = start
-    const held: Held = { start, controller: new AbortController(), stage: 0, hasPlace: true, outcome: undefined }
+    const held: Held = {
+      start,
+      controller: new AbortController(),
+      stage: 0,
+      hasPlace: !this.#isFull,
+      outcome: undefined,
+    }
     this.#held.set(attemptId, held)
     this.#running += 1
-    this.#placed += 1
-    const outcome = await this.#outcome(start, held)
+    if (held.hasPlace) this.#placed += 1
+    else held.hasPlace = await this.#place(attemptId)
+    const outcome = held.hasPlace ? await this.#outcome(start, held) : { givenBack: {} }
     this.#running -= 1
     clearTimeout(held.timer)
     this.#leavePlace(held)
     held.outcome = outcome
     this.#tell(attemptId, held)
     this.#announceIdle()
+  }
+
+  get #isFull(): boolean {
+    const { maxInflight } = this.#options
+    return maxInflight > 0 && this.#placed >= maxInflight
+  }
+
+  /** Waits for its turn to have a place; false when there was none in time, or it is killed. */
+  #place(attemptId: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => waiting.end(false), PATIENCE_MS)
+      const waiting: Waiting = {
+        attemptId,
+        end: (hasPlace) => {
+          clearTimeout(timer)
+          this.#line.splice(this.#line.indexOf(waiting), 1)
+          resolve(hasPlace)
+        },
+      }
+      this.#line.push(waiting)
+    })
   }
 
   async #outcome(start: Start, held: Held): Promise<AttemptOutcome> {
@@ -163,7 +205,9 @@ export class Attempts {
   #leavePlace(held: Held): void {
     if (!held.hasPlace) return
     held.hasPlace = false
-    this.#placed -= 1
+    const [next] = this.#line
+    if (next === undefined) this.#placed -= 1
+    else next.end(true)
   }
 
   #tell(attemptId: string, { outcome, stage }: Held): void {

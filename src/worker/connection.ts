@@ -25,7 +25,9 @@ export interface ConnectionOptions {
   /** A connection that takes longer to be welcomed is given up; the scheduler hears something twice in this time. */
   readonly timeoutMs: number
   /** What the worker is and offers; asked before each connection. */
-  readonly describe: () => Promise<Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts' | 'storeKey'>>
+  readonly describe: () => Promise<
+    Pick<Hello, 'name' | 'properties' | 'maxInflightAttempts' | 'maxWaitingAttempts' | 'storeKey'>
+  >
   /** What still runs or was not acknowledged; asked when the Hello is sent. */
   readonly attempts: () => readonly Start[]
   /** The scheduler knows this worker (again). */

@@ -69,6 +69,9 @@ export interface LocalWorker {
 
 const FAREWELL_MS = 2_000
 
+/** So many attempts may wait for a place, to begin without asking for them: with two places six are what more give nothing beyond. */
+const MAX_WAITING = 6
+
 /**
  * Starts a worker of this process. Rejects with FAILED_PRECONDITION when it cannot say what it offers or has no place to run
  * actions; connecting goes on in the background.
@@ -141,6 +144,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   const attempts = new Attempts({
     run: (request) => runner.run(request),
     maxInflight: options.max_inflight_tasks,
+    maxWaiting: MAX_WAITING,
     send: (message) => connection.send(message),
   })
   let isClosing = false
@@ -151,6 +155,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
       name,
       properties: await offered(),
       maxInflightAttempts: options.max_inflight_tasks,
+      maxWaitingAttempts: MAX_WAITING,
       ...('key' in parts.stores && { storeKey: parts.stores.key }),
     }),
     attempts: () => attempts.starts,

@@ -50,9 +50,14 @@ export class Bench {
     return name
   }
 
-  worker(id: string, pairs: readonly (readonly [string, ...string[]])[] = [], maxInflightAttempts = Infinity): void {
+  worker(
+    id: string,
+    pairs: readonly (readonly [string, ...string[]])[] = [],
+    maxInflightAttempts = Infinity,
+    maxWaitingAttempts = 0,
+  ): void {
     const properties = new Map(pairs.map(([name, ...values]) => [name, values]))
-    const offer: WorkerOffer = { name: id, properties, maxInflightAttempts }
+    const offer: WorkerOffer = { name: id, properties, maxInflightAttempts, maxWaitingAttempts }
     this.do(this.machine.workerConnected(this.nowMs, id, offer, { attemptIds: [] }))
   }
 

@@ -63,7 +63,7 @@ const requests: readonly (readonly [string, string][])[] = [
 ]
 
 const offers: readonly WorkerOffer[] = [
-  { name: 'a', properties: new Map([['os', ['linux']]]), maxInflightAttempts: 2 },
+  { name: 'a', properties: new Map([['os', ['linux']]]), maxInflightAttempts: 2, maxWaitingAttempts: 1 },
   {
     name: 'b',
     properties: new Map([
@@ -80,6 +80,7 @@ const offers: readonly WorkerOffer[] = [
       ['other', ['q']],
     ]),
     maxInflightAttempts: 3,
+    maxWaitingAttempts: 9,
   },
 ]
 
@@ -258,6 +259,7 @@ const events: Record<string, (world: World, a: number, b: number) => void> = {
     onAttempt(world, a, b, (id, attempt) => world.machine.workerError(world.nowMs, id, attempt, error)),
   refuse: (world, a, b) =>
     onAttempt(world, a, b, (id, attempt) => world.machine.refuse(world.nowMs, id, attempt, error)),
+  giveBack: (world, a, b) => onAttempt(world, a, b, (id, attempt) => world.machine.giveBack(world.nowMs, id, attempt)),
   lateReport: (world, a, b) => {
     const attempt = pick(world.starts, b)
     const id = pick(world.connected.keys(), a)
@@ -363,7 +365,8 @@ const checkInvariants = (world: World): void => {
       assert(used <= total || brought, `${name} is not promised twice`)
     }
     const own = holding.filter(({ id }) => !isForeign(id))
-    assert(own.length <= worker.offer.maxInflightAttempts, 'no more attempts than places')
+    const { maxInflightAttempts: places, maxWaitingAttempts: waiting = 0 } = worker.offer
+    assert(own.length <= places + waiting, 'no more attempts than places, and as many that wait for one')
     assert(worker.isConnected === world.connected.has(worker.id), 'knows who is connected')
   }
   for (const id of world.connected.keys())

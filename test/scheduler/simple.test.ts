@@ -173,6 +173,57 @@ t.test('minimum properties are given back once, whichever way an attempt ends', 
   }
 })
 
+t.test('a worker whose places are soon free again is given what waits there for one', async (t) => {
+  const bench = new Bench()
+  bench.worker('w', [['cpu', '2']], 1, 1)
+  for (const cpu of ['1', '1', '2', '1', '1']) bench.enqueue([['cpu', cpu]])
+  t.equal(bench.starts.length, 1, 'nothing is known of it yet')
+  bench.finish('w', '1-1')
+  t.same(
+    bench.starts.slice(1),
+    ['w operations/2 2-1', 'w operations/4 4-1'],
+    'and as many more as may wait, if what they ask for is left',
+  )
+  t.match(bench.machine.inspect().workers.list(), [{ running: 2, maxInflightAttempts: 1 }])
+  bench.nowMs += 50
+  bench.do(bench.machine.giveBack(bench.nowMs, 'w', '4-1'))
+  t.equal(bench.starts.length, 3, 'given back, it waits its turn')
+  t.match(bench.state('operations/4'), { stage: 'QUEUED' })
+  bench.finish('w', '2-1')
+  t.same(bench.starts.slice(3), ['w operations/3 3-1'], 'what takes long lets nothing wait behind it')
+  bench.finish('w', '3-1')
+  t.same(bench.starts.slice(4), ['w operations/4 4-2', 'w operations/5 5-1'])
+  bench.finish('w', '4-2')
+  bench.finish('w', '5-1')
+  const [worker] = bench.machine.inspect().workers.all
+  t.match([worker?.left.get('cpu'), worker?.inflight, worker?.attempts.size], [2, 0, 0], 'all is given back')
+})
+
+t.test('what is given back goes to a worker that has a place', async (t) => {
+  const bench = new Bench({ maxJobRetries: 0 })
+  bench.worker('a', [], 1, 1)
+  for (let count = 0; count < 3; count++) bench.enqueue()
+  bench.finish('a', '1-1')
+  t.same(bench.starts.slice(1), ['a operations/2 2-1', 'a operations/3 3-1'])
+  bench.worker('b', [], 1, 1)
+  t.equal(bench.starts.length, 3, 'what waits at a worker is not taken from it')
+  bench.nowMs += 50
+  bench.do(bench.machine.giveBack(bench.nowMs, 'a', '3-1'))
+  t.same(bench.starts.slice(3), ['b operations/3 3-2'])
+  bench.finish('b', '3-2')
+  t.match(bench.state('operations/3'), { stage: 'COMPLETED', outcome: { response } }, 'that was no failed try')
+})
+
+t.test('a worker that gives back what it has a place for gets a pause, as one that refuses', async (t) => {
+  const bench = new Bench()
+  bench.worker('liar', [], 2, 2)
+  bench.enqueue()
+  bench.do(bench.machine.giveBack(bench.nowMs, 'liar', '1-1'))
+  t.same(bench.starts, ['liar operations/1 1-1'], 'no start after start as fast as they travel')
+  bench.pass(1_000, ['liar'])
+  t.same(bench.starts.slice(1), ['liar operations/1 1-2'])
+})
+
 t.test('allocation_strategy', async (t) => {
   const order = (allocationStrategy: SimpleSettings['allocationStrategy']) => {
     const bench = new Bench({ allocationStrategy })

@@ -106,11 +106,14 @@ t.test('a start that makes no sense is an error of the worker', async (t) => {
 
 t.test('more than the limit, or after a drain, is refused', async (t) => {
   const { scheduler, start } = await setUp(t, { max_inflight_tasks: 1 })
-  await scheduler.next('hello')
+  const { maxWaitingAttempts } = await scheduler.next('hello')
   const first = await start(sh('sleep 1000'))
   await scheduler.next('progress')
-  const second = await start(sh('true'))
-  t.match(await scheduler.next('result'), { attemptId: second, refused: { code: 8, message: /its limit is 1/ } })
+  const waiting: string[] = []
+  while (waiting.length < maxWaitingAttempts) waiting.push(await start(sh('true')))
+  const last = await start(sh('true'))
+  t.match(await scheduler.next('result'), { attemptId: last, refused: { code: 8, message: /its limit is 1/ } })
+  for (const attemptId of waiting) t.match(await scheduler.next('result'), { attemptId, givenBack: {} })
   scheduler.say({ kill: { attemptId: first } })
   await scheduler.next('result')
   scheduler.say({ drain: {} })
@@ -148,7 +151,7 @@ t.test('a worker that is closing stays so when it is welcomed again', async (t) 
 t.test('an attempt whose outputs are on their way leaves its place to the next', async (t) => {
   const said: string[] = []
   const attempts = new Attempts({
-    maxInflight: 1,
+    ...{ maxInflight: 1, maxWaiting: 0 },
     send: ({ progress, result }) =>
       said.push(progress ? `${progress.attemptId} ${progress.stage}` : `${result?.attemptId}`),
     run: ({ attemptId, onProgress }) => {
@@ -163,6 +166,48 @@ t.test('an attempt whose outputs are on their way leaves its place to the next',
   t.same(said, ['a 3', 'c'], 'only c is refused; that b runs is told if it goes on')
 })
 
+t.test('what waits for a place begins in turn as places get free, and is killed without one', async (t) => {
+  const said: string[] = []
+  const ends = new Map<string, () => void>()
+  let heard: () => void = () => {}
+  const attempts = new Attempts({
+    ...{ maxInflight: 1, maxWaiting: 3 },
+    send: ({ result }) => {
+      said.push(`${result?.attemptId} ${result?.givenBack ? 'given back' : 'ended'}`)
+      heard()
+    },
+    run: ({ attemptId }) =>
+      new Promise((resolve) => {
+        ends.set(attemptId, () => resolve({ executeResponse: {} }))
+        heard()
+      }),
+  })
+  const until = async (isTrue: () => boolean): Promise<void> => {
+    while (!isTrue()) {
+      await new Promise<void>((resolve) => {
+        heard = resolve
+      })
+    }
+  }
+  const actionDigest = { hash: '0'.repeat(64), sizeBytes: 1 }
+  for (const attemptId of ['a', 'b', 'c', 'd']) {
+    attempts.start(startCodec.decode(startCodec.encode({ attemptId, actionDigest, digestFunction: 1 })))
+  }
+  t.same([...ends.keys()], ['a'])
+  attempts.kill('b')
+  ends.get('a')?.()
+  await until(() => ends.has('c'))
+  t.same([...ends.keys()], ['a', 'c'])
+  await until(() => said.length === 3)
+  t.same(said, ['b given back', 'a ended', 'd given back'], 'd after some time, because c does not end')
+  ends.get('c')?.()
+  await until(() => said.length === 4)
+  for (const attemptId of ['a', 'b', 'c', 'd']) attempts.acknowledge(attemptId)
+  await attempts.idle({ acknowledged: true })
+  attempts.start(startCodec.decode(startCodec.encode({ attemptId: 'e', actionDigest, digestFunction: 1 })))
+  t.ok(ends.has('e'), 'the place is free again')
+})
+
 t.test('a run that is over soon is told by its result alone', async (t) => {
   const said: string[] = []
   let finish: () => void = () => {}
@@ -170,7 +215,7 @@ t.test('a run that is over soon is told by its result alone', async (t) => {
     finish = resolve
   })
   const attempts = new Attempts({
-    maxInflight: 0,
+    ...{ maxInflight: 0, maxWaiting: 0 },
     send: ({ progress, result }) => {
       said.push(progress ? `${progress.attemptId} ${progress.stage}` : `${result?.attemptId}`)
       if (said.length === 2) finish()

@@ -169,6 +169,7 @@ export interface Messages {
   'remexec.worker.v1.Start': [remexec_worker_v1.StartInput, remexec_worker_v1.Start]
   'remexec.worker.v1.Progress': [remexec_worker_v1.ProgressInput, remexec_worker_v1.Progress]
   'remexec.worker.v1.Result': [remexec_worker_v1.ResultInput, remexec_worker_v1.Result]
+  'remexec.worker.v1.GivenBack': [remexec_worker_v1.GivenBackInput, remexec_worker_v1.GivenBack]
   'remexec.worker.v1.ResultAck': [remexec_worker_v1.ResultAckInput, remexec_worker_v1.ResultAck]
   'remexec.worker.v1.Kill': [remexec_worker_v1.KillInput, remexec_worker_v1.Kill]
   'remexec.worker.v1.Drain': [remexec_worker_v1.DrainInput, remexec_worker_v1.Drain]

@@ -75,6 +75,7 @@ export interface Hello {
   storeKey: string
   attempts: Start[]
   workerKey: string
+  maxWaitingAttempts: number
 }
 
 export interface HelloInput {
@@ -87,6 +88,7 @@ export interface HelloInput {
   storeKey?: string | undefined
   attempts?: readonly StartInput[] | undefined
   workerKey?: string | undefined
+  maxWaitingAttempts?: number | undefined
 }
 
 export interface OfferedProperty {
@@ -173,8 +175,9 @@ export interface Result {
   executeResponse: build_bazel_remote_execution_v2.ExecuteResponse | null
   workerError: google_rpc.Status | null
   refused: google_rpc.Status | null
+  givenBack: GivenBack | null
   /** Which one is set. */
-  readonly outcome: 'executeResponse' | 'workerError' | 'refused' | undefined
+  readonly outcome: 'executeResponse' | 'workerError' | 'refused' | 'givenBack' | undefined
 }
 
 export interface ResultInput {
@@ -182,6 +185,13 @@ export interface ResultInput {
   executeResponse?: build_bazel_remote_execution_v2.ExecuteResponseInput | null | undefined
   workerError?: google_rpc.StatusInput | null | undefined
   refused?: google_rpc.StatusInput | null | undefined
+  givenBack?: GivenBackInput | null | undefined
+}
+
+export interface GivenBack {
+}
+
+export interface GivenBackInput {
 }
 
 export interface ResultAck {

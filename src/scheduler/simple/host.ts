@@ -216,6 +216,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
       report: (attemptId, response) => say((nowMs) => machine.report(nowMs, workerId, attemptId, response)),
       workerError: (attemptId, error) => say((nowMs) => machine.workerError(nowMs, workerId, attemptId, error)),
       refuse: (attemptId, error) => say((nowMs) => machine.refuse(nowMs, workerId, attemptId, error)),
+      giveBack: (attemptId) => say((nowMs) => machine.giveBack(nowMs, workerId, attemptId)),
       goingAway: () => say((nowMs) => machine.goingAway(nowMs, workerId)),
       disconnected: () =>
         say((nowMs) => {

@@ -210,6 +210,11 @@ export class SimpleScheduler {
     return this.#event(nowMs, () => this.#workers.refused(workerId, attemptId, error))
   }
 
+  /** The attempt waited for a place on the worker in vain: it goes elsewhere, or waits its turn here. */
+  giveBack(nowMs: number, workerId: string, attemptId: string): Command[] {
+    return this.#event(nowMs, () => this.#workers.gaveBack(workerId, attemptId))
+  }
+
   goingAway(nowMs: number, workerId: string): Command[] {
     return this.#event(nowMs, () => this.#workers.goingAway(workerId))
   }

@@ -19,7 +19,8 @@ export interface ParsedHello {
 
 /** FAILED_PRECONDITION for another version of the protocol, INVALID_ARGUMENT for what makes no sense in this one. */
 export const parseHello = (hello: Hello): ParsedHello => {
-  const { protocolVersion, name, properties, maxInflightAttempts, workerId, workerKey, attemptIds, attempts } = hello
+  const { protocolVersion, name, properties, workerId, workerKey, attemptIds, attempts } = hello
+  const { maxInflightAttempts, maxWaitingAttempts } = hello
   if (protocolVersion !== PROTOCOL_VERSION) {
     const expected = `expected ${PROTOCOL_VERSION}: run the same release as the scheduler`
     throw new StatusError(
@@ -40,7 +41,7 @@ export const parseHello = (hello: Hello): ParsedHello => {
   const places = maxInflightAttempts === 0 ? Number.POSITIVE_INFINITY : maxInflightAttempts
   const brought = new Map(attempts.map((start) => [start.attemptId, broughtBy(start)]))
   return {
-    offer: { name, properties: offered, maxInflightAttempts: places },
+    offer: { name, properties: offered, maxInflightAttempts: places, maxWaitingAttempts },
     previous: { workerId, workerKey, attemptIds, brought },
   }
 }

@@ -46,7 +46,7 @@ export interface ActionContext {
 }
 
 /** Exactly one is set; remexec.worker.v1 Result says what each means to the scheduler. */
-export type AttemptOutcome = Pick<ResultInput, 'executeResponse' | 'workerError' | 'refused'>
+export type AttemptOutcome = Pick<ResultInput, 'executeResponse' | 'workerError' | 'refused' | 'givenBack'>
 
 /**
  * The outcome of a failure. What is wrong with the action itself is final (INVALID_ARGUMENT, and FAILED_PRECONDITION

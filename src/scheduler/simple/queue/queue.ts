@@ -2,7 +2,7 @@ import { Deadline } from '../state/deadlines.js'
 import { Heap } from '../state/heap.js'
 import type { Requirement } from '../state/requirement.js'
 import type { Execution, Worker } from '../state/state.js'
-import { hasRoom } from '../workers/pool.js'
+import { hasRoomSoon } from '../workers/pool.js'
 import type { WorkerClass, WorkerIndex } from '../workers/worker-index.js'
 import { byShare, type Share, type Tenant, Tenants } from './tenants.js'
 
@@ -157,12 +157,12 @@ export class Queue {
     return this.tenants.runningOf(instanceName) < this.#settings.maxRunningPerInstance
   }
 
-  /** The execution this worker should start next, of those it has room for. */
+  /** The execution this worker should start next, of those it has room for now or soon. */
   bestFor(worker: Worker, nowMs: number): Execution | undefined {
     const buckets: Bucket[] = []
     let next: Tenant | undefined
     for (const bucket of this.#bucketsFor(worker)) {
-      if (!hasRoom(worker, bucket.requirement)) continue
+      if (!hasRoomSoon(worker, bucket.requirement)) continue
       buckets.push(bucket)
       for (const tenant of bucket.lanes.keys()) {
         if (tenant.running >= this.#settings.maxRunningPerInstance) continue

@@ -38,7 +38,8 @@ const state = (worker: Worker, { minimum, signature }: Execution['requirement'])
   if (!worker.isConnected) return 'has lost its connection'
   if (worker.isPaused) return 'has a pause after it refused something'
   const { maxInflightAttempts: places } = worker.offer
-  if (worker.inflight >= places) return `runs ${worker.inflight} of ${places}`
+  if (worker.inflight > places) return `runs ${places} of ${places}, and has ${worker.inflight - places} that wait`
+  if (worker.inflight === places) return `runs ${places} of ${places}`
   if (worker.heldFor !== undefined && worker.heldFor !== signature) return 'is kept free for something larger'
   for (const [name, amount] of minimum) {
     const left = worker.left.get(name) ?? 0

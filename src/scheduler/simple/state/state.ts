@@ -140,8 +140,10 @@ export class Worker {
   readonly left: Map<string, number>
   readonly total: ReadonlyMap<string, number>
   readonly attempts: Set<Attempt>
-  /** Attempts that hold a place: those that have not released it. */
+  /** Attempts that hold a place or wait for one there: those that have not released it. */
   inflight = 0
+  /** What ended there last was over so soon that more may wait there. */
+  isQuick = false
   #state: WorkerState = 'connected'
   isPaused = false
   /** By an operator, until that one says otherwise. */

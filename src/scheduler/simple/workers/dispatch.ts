@@ -202,7 +202,7 @@ export class Dispatch {
 
   /** Gives back what an attempt reserved, and lets whoever waited for that go on. */
   releaseAndFeed(attempt: Attempt): void {
-    release(attempt)
+    release(attempt, this.#context.nowMs)
     this.index.changed(attempt.worker)
     this.#leaveSeat(attempt)
     this.feed(attempt.worker)

@@ -20,16 +20,38 @@ export const newWorker = (
   return new Worker(id, offer, total, nowMs)
 }
 
-/** Whether a worker can be given anything at all now. */
-export const hasPlace = (worker: Worker): boolean =>
-  worker.isConnected && !worker.isPaused && worker.inflight < worker.offer.maxInflightAttempts
+/**
+ * What took longer, from its start to its end and with its own waiting, says that who waits on its worker may wait longer than
+ * that worker lets it.
+ */
+const QUICK_MS = 25
 
-/** Whether a capable worker can start this now. */
-export const hasRoom = (worker: Worker, { minimum, signature }: Requirement): boolean => {
-  if (!hasPlace(worker) || (worker.heldFor !== undefined && worker.heldFor !== signature)) return false
+const takes = (worker: Worker, places: number): boolean =>
+  worker.isConnected && !worker.isPaused && worker.inflight < places
+
+/** Whether a worker can be given anything at all now. */
+export const hasPlace = (worker: Worker): boolean => takes(worker, worker.offer.maxInflightAttempts)
+
+/** The same, or whether it may wait there: a command that begins when another has ended begins sooner so. */
+const mayWait = (worker: Worker): boolean => {
+  const { maxInflightAttempts: places, maxWaitingAttempts: waiting = 0 } = worker.offer
+  return takes(worker, worker.isQuick ? places + waiting : places)
+}
+
+/** Whether a capable worker that takes something has what this asks for. */
+const hasAmounts = (worker: Worker, { minimum, signature }: Requirement): boolean => {
+  if (worker.heldFor !== undefined && worker.heldFor !== signature) return false
   for (const [name, amount] of minimum) if ((worker.left.get(name) ?? -1) < amount) return false
   return true
 }
+
+/** Whether a capable worker can start this now. */
+export const hasRoom = (worker: Worker, requirement: Requirement): boolean =>
+  hasPlace(worker) && hasAmounts(worker, requirement)
+
+/** Whether a capable worker can start this now, or soon as it seems. */
+export const hasRoomSoon = (worker: Worker, requirement: Requirement): boolean =>
+  mayWait(worker) && hasAmounts(worker, requirement)
 
 /** Books an attempt on its worker. What it brought along from before may exceed what is left. */
 export const reserve = (attempt: Attempt): void => {
@@ -43,10 +65,11 @@ export const reserve = (attempt: Attempt): void => {
 }
 
 /** Gives back what an attempt reserved, once. */
-export const release = (attempt: Attempt): void => {
+export const release = (attempt: Attempt, nowMs: number): void => {
   if (attempt.hasReleased) return
   attempt.hasReleased = true
   attempt.worker.inflight--
+  attempt.worker.isQuick = nowMs - attempt.startedMs < QUICK_MS
   for (const [name, amount] of attempt.requirement?.minimum ?? []) {
     attempt.worker.left.set(name, (attempt.worker.left.get(name) ?? 0) + amount)
   }

@@ -197,6 +197,18 @@ export class Workers {
     })
   }
 
+  /** It goes elsewhere, or waits its turn. A worker that has a place for it does not wait for one: it refuses. */
+  gaveBack(workerId: string, attemptId: string): void {
+    const worker = this.#byId.get(workerId)
+    if (worker !== undefined && worker.inflight <= worker.offer.maxInflightAttempts) {
+      this.refused(workerId, attemptId, new StatusError('UNAVAILABLE', 'the worker has a place and did not begin'))
+      return
+    }
+    this.#end(workerId, attemptId, ({ execution }) => {
+      if (execution !== undefined) this.#dispatch.submit(execution)
+    })
+  }
+
   /**
    * An attempt ended on its worker, whatever came of it. `then` runs before its place is given back, so that an
    * execution that is tried again looks at the other workers first, and then waits its turn for this one.
