@@ -137,7 +137,7 @@ t.test('a worker of a server is another process, which has the files of its stor
   const large = Buffer.alloc(300_000, 'large')
   const small = Buffer.from('small')
   const { status, result } = await execute(running, {
-    script: 'stat -c "%h %i" large > links; cat large large > twice; cat small; ls -l; cat small >&2',
+    script: 'cat large large > twice; stat -c "%h %i" large twice > links; cat small; ls -l; cat small >&2',
     inputs: { large, small },
     outputs: ['links', 'twice'],
   })
@@ -151,7 +151,19 @@ t.test('a worker of a server is another process, which has the files of its stor
     }).response
     return responses[0].data.toString()
   }
-  t.match(await read(links?.digest), /^2 /, 'a large input is a link to the file of the store')
+  const [[inputLinks, input], [, output]] = (await read(links?.digest)).split('\n').map((line) => line.split(' ')) as [
+    [string, string],
+    [string, string],
+  ]
+  t.equal(inputLinks, '2', 'a large input is a link to the file of the store')
+  const inodes = new Map(
+    readdirSync(`${running.data}/c`, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => statSync(`${parentPath}/${name}`))
+      .map(({ ino, size }) => [String(ino), size]),
+  )
+  t.equal(inodes.get(input), 300_000)
+  t.equal(inodes.get(output), 600_000, 'a large output is the file that the action wrote')
   t.equal((await read(twice?.digest)).length, 600_000, 'a large output can be read')
   t.equal(await read(result?.stderrDigest), 'small')
   t.ok(existsSync(`/proc/${pid}`))

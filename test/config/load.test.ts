@@ -75,6 +75,7 @@ t.test(
     t.same(workerApi?.services.worker_api, { scheduler: 'MAIN' }, 'the listener of the worker API is opened')
     t.equal(config.workers[0]?.server, workerApi?.name)
     t.ok((config.workers[0]?.options.max_inflight_tasks ?? 0) > 0)
+    t.ok(config.global.drain_s < 10, 'done before Docker and podman kill what they stop')
     const cas = config.stores.get('CAS')
     const fast = cas?.kind === 'fast_slow' ? cas.options.fast : undefined
     t.match(fast, { kind: 'filesystem', options: { content_path: '/home/user/.cache/remexec/cas/content' } })
