@@ -253,6 +253,7 @@ const sandboxOf = async (options: LocalWorkerOptions): Promise<Sandbox | undefin
     keepsNetwork: options.keep_network,
     protectsInputs: options.read_only_inputs,
     isRoot: options.input_root_is_root,
+    ownBytes: options.action_limits.disk_bytes,
   })
 }
 

@@ -129,6 +129,7 @@ const noSandbox = await Sandbox.open({
   keepsNetwork: false,
   protectsInputs: true,
   isRoot: false,
+  ownBytes: 0,
 }).then(
   () => false as const,
   ({ message }: Error) => message,
@@ -158,6 +159,21 @@ t.test('use_namespaces, keep_network, use_mount_namespace, read_only_inputs', { 
   t.same(await found(mounts), confined)
   t.same(await found({ ...mounts, read_only_inputs: false }), { ...confined, removes: true })
 })
+
+t.test(
+  'action_limits.disk_bytes where a mount namespace has file systems in memory',
+  { skip: noSandbox },
+  async (t) => {
+    const none = { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 }
+    for (const [disk_bytes, exitCode] of [
+      [0, 0],
+      [1_000_000, 1],
+    ] as const) {
+      const options = { use_namespaces: true, use_mount_namespace: true, action_limits: { ...none, disk_bytes } }
+      t.match(await runOne(t, options, sh('head -c 2000000 /dev/zero > /tmp/f')), { code: 0, exitCode })
+    }
+  },
+)
 
 const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
 

@@ -13,6 +13,8 @@ export interface SandboxSettings {
   readonly protectsInputs: boolean
   /** The input root is `/`, and nothing else of the machine is there. */
   readonly isRoot: boolean
+  /** Most that each of the file systems in memory takes that a command has of its own; 0 for what the machine has by default. */
+  readonly ownBytes: number
 }
 
 export interface Confined {
@@ -52,8 +54,9 @@ export class Sandbox {
       throw new StatusError('FAILED_PRECONDITION', 'use_namespaces needs bwrap in PATH: install bubblewrap')
     }
     const sandbox = new Sandbox(program, settings)
-    const { keepsNetwork, ownsMounts } = settings
-    const trial = [...namespaces(keepsNetwork), ...(ownsMounts ? MACHINE : ['--dev-bind', '/', '/']), '/bin/true']
+    const { keepsNetwork, ownsMounts, ownBytes } = settings
+    const mounts = ownsMounts ? machine(ownBytes) : ['--dev-bind', '/', '/']
+    const trial = [...namespaces(keepsNetwork), ...mounts, '/bin/true']
     try {
       await promisify(execFile)(program, trial, { env: {}, timeout: TRIAL_MS })
     } catch (error) {
@@ -86,11 +89,12 @@ export class Sandbox {
   }
 
   #mounts({ root, directory, workDirectory, readOnly }: Omit<Confined, 'argv' | 'cwd'>): readonly string[] {
-    const { ownsMounts, isRoot } = this.#settings
+    const { ownsMounts, isRoot, ownBytes } = this.#settings
     if (!ownsMounts) return ['--dev-bind', '/', '/', '--proc', '/proc']
     const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${isRoot ? '' : root}/${path}`])
-    if (isRoot) return ['--bind', root, '/', ...inputs, ...OWN]
-    return [...MACHINE, '--tmpfs', workDirectory, '--bind', directory, directory, ...inputs]
+    if (isRoot) return ['--bind', root, '/', ...inputs, ...own(ownBytes)]
+    const place = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
+    return [...machine(ownBytes), ...place, ...inputs]
   }
 }
 
@@ -134,8 +138,20 @@ const namespaces = (keepsNetwork: boolean): readonly string[] => [
   ...['--cap-drop', 'ALL'],
 ]
 
-const OWN = ['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp']
-const MACHINE = ['--ro-bind', '/', '/', ...OWN, '--tmpfs', '/var/tmp']
+/** What is written to it is in the memory of the machine, and in none of its processes. */
+const inMemory = (path: string, bytes: number): readonly string[] => [
+  ...(bytes > 0 ? ['--size', String(bytes)] : []),
+  ...['--tmpfs', path],
+]
+
+const own = (bytes: number): readonly string[] => [
+  ...['--dev', '/dev', ...inMemory('/dev/shm', bytes), '--remount-ro', '/dev'],
+  ...['--proc', '/proc', ...inMemory('/tmp', bytes)],
+]
+
+const machine = (bytes: number): readonly string[] => [
+  ...['--ro-bind', '/', '/', ...own(bytes), ...inMemory('/var/tmp', bytes)],
+]
 
 const programIn = (path: string): string | undefined =>
   path

@@ -12,7 +12,7 @@ import type { FileStore } from '../file-store.js'
 import { SHA256, setUp, sh } from './runner-set-up.js'
 
 const sandboxOf = (parts: Partial<SandboxSettings> = {}) =>
-  Sandbox.open({ ownsMounts: true, keepsNetwork: false, protectsInputs: true, isRoot: false, ...parts })
+  Sandbox.open({ ownsMounts: true, keepsNetwork: false, protectsInputs: true, isRoot: false, ownBytes: 0, ...parts })
 const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
 const noSandbox = await sandboxOf().then(
   () => false as const,
@@ -33,7 +33,18 @@ t.test('a confined action sees nobody, has no network and writes nowhere else', 
   t.match(await printed('grep : /proc/net/dev'), /^ *lo:[^:]*$/, 'of the networks only its loopback')
   t.equal(await printed(`ls ${directory}/work | wc -l`), '1\n', 'of the work directory only the way to its own')
   t.equal(await printed('ls -A /tmp /var/tmp | grep -v :; echo > /tmp/mine'), '\n', 'an own /tmp')
-  for (const place of ['/etc/made', '/usr/made', '/var/made', `${directory}/made`, '/tmp/../made', '../made', 'in']) {
+  for (const place of [
+    '/etc/made',
+    '/usr/made',
+    '/var/made',
+    `${directory}/made`,
+    '/tmp/../made',
+    '../made',
+    '../../made',
+    '../../../made',
+    '/dev/made',
+    'in',
+  ]) {
     const script = `if (echo spoilt > ${place}) 2>/dev/null; then echo wrote; else echo not; fi`
     t.equal(await printed(script), 'not\n', place)
   }
@@ -247,6 +258,40 @@ t.test('what a confined action started ends with it, whatever it does', { skip: 
   while (living().length > 0) await setImmediate()
   t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'its exit code is told')
   t.match(await run(sh('kill -9 $$')), { result: { exitCode: 137 } })
+})
+
+t.test('a confined action is held to its limits and to its time', { skip: noSandbox }, async (t) => {
+  const limits = { processes: 50, memoryBytes: 100_000_000, printedBytes: 1_000_000, diskBytes: 2_000_000 }
+  const sandbox = await sandboxOf()
+  const { start, action, run, rest } = await setUp(t, { sandbox, limits, execution: { maxTimeoutMs: 5_000 } })
+  const forks =
+    'for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6; do (setsid sleep 1000 &); done; done; sleep 1000'
+  for (const [script, message] of [
+    [forks, /it had more than 50 processes/],
+    ['(tail /dev/zero &); sleep 1000', /it had more than 100000000 bytes of memory/],
+    ['yes; sleep 1000', /it printed more than 1000000 bytes/],
+    ['head -c 3000000 /dev/zero > f; sleep 1000', /its files have more than 2000000 bytes/],
+  ] as const) {
+    t.match(await start(action(sh(script))), { executeResponse: { status: { code: 8, message } } }, script)
+  }
+  const ignoring = sh("trap '' TERM HUP INT; exec >&- 2>&-; while :; do sleep 1000; done")
+  t.match(await run(ignoring, {}, { timeout: { nanos: 300_000_000 } }), { status: { code: 4 } })
+  t.match(await run(sh('exit 3')), { result: { exitCode: 3 } }, 'the worker goes on')
+  t.same(await rest(), [])
+})
+
+t.test('a confined action that fills what it has in memory gets no more than that', { skip: noSandbox }, async (t) => {
+  const { run, text } = await setUp(t, { sandbox: await sandboxOf({ ownBytes: 1_000_000 }) })
+  const fill = (place: string, bytes: number) =>
+    `head -c ${bytes} /dev/zero 2>/dev/null > ${place}/f; stat -c %s ${place}/f; rm ${place}/f`
+  for (const place of ['/tmp', '/var/tmp', '/dev/shm']) {
+    const { result } = await run(sh(`(${fill(place, 500_000)}; ${fill(place, 2_000_000)}) 2>/dev/null`))
+    const [some, all] = text(result?.stdoutDigest as never)
+      .split('\n')
+      .map(Number)
+    t.equal(some, 500_000, place)
+    t.ok(Number(all) >= 900_000 && Number(all) < 1_100_000, `${place}: ${all}`)
+  }
 })
 
 t.test('a program that cannot be executed ends as it does without a sandbox', { skip: noSandbox }, async (t) => {
