@@ -1,9 +1,11 @@
-import { createHash, hash as hashAtOnce } from 'node:crypto'
+import { createHash, type Hash, hash as hashAtOnce } from 'node:crypto'
 import { createRequire } from 'node:module'
 
 /** One running hash. `digest` may be called once and ends it. */
 export interface Hasher {
   update(bytes: Uint8Array): void
+  /** Another one, which goes on by itself from where this one is. */
+  copy(): Hasher
   /** Lower-case hex. */
   digest(): string
 }
@@ -24,18 +26,20 @@ export interface DigestFunction {
   hash(bytes: Uint8Array): string
 }
 
+const running = (hash: Hash): Hasher => ({
+  update: (bytes) => void hash.update(bytes),
+  copy: () => running(hash.copy()),
+  digest: () => hash.digest('hex'),
+})
+
 const native = (name: DigestFunctionName, value: number, hexLength: number): DigestFunction => {
   const algorithm = name.toLowerCase()
-  const start = (): Hasher => {
-    const hash = createHash(algorithm)
-    return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest('hex') }
-  }
   return {
     name,
     value,
     hexLength,
     segment: undefined,
-    createHasher: start,
+    createHasher: () => running(createHash(algorithm)),
     // Half a microsecond less than by an object that is thrown away: a sixth of what 4 KiB take.
     hash: (bytes) => hashAtOnce(algorithm, bytes),
   }
@@ -57,6 +61,13 @@ class Blake3Hasher implements Hasher {
   update(bytes: Uint8Array): void {
     this.#load()
     engine.update(bytes)
+  }
+
+  copy(): Hasher {
+    this.#load()
+    const copy = new Blake3Hasher()
+    copy.#saved = engine.save()
+    return copy
   }
 
   digest(): string {

@@ -13,16 +13,26 @@ export interface BlobCheckOptions {
 /** Compares bytes that come piece by piece with a digest. Its answers are what is wrong, `undefined` when nothing is. */
 export class BlobCheck {
   readonly #digest: Digest
-  readonly #fault: BlobCheckOptions['fault']
+  readonly #options: BlobCheckOptions
   readonly #checksSize: boolean
   #hasher: Hasher | undefined
   #sizeBytes = 0
 
-  constructor(digest: Digest, { fault, checksSize = true, checksHash = true }: BlobCheckOptions) {
+  constructor(digest: Digest, options: BlobCheckOptions, begun?: BlobCheck) {
+    const { checksSize = true, checksHash = true } = options
     this.#digest = digest
-    this.#fault = fault
+    this.#options = options
     this.#checksSize = checksSize
-    this.#hasher = checksHash ? digest.function.createHasher() : undefined
+    if (begun === undefined) this.#hasher = checksHash ? digest.function.createHasher() : undefined
+    else {
+      this.#hasher = begun.#hasher?.copy()
+      this.#sizeBytes = begun.#sizeBytes
+    }
+  }
+
+  /** Another one, which goes on by itself from where this one is. */
+  copy(): BlobCheck {
+    return new BlobCheck(this.#digest, this.#options, this)
   }
 
   /** At the first byte too many it fails, and at the last byte of a blob whose hash is wrong. */
@@ -52,7 +62,7 @@ export class BlobCheck {
   }
 
   #failure(expected: string, found: string): StatusError {
-    return mismatch(this.#digest, expected, found, this.#fault)
+    return mismatch(this.#digest, expected, found, this.#options.fault)
   }
 }
 

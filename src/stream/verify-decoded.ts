@@ -2,16 +2,17 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { isStatus, StatusError } from '../base/status-error.js'
 import type { CompressorName } from '../reapi/compressor.js'
 import type { Digest } from '../reapi/digest.js'
+import { BlobCheck } from './blob-check.js'
 import { Branch } from './branch.js'
 import { compressionOf } from './compression/compression.js'
 import { Drain } from './drain.js'
-import { STAGE_BYTES, type WritePath } from './path.js'
-import { repaired, Verify, type VerifyOptions } from './verify.js'
+import { STAGE_BYTES } from './path.js'
+import { repaired, Verify, type VerifyOptions, type Witness } from './verify.js'
 
 /**
  * Passes compressed bytes on and fails as Verify does when what they decompress to is not the blob. The last chunk waits
  * until everything is known to be right, so that whatever comes after never holds a whole wrong blob. What they decompress
- * to goes into `content`.
+ * to `witness` sees.
  */
 export class VerifyDecoded extends Transform {
   readonly #digest: Digest
@@ -20,18 +21,13 @@ export class VerifyDecoded extends Transform {
   readonly #repair: VerifyOptions['repair']
   #held: Buffer | undefined
 
-  constructor(
-    digest: Digest,
-    compressor: CompressorName,
-    { repair, ...checks }: VerifyOptions,
-    content: WritePath = [new Drain()],
-  ) {
+  constructor(digest: Digest, compressor: CompressorName, { repair, ...checks }: VerifyOptions, witness?: Witness) {
     super({ highWaterMark: STAGE_BYTES })
     this.#digest = digest
     this.#fault = checks.fault
     this.#repair = repair
     const { decompress } = compressionOf({ name: compressor })
-    this.#decoding = new Branch([decompress(), new Verify(digest, checks), ...content])
+    this.#decoding = new Branch([decompress(), new Verify(new BlobCheck(digest, checks), { witness }), new Drain()])
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {

@@ -1,7 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream'
 import { StatusError } from '../base/status-error.js'
 import type { Digest } from '../reapi/digest.js'
-import { BlobCheck, type BlobCheckOptions, mismatch } from './blob-check.js'
+import { type BlobCheck, type BlobCheckOptions, mismatch } from './blob-check.js'
 import { STAGE_BYTES } from './path.js'
 
 export interface VerifyOptions extends BlobCheckOptions {
@@ -14,6 +14,19 @@ export interface PendingCheck extends VerifyOptions {
   readonly digest: Digest
 }
 
+/** Sees what a check lets pass. */
+export interface Witness {
+  /** These bytes are about to pass, and what comes behind them when the answer has resolved; `soFar` is for this turn, or to be copied. */
+  passed(bytes: Buffer, soFar: BlobCheck): Promise<void> | undefined
+  /** That was the whole blob, and it is right. */
+  ended(): void
+}
+
+interface VerifyParts {
+  readonly repair?: VerifyOptions['repair']
+  readonly witness?: Witness | undefined
+}
+
 /**
  * Passes bytes on and fails when they are not those of `digest`. It fails at the first byte too many, and before it
  * passes the last byte of a blob whose hash is wrong, so that whatever comes after never holds a whole wrong blob.
@@ -21,23 +34,32 @@ export interface PendingCheck extends VerifyOptions {
 export class Verify extends Transform {
   readonly #check: BlobCheck
   readonly #repair: VerifyOptions['repair']
+  readonly #witness: Witness | undefined
 
-  constructor(digest: Digest, options: VerifyOptions) {
+  constructor(check: BlobCheck, { repair, witness }: VerifyParts = {}) {
     super({ highWaterMark: STAGE_BYTES })
-    this.#check = new BlobCheck(digest, options)
-    this.#repair = options.repair
+    this.#check = check
+    this.#repair = repair
+    this.#witness = witness
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
     const error = this.#check.update(chunk)
-    if (error === undefined) callback(null, chunk)
-    else void repaired(error, this.#repair).then(callback)
+    if (error !== undefined) void repaired(error, this.#repair).then(callback)
+    else {
+      const seen = this.#witness?.passed(chunk, this.#check)
+      if (seen === undefined) callback(null, chunk)
+      else void seen.then(() => callback(null, chunk))
+    }
   }
 
   override _flush(callback: TransformCallback): void {
     const error = this.#check.end()
-    if (error === undefined) callback()
-    else void repaired(error, this.#repair).then(callback)
+    if (error !== undefined) void repaired(error, this.#repair).then(callback)
+    else {
+      this.#witness?.ended()
+      callback()
+    }
   }
 }
 

@@ -115,6 +115,20 @@ t.test('hashes agree with node and the BLAKE3 library, in pieces and interleaved
   await t.resolves(fc.assert(agrees, { numRuns: 60 }))
 })
 
+t.test('a copy of a hash and the hash itself go on each by itself', async (t) => {
+  for (const served of all) {
+    const hasher = served.createHasher()
+    hasher.update(Buffer.from('the beginning'))
+    const other = hasher.copy()
+    hasher.update(Buffer.from(' and the end'))
+    const again = other.copy()
+    other.update(Buffer.from(' and another end'))
+    t.equal(again.digest(), served.hash(Buffer.from('the beginning')), served.name)
+    t.equal(hasher.digest(), served.hash(Buffer.from('the beginning and the end')), served.name)
+    t.equal(other.digest(), served.hash(Buffer.from('the beginning and another end')), served.name)
+  }
+})
+
 t.test('the function of a request is the one named, else the one that fits the hash', async (t) => {
   const hashOf = (served: (typeof all)[number]) => 'ab'.repeat(served.hexLength / 2)
   for (const served of all) t.equal(resolveDigestFunction(served.value, undefined, all), served)

@@ -5,27 +5,27 @@ import { join } from '../../stream/join.js'
 import { Loop, sourceOf } from '../../stream/loop.js'
 import type { Window } from './window.js'
 
-/** Opens the blob from a position on, past the copy. `checksum` is the CRC-32 of the bytes in front of it. */
-export type OpenRest = (position: number, signal: AbortSignal, checksum: number) => Promise<Blob>
+/** Opens the blob from a position on, past the copy. `mark` is what the copy noted there; undefined at the beginning. */
+export type OpenRest<Mark> = (position: number, mark: Mark | undefined, signal: AbortSignal) => Promise<Blob>
 
 /**
  * One reader of a copy under way. While it keeps up it gets the copy's bytes; one that lags behind what the copy still has
  * goes on by itself from where it is.
  */
-export const copyReader = (window: Window, openRest: OpenRest): Loop =>
+export const copyReader = <Mark>(window: Window<Mark>, openRest: OpenRest<Mark>): Loop =>
   sourceOf(async function* (signal) {
     signal.addEventListener('abort', () => window.wake(), { once: true })
-    let checksum = 0
+    let mark: Mark | undefined
     for (let position = 0; !signal.aborted; ) {
-      const bytes = window.at(position)
-      if (bytes === 'over') return
-      if (bytes instanceof StatusError) throw bytes
-      if (bytes === 'gone') return yield* chunksOf(await openRest(position, signal, checksum), signal)
-      if (bytes === 'later') await window.news()
+      const found = window.at(position)
+      if (found === 'over') return
+      if (found instanceof StatusError) throw found
+      if (found === 'gone') return yield* chunksOf(await openRest(position, mark, signal), signal)
+      if (found === 'later') await window.news()
       else {
-        position += bytes.length
-        checksum = crc32(bytes, checksum)
-        yield bytes
+        position += found.bytes.length
+        mark = found.mark
+        yield found.bytes
       }
     }
   })

@@ -1,13 +1,14 @@
+import { crc32 } from 'node:zlib'
 import { type Call, callWith, internalCall } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import { TimeSlices } from '../../base/work/time-slices.js'
 import type { CompressorName } from '../../reapi/compressor.js'
 import type { Digest } from '../../reapi/digest.js'
 import { Blob } from '../../stream/blob/blob.js'
-import { streamsOf } from '../../stream/blob/form.js'
-import { Drain } from '../../stream/drain.js'
+import { BlobCheck } from '../../stream/blob-check.js'
 import { Loop } from '../../stream/loop.js'
 import { WHOLE } from '../../stream/path.js'
-import type { PendingCheck } from '../../stream/verify.js'
+import { type PendingCheck, Verify, type Witness } from '../../stream/verify.js'
 import { VerifyDecoded } from '../../stream/verify-decoded.js'
 import { outcomeOf, type Store } from '../store.js'
 import { behind, copyReader, type OpenRest } from './copy-reader.js'
@@ -23,6 +24,15 @@ export interface CopyTiers {
 /** Up to here a blob is copied as bytes: readers need no stream for it. */
 const SMALL_BYTES = 64 * 1024
 
+/** How long a copy between two tiers that never wait may hold the event loop: its readers follow meanwhile. */
+const SLICE_MS = 1
+
+/** As fast gets them: marked with the CRC-32 of all up to there. */
+interface EncodedWindow {
+  readonly encoding: CompressorName
+  readonly window: Window<number>
+}
+
 /**
  * One blob on its way from slow to fast, at the pace of these two. It outlives the call that wanted it. Readers share its
  * bytes while they keep up; none of them is waited for.
@@ -36,9 +46,9 @@ export class Copy {
   readonly #tiers: CopyTiers
   readonly #call: Call
   readonly #abort = new AbortController()
-  readonly #window = new Window()
-  /** As fast gets them, where that is what the reader wants who began the copy. */
-  #encoded: { readonly encoding: CompressorName; readonly window: Window } | undefined
+  readonly #window = new Window<BlobCheck>()
+  /** Where the reader who began the copy wants what fast gets. */
+  #encoded: EncodedWindow | undefined
   #bytes: Buffer | undefined
   #isOutdated = false
   #isShared = true
@@ -74,19 +84,21 @@ export class Copy {
     if (this.#bytes !== undefined) return this.#known(Blob.ofBytes(this.#bytes))
     if (this.#encoded !== undefined && this.#encoded.encoding === wantedAs)
       return this.#readEncoded(this.#encoded, call)
-    const openRest = (position: number, signal: AbortSignal): Promise<Blob> =>
-      this.#openRest(position, callWith(call, { signal }))
-    const blob = Blob.ofPath([copyReader(this.#window, openRest)])
     // Who goes on by itself gets bytes that the copy has not compared.
-    return blob.checkedAs(this.#digest, { fault: 'backend' })
+    const openRest: OpenRest<BlobCheck> = async (position, soFar, signal) => {
+      const check = soFar?.copy() ?? new BlobCheck(this.#digest.content, { fault: 'backend' })
+      const rest = await this.#openRest(position, callWith(call, { signal }))
+      return rest.through({ stream: () => new Verify(check) })
+    }
+    return this.#known(Blob.ofPath([copyReader(this.#window, openRest)]))
   }
 
   /** As it is kept. Of that nobody can ask for the middle: who goes on by itself reads what it has had once more. */
-  #readEncoded({ encoding, window }: { encoding: CompressorName; window: Window }, call: Call): Blob {
-    const openRest: OpenRest = async (position, signal, checksum) => {
+  #readEncoded({ encoding, window }: EncodedWindow, call: Call): Blob {
+    const openRest: OpenRest<number> = async (position, checksum, signal) => {
       const range = { ...WHOLE, wantedAs: encoding }
       const blob = await this.#tiers.slow.get(this.#digest, range, callWith(call, { signal }))
-      return blob.as(encoding).through({ stream: () => behind(position, checksum) })
+      return blob.as(encoding).through({ stream: () => behind(position, checksum ?? 0) })
     }
     return Blob.ofPath([copyReader(window, openRest)], { encoding }).as('IDENTITY', this.#digest.sizeBytes)
   }
@@ -108,8 +120,22 @@ export class Copy {
     if (this.#digest.sizeBytes <= SMALL_BYTES) {
       return this.#atHand(await checked.bytes(SMALL_BYTES, this.#call))
     }
-    const form = await checked.take()
-    return form.kind === 'bytes' ? this.#atHand(form.bytes) : Blob.ofPath([...streamsOf(form), observed(this.#window)])
+    const shown = ({ digest, ...check }: PendingCheck): Verify =>
+      new Verify(new BlobCheck(digest, check), { repair: check.repair, witness: this.#witness })
+    const own = { digest: this.#digest.content, ...this.#check }
+    return checked.through({ doesCheck: true, stream: (check = own) => shown(check) })
+  }
+
+  /** Shows the readers what passes, compared up to there: none of them has to do that again while it keeps up. */
+  get #witness(): Witness {
+    const slices = new TimeSlices(SLICE_MS)
+    return {
+      passed: (bytes, soFar) => {
+        this.#window.add(bytes, soFar.copy())
+        return slices.step()
+      },
+      ended: () => this.#window.end(),
+    }
   }
 
   get #check(): Omit<PendingCheck, 'digest'> {
@@ -118,9 +144,8 @@ export class Copy {
 
   /** As both tiers keep it, so that nobody encodes it again. It is decoded for the readers, and to look. */
   #openEncoded(blob: Blob, encoding: CompressorName, readAs: CompressorName | undefined): Blob {
-    const content = [observed(this.#window), new Drain()] as const
-    const check = new VerifyDecoded(this.#digest, encoding, this.#check, content)
-    if (readAs === encoding) this.#encoded = { encoding, window: new Window() }
+    const check = new VerifyDecoded(this.#digest, encoding, this.#check, this.#witness)
+    if (readAs === encoding) this.#encoded = { encoding, window: new Window<number>() }
     const shown = this.#encoded === undefined ? [] : [observed(this.#encoded.window)]
     const path = [...blob.as(encoding).path(), check, ...shown] as const
     return Blob.ofPath(path, { encoding }).as('IDENTITY', this.#digest.sizeBytes)
@@ -170,11 +195,13 @@ export class Copy {
   }
 }
 
-/** Shows what passes to the readers of a copy. Between two tiers that never wait it gives them turns to follow. */
-const observed = (window: Window): Loop =>
+/** Shows what fast gets to those who want it so. */
+const observed = (window: Window<number>): Loop =>
   new Loop(async function* (input) {
+    let checksum = 0
     for await (const chunk of input) {
-      window.add(chunk)
+      checksum = crc32(chunk, checksum)
+      window.add(chunk, checksum)
       yield chunk
     }
     window.end()

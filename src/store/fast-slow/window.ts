@@ -3,9 +3,15 @@ import { isStatus, type StatusError } from '../../base/status-error.js'
 /** How far a reader may lag behind a copy before it has to leave it: what a copy keeps in memory at most, and a chunk. */
 export const WINDOW_BYTES = 4 * 1024 * 1024
 
+/** Bytes of a copy, and what has to be known of all up to their end by one who goes on behind them without it. */
+export interface Shown<Mark> {
+  readonly bytes: Buffer
+  readonly mark: Mark
+}
+
 /** The latest bytes of a copy, for readers who keep up with it. It waits for none of them. */
-export class Window {
-  readonly #chunks: Buffer[] = []
+export class Window<Mark> {
+  readonly #chunks: Shown<Mark>[] = []
   #fromBytes = 0
   #endBytes = 0
   #isOver = false
@@ -13,12 +19,12 @@ export class Window {
   #failure: StatusError | undefined
   readonly #waiting = new Set<() => void>()
 
-  add(chunk: Buffer): void {
-    this.#chunks.push(chunk)
-    this.#endBytes += chunk.length
+  add(bytes: Buffer, mark: Mark): void {
+    this.#chunks.push({ bytes, mark })
+    this.#endBytes += bytes.length
     for (let oldest = this.#chunks[0]; oldest !== undefined; oldest = this.#chunks[0]) {
-      if (this.#endBytes - this.#fromBytes - oldest.length < WINDOW_BYTES) break
-      this.#fromBytes += oldest.length
+      if (this.#endBytes - this.#fromBytes - oldest.bytes.length < WINDOW_BYTES) break
+      this.#fromBytes += oldest.bytes.length
       this.#chunks.shift()
     }
     this.wake()
@@ -36,13 +42,16 @@ export class Window {
     this.wake()
   }
 
-  /** The bytes at a position, or why there are none: they are gone, are still to come, the blob is over or wrong. */
-  at(position: number): Buffer | 'gone' | 'later' | 'over' | StatusError {
+  /**
+   * The bytes at a position, where some of those that were added begin, or why there are none: they are gone, are still to come,
+   * the blob is over or wrong.
+   */
+  at(position: number): Shown<Mark> | 'gone' | 'later' | 'over' | StatusError {
     if (position < this.#fromBytes) return 'gone'
     let start = this.#fromBytes
     for (const chunk of this.#chunks) {
-      if (position < start + chunk.length) return chunk.subarray(position - start)
-      start += chunk.length
+      if (position < start + chunk.bytes.length) return chunk
+      start += chunk.bytes.length
     }
     if (!this.#isOver) return 'later'
     return this.#isAbandoned ? 'gone' : (this.#failure ?? 'over')

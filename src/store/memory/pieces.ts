@@ -5,6 +5,9 @@ import { STAGE_BYTES } from '../../stream/path.js'
 /** Blobs that come as streams are kept in pieces of this length, so that a large one is neither one allocation nor ever moved. */
 const PIECE_BYTES = 256 * 1024
 
+/** Smaller ones are copied: each piece that is kept costs some memory beside its bytes. */
+const KEPT_BYTES = 16 * 1024
+
 /** What all uploads of a store that are under way hold together, of at most so much. */
 export class UploadRoom {
   readonly #maxBytes: number
@@ -31,12 +34,14 @@ interface PiecesParts {
   fits(sizeBytes: number): boolean
 }
 
-/** Copies each byte, into buffers of its own: a slice of a 4 MiB message must not keep the whole message alive. */
+/** What one upload leaves, as it comes. */
 export class Pieces {
   readonly #parts: PiecesParts
   readonly #pieces: Buffer[] = []
   #sizeBytes = 0
   #takenBytes = 0
+  /** How much of the last piece is filled, where that is one of ours. */
+  #filledBytes = PIECE_BYTES
 
   constructor(parts: PiecesParts) {
     this.#parts = parts
@@ -46,30 +51,61 @@ export class Pieces {
     return this.#sizeBytes
   }
 
-  /** As a `FeedTaker`. */
+  /** Bytes that are only lent, as a `FeedTaker`: copied into buffers of our own. */
   take(bytes: Buffer): Promise<void> | undefined {
-    const { room, fits } = this.#parts
-    if (!fits(this.#sizeBytes + bytes.length)) return Promise.reject(tooLargeToKeep(this.#sizeBytes + bytes.length))
-    if (!room.take(bytes.length)) {
-      const text = 'uploads under way hold all the memory that max_bytes lets them have'
-      return Promise.reject(new StatusError('RESOURCE_EXHAUSTED', text))
-    }
-    this.#takenBytes += bytes.length
+    const refusal = this.#refusalOf(bytes.length)
+    if (refusal !== undefined) return Promise.reject(refusal)
     for (let at = 0; at < bytes.length; ) {
-      const filledBytes = this.#sizeBytes % PIECE_BYTES
-      if (filledBytes === 0) this.#pieces.push(Buffer.allocUnsafeSlow(PIECE_BYTES))
-      const copiedBytes = bytes.copy(this.#pieces.at(-1) as Buffer, filledBytes, at)
+      if (this.#filledBytes === PIECE_BYTES) this.#begin(Buffer.allocUnsafeSlow(PIECE_BYTES), 0)
+      const copiedBytes = bytes.copy(this.#pieces.at(-1) as Buffer, this.#filledBytes, at)
       at += copiedBytes
-      this.#sizeBytes += copiedBytes
+      this.#filledBytes += copiedBytes
     }
     return undefined
   }
 
-  /** No more comes: what there is, each piece but the last of the same length. */
+  /**
+   * Bytes that stay as they are: kept without a copy where they have their memory to themselves. A slice of a 4 MiB message must not
+   * keep the whole message alive.
+   */
+  keep(bytes: Buffer): Promise<void> | undefined {
+    if (bytes.length < KEPT_BYTES || bytes.length !== bytes.buffer.byteLength) return this.take(bytes)
+    const refusal = this.#refusalOf(bytes.length)
+    if (refusal !== undefined) return Promise.reject(refusal)
+    this.#end()
+    this.#begin(bytes, PIECE_BYTES)
+    return undefined
+  }
+
+  /** No more comes: what there is. */
   end(): readonly Buffer[] {
-    const lastBytes = this.#sizeBytes % PIECE_BYTES
-    if (lastBytes > 0) this.#pieces.push(own((this.#pieces.pop() as Buffer).subarray(0, lastBytes)))
+    this.#end()
     return this.#pieces
+  }
+
+  #refusalOf(bytes: number): StatusError | undefined {
+    const { room, fits } = this.#parts
+    this.#sizeBytes += bytes
+    if (!fits(this.#sizeBytes)) return tooLargeToKeep(this.#sizeBytes)
+    if (!room.take(bytes)) {
+      return new StatusError(
+        'RESOURCE_EXHAUSTED',
+        'uploads under way hold all the memory that max_bytes lets them have',
+      )
+    }
+    this.#takenBytes += bytes
+    return undefined
+  }
+
+  #begin(piece: Buffer, filledBytes: number): void {
+    this.#pieces.push(piece)
+    this.#filledBytes = filledBytes
+  }
+
+  /** Gives back what is not filled of the last piece. */
+  #end(): void {
+    if (this.#filledBytes === PIECE_BYTES) return
+    this.#begin(own((this.#pieces.pop() as Buffer).subarray(0, this.#filledBytes)), PIECE_BYTES)
   }
 
   /** The upload is over, however it ended. */
@@ -93,11 +129,11 @@ export const readPieces = (pieces: readonly Buffer[], offset: number, end: numbe
   Readable.from(partsOf(pieces, offset, end), { objectMode: false, highWaterMark: STAGE_BYTES })
 
 function* partsOf(pieces: readonly Buffer[], offset: number, end: number): Generator<Buffer> {
-  for (let at = offset; at < end; ) {
-    const from = at % PIECE_BYTES
-    const part = pieces[Math.floor(at / PIECE_BYTES)]?.subarray(from, from + end - at)
-    if (part === undefined) return
-    at += part.length
-    yield part
+  let at = 0
+  for (const piece of pieces) {
+    if (at >= end) return
+    const part = piece.subarray(Math.max(0, offset - at), end - at)
+    at += piece.length
+    if (part.length > 0) yield part
   }
 }

@@ -14,7 +14,7 @@ export const checkStage = (check: PendingCheck, encoding: Encoding): BlobStage =
   const { digest } = check
   if (encoding !== 'IDENTITY') return { stream: () => new VerifyDecoded(digest, encoding, check) }
   return {
-    stream: () => new Verify(digest, check),
+    stream: () => new Verify(new BlobCheck(digest, check), check),
     feed: (feed) => checkedFeed(feed, check),
     // A shorter file has no last byte that could be held back.
     file: (file) => (file.sizeBytes === digest.sizeBytes ? new CheckedFile(file, check) : undefined),

@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { Transform, Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { internalCall } from '../../../src/base/call.js'
 import { StatusError } from '../../../src/base/status-error.js'
 import type { FastSlowOptions } from '../../../src/config/config.js'
+import type { DigestFunction, Hasher } from '../../../src/reapi/digest-function.js'
 import { COPIES_MAX } from '../../../src/store/fast-slow/copies.js'
 import { WINDOW_BYTES, Window } from '../../../src/store/fast-slow/window.js'
 import { ForwardingStore } from '../../../src/store/forwarding.js'
@@ -290,15 +292,52 @@ t.test('a reader that lags and gets a wrong rest from slow hears of it', async (
   t.ok((await keeping).equals(bytes), 'who keeps up gets what the copy got')
 })
 
+/** One that has read a little of a large blob, lags until its copy is two windows ahead, and then goes on by itself. */
+const lagged = async (kept: (bytes: Buffer) => Buffer) => {
+  const memory = await memoryStore()
+  const bytes = bytesOf(3 * WINDOW_BYTES)
+  const digest = digestOf(bytes)
+  await put(memory, digest, kept(bytes), { sizes: [100_000] })
+  const slow = new Gated(memory, 40)
+  const store = await tiers(await memoryStore(), slow)
+  const path = (await store.get(digest, WHOLE, call)).path()
+  const [source] = path
+  const [first] = (await once(source, 'data')) as [Buffer]
+  source.pause()
+  source.unshift(first)
+  await until(async () => slow.readBytes > 2 * WINDOW_BYTES)
+  slow.isGated = false
+  await put(memory, digest, bytes)
+  const reading = collect(path, { maxBytes: endless, signal: call.signal })
+  source.resume()
+  return { bytes, slow, reading }
+}
+
+t.test('a reader that lags after it had something goes on behind that', async (t) => {
+  const { bytes, slow, reading } = await lagged((right) => right)
+  t.ok((await reading).equals(bytes))
+  t.equal(slow.reads, 2)
+  slow.open()
+})
+
+t.test('a reader that was given wrong bytes by a copy, and the right rest elsewhere, hears of it', async (t) => {
+  const { slow, reading } = await lagged((right) => {
+    const wrong = Buffer.from(right)
+    wrong[10] = (wrong[10] ?? 0) ^ 1
+    return wrong
+  })
+  await rejects(t, reading, 'DATA_LOSS')
+  slow.open()
+})
+
 t.test('a copy keeps no more than a window of what its readers have not taken', async (t) => {
-  const window = new Window()
+  const window = new Window<undefined>()
   const chunk = Buffer.alloc(100_000)
   let kept = 0
   for (let at = 0; at < 200; at++) {
-    window.add(chunk)
+    window.add(chunk, undefined)
     kept = 0
-    for (let back = 0; back <= at && window.at((at - back) * chunk.length) instanceof Buffer; back++)
-      kept += chunk.length
+    for (let back = 0; back <= at && window.at((at - back) * chunk.length) !== 'gone'; back++) kept += chunk.length
     t.ok(kept <= WINDOW_BYTES + chunk.length)
   }
   t.ok(kept >= WINDOW_BYTES)
@@ -407,6 +446,48 @@ t.test('noop behind verify is still nothing', async (t) => {
   t.ok((await get(store, digestOf(bytes))).equals(bytes))
 })
 
+/** How many bytes are hashed by a function while `work` goes on. */
+const hashedBytes = async (digestFunction: DigestFunction, work: () => Promise<unknown>): Promise<number> => {
+  const { createHasher, hash } = digestFunction
+  let hashed = 0
+  const counting = (hasher: Hasher): Hasher => ({
+    update: (bytes) => {
+      hashed += bytes.length
+      hasher.update(bytes)
+    },
+    copy: () => counting(hasher.copy()),
+    digest: () => hasher.digest(),
+  })
+  Object.assign(digestFunction, {
+    createHasher: () => counting(createHasher()),
+    hash: (bytes: Uint8Array) => {
+      hashed += bytes.length
+      return hash(bytes)
+    },
+  })
+  await work()
+  Object.assign(digestFunction, { createHasher, hash })
+  return hashed
+}
+
+t.test('what is read from slow is hashed once, whoever reads it meanwhile and wants it checked', async (t) => {
+  const checks = { backend: given, verify_size: true, verify_hash: true }
+  const verified = (backend: Store) => buildStore(verify, checks, { children: { backend } })
+  for (const sizeBytes of [1000, 3_000_000]) {
+    const bytes = bytesOf(sizeBytes)
+    const digest = digestOf(bytes)
+    const [fast, slow] = [await verified(await memoryStore()), await verified(await memoryStore())]
+    const store = await verified(await tiers(fast, slow))
+    await put(slow, digest, bytes)
+    const hashed = await hashedBytes(digest.function, async () => {
+      const found = await Promise.all([get(store, digest), get(store, digest)])
+      t.ok(found.every((blob) => blob.equals(bytes)))
+      await until(() => isPresent(fast, digest))
+    })
+    t.equal(hashed, sizeBytes)
+  }
+})
+
 t.test('an upload is hashed once though a store below verifies too', async (t) => {
   const backend = new Watched(await memoryStore())
   const checks = { backend: given, verify_size: true, verify_hash: true }
@@ -415,22 +496,11 @@ t.test('an upload is hashed once though a store below verifies too', async (t) =
   for (const sizeBytes of [1000, 3_000_000]) {
     const bytes = bytesOf(sizeBytes)
     const digest = digestOf(bytes)
-    const { createHasher, hash } = digest.function
-    let hashed = 0
-    Object.assign(digest.function, {
-      createHasher: () => {
-        hashed += 1
-        return createHasher()
-      },
-      hash: (given: Uint8Array) => {
-        hashed += 1
-        return hash(given)
-      },
+    const hashed = await hashedBytes(digest.function, async () => {
+      await putBytes(cas, digest, bytes, call)
+      await put(cas, digest, bytes)
     })
-    await putBytes(cas, digest, bytes, call)
-    await put(cas, digest, bytes)
-    Object.assign(digest.function, { createHasher, hash })
-    t.equal(hashed, 2, `two uploads of ${sizeBytes} bytes`)
+    t.equal(hashed, 2 * sizeBytes, `two uploads of ${sizeBytes} bytes`)
   }
 })
 

@@ -4,8 +4,9 @@ import { ManualClock } from '../../../src/base/clock.js'
 import { noop } from '../../../src/store/kind/noop.js'
 import { getBytes, missingOf, outcomeOf, putBytes } from '../../../src/store/store.js'
 import { Blob } from '../../../src/stream/blob/blob.js'
+import { pour } from '../../../src/stream/blob/pour.js'
 import { WHOLE } from '../../../src/stream/path.js'
-import { bytesOf, call, digestOf, get, isPresent, put, until } from '../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, LentFeed, put, putLent, putStream, source, until } from '../blobs.js'
 import { buildStore, memoryStore } from '../build.js'
 import { rejects, storeSuite } from '../suite.js'
 
@@ -103,6 +104,40 @@ t.test('keeps no more memory than the bytes of its blobs', async (t) => {
   t.equal(found.buffer.byteLength, 100, 'a slice of a message does not keep the message')
   frame.fill(0)
   t.equal(found.toString(), Buffer.alloc(4096, 'frame').subarray(1000, 1100).toString())
+})
+
+t.test('keeps what a stage has pushed and nobody else has, and copies the rest', async (t) => {
+  const store = await memoryStore()
+  const [own, small] = [Buffer.allocUnsafeSlow(100_000), Buffer.allocUnsafeSlow(1000)]
+  own.fill('own')
+  small.fill('small')
+  const slice = Buffer.alloc(300_000, 'slice').subarray(1)
+  const bytes = Buffer.concat([small, own, slice, own, small])
+  const digest = digestOf(bytes)
+  await putStream(store, digest, source([small, own, slice, own, small]))
+  const form = await (await store.get(digest, WHOLE, call)).take()
+  const memories: ArrayBufferLike[] = []
+  await pour(form, (chunk) => void memories.push(chunk.buffer), call.signal)
+  t.equal(memories.filter((memory) => memory === own.buffer).length, 2)
+  t.notOk(memories.includes(slice.buffer))
+  t.notOk(memories.includes(small.buffer))
+  const held = [...new Set(memories)].reduce((sum, memory) => sum + memory.byteLength, 0)
+  t.equal(held, 2 * small.length + own.length + slice.length, 'and no more memory than the bytes')
+  for (const [offset, limit] of [
+    [0, 5],
+    [990, 20],
+    [1000, 100_000],
+    [1001, 99_999],
+    [100_500, 350_000],
+    [bytes.length - 1001, 2000],
+    [bytes.length, 1],
+  ] as const)
+    t.ok((await get(store, digest, { offset, limit })).equals(bytes.subarray(offset, offset + limit)), `from ${offset}`)
+
+  const lent = new LentFeed([own, own])
+  const twice = Buffer.concat([own, own])
+  await putLent(store, digestOf(twice), lent)
+  t.ok((await get(store, digestOf(twice))).equals(twice), 'what is lent is copied')
 })
 
 t.test('noop takes everything and has nothing', async (t) => {
