@@ -1,5 +1,5 @@
 import { DIGEST_HEAD_WORDS } from '../proto/find-missing-codec.js'
-import { Digest } from './digest.js'
+import { Digest, hexWordAt } from './digest.js'
 import { type DigestFunction, digestFunctions } from './digest-function.js'
 
 const WORD = 0x1_0000_0000
@@ -48,7 +48,7 @@ export class DigestBatch {
         throw new Error(`a batch of ${digestFunction.name} digests has one of ${other.name}`)
       words[to++] = Math.floor(sizeBytes / WORD)
       words[to++] = sizeBytes | 0
-      for (let at = 0; at < hash.length; at += 8) words[to++] = Number.parseInt(hash.slice(at, at + 8), 16)
+      for (let at = 0; at < hash.length; at += 8) words[to++] = hexWordAt(hash, at)
     }
     return new DigestBatch(digestFunction, words, digests.length, { known: digests })
   }

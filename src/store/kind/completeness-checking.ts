@@ -26,6 +26,9 @@ const MAX_RESULT_BYTES = 64 * 1024 * 1024
 const KNOWN_BYTES = 2 * 1024 * 1024
 const OVERHEAD_BYTES = 400
 
+/** A power of two. */
+const LATELY_PLACES = 8192
+
 const LANES = 16
 
 interface KnownResult {
@@ -42,6 +45,7 @@ class CompletenessCheckingStore extends ForwardingStore {
   readonly #cas: Store | undefined
   readonly #trees: DirectoryTrees
   readonly #known = new LruCache<KnownResult>(KNOWN_BYTES)
+  readonly #asked = new LatelyAsked()
 
   constructor(backend: Store, cas: Store | undefined, trees: DirectoryTrees) {
     super(backend)
@@ -62,17 +66,22 @@ class CompletenessCheckingStore extends ForwardingStore {
   override async get(action: Digest, range: Range, call: Call): Promise<Blob> {
     const blob = await this.backend.get(action, WHOLE, call)
     const bytes = await blob.bytes(MAX_RESULT_BYTES, call)
-    const referenced = await this.#referencedBy(bytes, action, call)
-    await this.#checkOutputs(referenced, action, call)
+    const referenced = this.#referencedBy(bytes, action)
+    if (referenced instanceof StatusError) return this.#drop(action, referenced, call)
+    const missing = await this.#firstMissing(referenced, action, call)
+    if (missing !== undefined) throw new StatusError('NOT_FOUND', `output ${missing.key} is no longer in the CAS`)
     return Blob.ofPart(bytes, range, action.key)
   }
 
-  async #checkOutputs(referenced: ReferencedBlobs, { instanceName }: Digest, call: Call): Promise<void> {
-    if (this.#cas === undefined) return
+  #firstMissing(
+    referenced: ReferencedBlobs,
+    { instanceName }: Digest,
+    call: Call,
+  ): Promise<Digest | undefined> | undefined {
+    if (this.#cas === undefined) return undefined
     // The outputs of an instance that is kept apart are where its results are.
     const cas = instanceName === undefined ? this.#cas : keptApart(this.#cas, instanceName)
-    const missing = await firstMissing(referenced, { cas, trees: this.#trees, call })
-    if (missing !== undefined) throw new StatusError('NOT_FOUND', `output ${missing.key} is no longer in the CAS`)
+    return firstMissing(referenced, { cas, trees: this.#trees, call })
   }
 
   async #has(action: Digest, call: Call): Promise<boolean> {
@@ -85,20 +94,47 @@ class CompletenessCheckingStore extends ForwardingStore {
     }
   }
 
-  /** A store that keeps entries in memory gives the very same buffer until the entry changes. */
-  async #referencedBy(bytes: Buffer, action: Digest, call: Call): Promise<ReferencedBlobs> {
-    const before = this.#known.get(action.key)
-    if (before?.bytes === bytes) return before.referenced
-    try {
-      const referenced = referencedBlobs(resultCodec.decode(bytes), action.function)
+  /**
+   * Answers what is wrong with what is no ActionResult. Remembered is what was asked for before: to keep the bytes of every result
+   * that comes by costs more than to look into it.
+   */
+  #referencedBy(bytes: Buffer, action: Digest): ReferencedBlobs | StatusError {
+    const isAskedAgain = this.#asked.note(action)
+    const before = isAskedAgain ? this.#known.get(action.key) : undefined
+    if (before?.bytes.equals(bytes) === true) return before.referenced
+    const referenced = referencedIn(bytes, action)
+    if (isAskedAgain && !(referenced instanceof StatusError))
       this.#known.set(action.key, { bytes, referenced }, bytes.length + OVERHEAD_BYTES)
-      return referenced
-    } catch (error) {
-      if (!isStatus(error, 'INVALID_ARGUMENT')) throw error
-      call.log.warn('dropped an action cache entry that is no ActionResult', { action: action.key, error })
-      await this.remove(action, 'wrong', call)
-      throw new StatusError('NOT_FOUND', 'the entry was damaged')
-    }
+    return referenced
+  }
+
+  async #drop(action: Digest, error: StatusError, call: Call): Promise<never> {
+    call.log.warn('dropped an action cache entry that is no ActionResult', { action: action.key, error })
+    await this.remove(action, 'wrong', call)
+    throw new StatusError('NOT_FOUND', 'the entry was damaged')
+  }
+}
+
+/** Which digests were noted lately, more or less: one takes the place of another that begins with the same bits. */
+class LatelyAsked {
+  readonly #words = new Int32Array(LATELY_PLACES)
+
+  /** Answers whether it was noted before. */
+  note(digest: Digest): boolean {
+    const place = digest.hashWord(0) & (LATELY_PLACES - 1)
+    const word = digest.hashWord(1)
+    if (this.#words[place] === word) return true
+    this.#words[place] = word
+    return false
+  }
+}
+
+const referencedIn = (bytes: Buffer, action: Digest): ReferencedBlobs | StatusError => {
+  try {
+    return referencedBlobs(resultCodec.decode(bytes), action.function)
+  } catch (error) {
+    if (isStatus(error, 'INVALID_ARGUMENT')) return error
+    throw error
   }
 }
 

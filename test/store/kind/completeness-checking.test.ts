@@ -63,6 +63,19 @@ t.test('a result is there while all it refers to is', async (t) => {
   t.same((await missingOf(store, [action, other], call)).map(String), [other.key])
 })
 
+t.test('a result that is asked for again and again is looked into anew once it was replaced', async (t) => {
+  const { cas, backend, store, keep } = await setUp()
+  const [first, second] = [await keep(bytesOf(10, 'first')), await keep(bytesOf(10, 'other'))]
+  const result = (digest: typeof first) => ({ outputFiles: [{ path: 'f', digest }] })
+  await putResult(store, result(first))
+  for (let times = 0; times < 3; times++) t.ok((await get(store, action)).equals(encode(result(first))))
+  await putResult(backend, result(second))
+  t.ok((await get(store, action)).equals(encode(result(second))))
+  t.same(cas.questions.at(-1), [second.key])
+  await cas.remove(second, 'unwanted', call)
+  await rejects(t, get(store, action), 'NOT_FOUND')
+})
+
 t.test('an entry that is no result is dropped', async (t) => {
   const { store, backend } = await setUp()
   await putBytes(backend, action, Buffer.from('\xff\xff no result'), call)
