@@ -32,7 +32,17 @@ export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise
     shareable(signal)
     if (signal.aborted) abort()
     else signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+    // Not by `finally`, which makes three promises of it for each small question to a backend.
+    work.then(
+      (answer) => {
+        signal.removeEventListener('abort', abort)
+        resolve(answer)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', abort)
+        reject(error)
+      },
+    )
   })
 
 /**

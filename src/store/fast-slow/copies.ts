@@ -1,4 +1,4 @@
-import type { Call } from '../../base/call.js'
+import { type Call, callWith } from '../../base/call.js'
 import { Code, type StatusError } from '../../base/status-error.js'
 import { unlessAborted } from '../../base/work/deadline.js'
 import type { CompressorName } from '../../reapi/compressor.js'
@@ -11,9 +11,12 @@ export const COPIES_MAX = 32
 /** The copies under way from slow to fast, one a digest. */
 export class Copies {
   readonly #tiers: CopyTiers
-  readonly #underWay = new Map<string, Copy>()
+  /** A list, which is short: a Map that is filled and emptied all the time leaves tables that keep what was in them from the collector. */
+  readonly #underWay: Copy[] = []
+  /** One for all copies: to make one costs more than to copy a small blob. */
+  readonly #closing = new AbortController()
   /** Those who wait for one of the copies to be over. */
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting: (() => void)[] = []
 
   constructor(tiers: CopyTiers) {
     this.#tiers = tiers
@@ -24,9 +27,9 @@ export class Copies {
    * brings what was replaced meanwhile.
    */
   of(digest: Digest, call: Call, wantedAs?: CompressorName): Copy | undefined {
-    const underWay = this.#underWay.get(digest.key)
+    const underWay = this.#find(digest)
     if (underWay !== undefined) return underWay.isCurrent ? underWay : undefined
-    return this.#underWay.size < COPIES_MAX ? this.#begin(digest, call, wantedAs) : undefined
+    return this.#underWay.length < COPIES_MAX ? this.#begin(digest, call, wantedAs) : undefined
   }
 
   /** Resolves once fast has the blob; rejects with NOT_FOUND when slow has not, and with why fast did not take it. */
@@ -44,33 +47,33 @@ export class Copies {
   }
 
   /** Says that the blob was written anew or removed: a copy under way brings the bytes of before. */
-  outdate({ key }: Digest): void {
-    this.#underWay.get(key)?.outdate()
+  outdate(digest: Digest): void {
+    this.#find(digest)?.outdate()
   }
 
   async close(): Promise<void> {
-    const copies = [...this.#underWay.values()]
-    for (const copy of copies) copy.stop()
-    await Promise.all(copies.map(({ over }) => over))
+    this.#closing.abort()
+    await Promise.all(this.#underWay.map(({ over }) => over))
   }
 
   #begin(digest: Digest, call: Call, wantedAs: CompressorName | undefined): Copy {
-    const copy = new Copy(digest, this.#tiers, call, wantedAs)
-    this.#underWay.set(digest.key, copy)
+    const copy = new Copy(digest, this.#tiers, callWith(call, { signal: this.#closing.signal }), wantedAs)
+    this.#underWay.push(copy)
     void copy.over.then((failure) => {
-      this.#underWay.delete(digest.key)
-      for (const wake of this.#waiting) wake()
-      this.#waiting.clear()
+      this.#underWay.splice(this.#underWay.indexOf(copy), 1)
+      for (const wake of this.#waiting.splice(0)) wake()
       if (failure !== undefined) notCached(digest, failure, call)
     })
     return copy
   }
 
   /** Waits for the copy of that blob where there is one, else for any. */
-  #room({ key }: Digest): Promise<unknown> {
-    const underWay = this.#underWay.get(key)
-    if (underWay !== undefined) return underWay.over
-    return new Promise<void>((resolve) => this.#waiting.add(resolve))
+  #room(digest: Digest): Promise<unknown> {
+    return this.#find(digest)?.over ?? new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  #find({ key }: Digest): Copy | undefined {
+    return this.#underWay.find((copy) => copy.key === key)
   }
 }
 

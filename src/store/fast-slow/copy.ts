@@ -39,13 +39,12 @@ interface EncodedWindow {
  */
 export class Copy {
   /** Resolves when slow has answered; rejects when it has not got the blob, or failed. */
-  readonly opened: Promise<void>
+  readonly opened: Promise<unknown>
   /** Resolves once the copy is over: with why fast did not get it, and undefined when it has. */
   readonly over: Promise<StatusError | undefined>
   readonly #digest: Digest
   readonly #tiers: CopyTiers
   readonly #call: Call
-  readonly #abort = new AbortController()
   readonly #window = new Window<BlobCheck>()
   /** Where the reader who began the copy wants what fast gets. */
   #encoded: EncodedWindow | undefined
@@ -53,15 +52,20 @@ export class Copy {
   #isOutdated = false
   #isShared = true
 
+  /** `call` is the copy's own: it ends when copies are to stop. */
   constructor(digest: Digest, tiers: CopyTiers, call: Call, readAs: CompressorName | undefined) {
     this.#digest = digest
     this.#tiers = tiers
-    this.#call = callWith(call, { signal: this.#abort.signal })
+    this.#call = call
     const opening = this.#open(readAs)
-    this.opened = opening.then(() => {})
-    // Those who wait for it hear of it; there may be none.
-    this.opened.catch(() => {})
+    this.opened = opening
+    // Those who wait for it hear of it too.
     this.over = this.#run(opening)
+  }
+
+  /** Of its digest. */
+  get key(): string {
+    return this.#digest.key
   }
 
   /** The blob was written anew or removed: what this copy brings is not to stay. */
@@ -72,10 +76,6 @@ export class Copy {
   /** Whether somebody who wants the blob now may have what this copy brings. */
   get isCurrent(): boolean {
     return !this.#isOutdated
-  }
-
-  stop(): void {
-    this.#abort.abort()
   }
 
   /** For one who waited for `opened`. Undefined when there is nothing to share, and slow has to be asked. */
@@ -111,7 +111,7 @@ export class Copy {
     const isSmall = this.#digest.sizeBytes <= SMALL_BYTES
     const encoding = isSmall ? undefined : this.#tiers.fast.properties.encodings.find((common) => blob.isIn(common))
     const opened = encoding === undefined ? await this.#openPlain(blob) : this.#openEncoded(blob, encoding, readAs)
-    return opened.knownAs(this.#digest)
+    return opened.knownAs(this.#digest).lasting()
   }
 
   /** Fast believes nothing that slow says without looking. */

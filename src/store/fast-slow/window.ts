@@ -17,7 +17,7 @@ export class Window<Mark> {
   #isOver = false
   #isAbandoned = false
   #failure: StatusError | undefined
-  readonly #waiting = new Set<() => void>()
+  #waiting: (() => void)[] = []
 
   add(bytes: Buffer, mark: Mark): void {
     this.#chunks.push({ bytes, mark })
@@ -59,12 +59,13 @@ export class Window<Mark> {
 
   /** Resolves when something has changed. */
   news(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.add(resolve))
+    return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
   /** Lets all who wait look again. */
   wake(): void {
-    for (const wake of this.#waiting) wake()
-    this.#waiting.clear()
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const wake of waiting) wake()
   }
 }
