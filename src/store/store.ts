@@ -16,7 +16,8 @@ import { type Range, WHOLE } from '../stream/path.js'
  * 2. `put` resolved means committed and visible to readers; rejected or aborted, it leaves no trace.
  * 3. Blobs cross this border plain (`Blob.encoding` is IDENTITY), in whatever encoding they come: who can use that takes
  *    them `as` it. Whoever gets a blob uses it once or discards it, a store that refuses it too.
- * 4. Stages are single-use, keep order, call back exactly once and never throw. Bytes are immutable once pushed.
+ * 4. Stages are single-use, keep order, call back exactly once and never throw. Bytes are immutable once pushed:
+ *    those of `get` for good, those of `put` until it has settled.
  * 5. Lengths and hashes are checked by `Blob.checkedAs` only. Each uploaded byte is hashed once.
  *
  * A put under a digest that is present replaces what it held; readers under way finish with the old bytes.

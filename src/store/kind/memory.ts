@@ -88,9 +88,8 @@ class MemoryStore extends BaseStore {
   async #putPieces(digest: Digest, form: BlobForm, signal: AbortSignal): Promise<void> {
     const pieces = new Pieces({ room: this.#room, fits: (sizeBytes) => this.#index.fits(sizeBytes) })
     try {
-      // What a stage has pushed stays as it is; all else is lent.
-      const isLent = form.kind !== 'path'
-      await pour(form, (bytes) => (isLent ? pieces.take(bytes) : pieces.keep(bytes)), signal)
+      const lasts = form.kind === 'path' && form.lasts
+      await pour(form, (bytes) => (lasts ? pieces.keep(bytes) : pieces.take(bytes)), signal)
       this.#insert(digest, pieces.end(), pieces.sizeBytes)
     } finally {
       pieces.close()

@@ -65,7 +65,7 @@ export class Pieces {
   }
 
   /**
-   * Bytes that stay as they are: kept without a copy where they have their memory to themselves. A slice of a 4 MiB message must not
+   * Bytes that nobody writes to any more: kept without a copy where they have their memory to themselves. A slice of a 4 MiB message must not
    * keep the whole message alive.
    */
   keep(bytes: Buffer): Promise<void> | undefined {

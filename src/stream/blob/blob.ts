@@ -39,6 +39,7 @@ interface Way {
   /** The digest its bytes were compared with before they came here. */
   readonly checkedAs: Digest | undefined
   readonly failures: Failures
+  readonly lasts: boolean
 }
 
 /**
@@ -80,7 +81,7 @@ export class Blob {
 
   /** Streams of bytes, never in object mode. */
   static ofPath(path: ReadPath, facts: BlobFacts = {}): Blob {
-    return new Blob(begin({ kind: 'path', path }, facts, facts.sizeBytes))
+    return new Blob(begin({ kind: 'path', path, lasts: false }, facts, facts.sizeBytes))
   }
 
   /** How many bytes will come; undefined where nobody knows. */
@@ -120,8 +121,8 @@ export class Blob {
     const stages = stage.doesCheck === true ? this.#way.stages : this.#checkedStages()
     const given =
       stage.doesCheck === true && check !== undefined ? { ...stage, stream: () => stage.stream(check) } : stage
-    const { failures } = this.#way
-    return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given], failures })
+    const { failures, lasts } = this.#way
+    return this.#onward({ ...begin(source, PLAIN, undefined), stages: [...stages, given], failures, lasts })
   }
 
   /**
@@ -166,6 +167,14 @@ export class Blob {
   /** The same blob, whose bytes the caller knows to be those of `digest`. */
   knownAs(digest: Digest): Blob {
     return this.#onward({ ...this.#way, checkedAs: digest.content })
+  }
+
+  /**
+   * The same blob, of whose bytes the caller knows that they are never written to again, as of those that a store gives. Those of an
+   * upload stay as they are until it is settled.
+   */
+  lasting(): Blob {
+    return this.#onward({ ...this.#way, lasts: true })
   }
 
   /** The same blob. `tell` hears of it when its source, or a stage it has passed so far, fails under whoever takes it. */
@@ -213,9 +222,10 @@ export class Blob {
     const file = source.kind === 'file' ? fileBehind(source.file, stages, failures) : undefined
     if (file !== undefined) return { kind: 'file', file }
     const rest = stages.length - next
+    const { lasts } = this.#way
     if (rest > 0 || (source.kind === 'feed' && !isFeed))
-      return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next) }
-    return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0) } : source
+      return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next), lasts }
+    return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0), lasts } : source
   }
 
   /** Its streams, for who wants nothing else: the caller runs them, or discards them. */
@@ -309,6 +319,7 @@ const begin = (
   check: undefined,
   checkedAs: undefined,
   failures: NOBODY,
+  lasts: false,
 })
 
 const behind = (source: BlobForm, stages: readonly BlobStage[]): ReadPath => {

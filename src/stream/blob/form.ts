@@ -8,7 +8,8 @@ export type BlobForm =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly file: BlobFile }
   | { readonly kind: 'feed'; readonly feed: BlobFeed }
-  | { readonly kind: 'path'; readonly path: ReadPath }
+  /** Where its bytes last, who keeps them need not copy them (`Blob.lasting`). */
+  | { readonly kind: 'path'; readonly path: ReadPath; readonly lasts: boolean }
 
 /** Bytes at hand as a stream. */
 export class BytesSource extends Readable {

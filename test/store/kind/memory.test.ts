@@ -106,7 +106,7 @@ t.test('keeps no more memory than the bytes of its blobs', async (t) => {
   t.equal(found.toString(), Buffer.alloc(4096, 'frame').subarray(1000, 1100).toString())
 })
 
-t.test('keeps what a stage has pushed and nobody else has, and copies the rest', async (t) => {
+t.test('keeps bytes that last and have their memory to themselves, and copies the rest', async (t) => {
   const store = await memoryStore()
   const [own, small] = [Buffer.allocUnsafeSlow(100_000), Buffer.allocUnsafeSlow(1000)]
   own.fill('own')
@@ -114,7 +114,7 @@ t.test('keeps what a stage has pushed and nobody else has, and copies the rest',
   const slice = Buffer.alloc(300_000, 'slice').subarray(1)
   const bytes = Buffer.concat([small, own, slice, own, small])
   const digest = digestOf(bytes)
-  await putStream(store, digest, source([small, own, slice, own, small]))
+  await store.put(digest, Blob.ofPath([source([small, own, slice, own, small])]).lasting(), call)
   const form = await (await store.get(digest, WHOLE, call)).take()
   const memories: ArrayBufferLike[] = []
   await pour(form, (chunk) => void memories.push(chunk.buffer), call.signal)
@@ -138,6 +138,12 @@ t.test('keeps what a stage has pushed and nobody else has, and copies the rest',
   const twice = Buffer.concat([own, own])
   await putLent(store, digestOf(twice), lent)
   t.ok((await get(store, digestOf(twice))).equals(twice), 'what is lent is copied')
+  await putStream(store, digest.asKey(), source([own, own]))
+  own.fill(0)
+  t.ok(
+    (await get(store, digest.asKey())).equals(twice),
+    'and what comes in streams, which its owner may write to afterwards',
+  )
 })
 
 t.test('noop takes everything and has nothing', async (t) => {

@@ -5,6 +5,7 @@ import { Blob } from '../../../src/stream/blob/blob.js'
 import type { BlobFile } from '../../../src/stream/blob/file.js'
 import type { BlobStage } from '../../../src/stream/blob/stage.js'
 import { ZstdCompress, zstdCompress } from '../../../src/stream/compression/zstd.js'
+import { discard } from '../../../src/stream/path.js'
 import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
 import { rejects } from '../../store/suite.js'
 
@@ -48,7 +49,7 @@ t.test('it is taken in the form it has, whole and once', async (t) => {
   const path = [source(cut(bytes))] as const
   t.match(await Blob.ofBytes(bytes).take(), { kind: 'bytes', bytes })
   t.match(await Blob.ofFile(part).take(), { kind: 'file', file: part })
-  t.match(await Blob.ofPath(path).take(), { kind: 'path', path })
+  t.match(await Blob.ofPath(path).take(), { kind: 'path', path, lasts: false })
   for (const make of [
     () => Blob.ofBytes(bytes),
     () => Blob.ofFile(new Part()),
@@ -69,6 +70,28 @@ t.test('it is taken in the form it has, whole and once', async (t) => {
     moved.through(upper).discard()
     await t.rejects(moved.take(), { message: 'a blob was used twice' })
   }
+})
+
+t.test('bytes that last do so behind every stage', async (t) => {
+  const given = [
+    Blob.ofPath([source(cut(bytes))]).lasting(),
+    Blob.ofBytes(bytes).through({ stream: upper.stream }).lasting(),
+    Blob.ofPath([source(cut(bytes))])
+      .lasting()
+      .through(upper)
+      .checkedAs(digest, { fault: 'client' })
+      .as('ZSTD'),
+  ]
+  for (const blob of given) {
+    const form = await blob.take()
+    t.match(form, { kind: 'path', lasts: true })
+    if (form.kind === 'path') discard(form.path)
+  }
+  t.match(
+    await Blob.ofBytes(bytes).through({ stream: upper.stream }).take(),
+    { kind: 'path', lasts: false },
+    'a caller may write to its own',
+  )
 })
 
 t.test('more than a caller is ready to hold is refused, and let go', async (t) => {
