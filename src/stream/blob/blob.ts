@@ -222,7 +222,8 @@ export class Blob {
     const file = source.kind === 'file' ? fileBehind(source.file, stages, failures) : undefined
     if (file !== undefined) return { kind: 'file', file }
     const rest = stages.length - next
-    const { lasts } = this.#way
+    // Streams of what is lent, or in a file, give buffers of their own.
+    const lasts = this.#way.lasts || source.kind === 'feed' || source.kind === 'file'
     if (rest > 0 || (source.kind === 'feed' && !isFeed))
       return { kind: 'path', path: failures.ofPath(behind(source, stages.slice(next)), rest, next), lasts }
     return source.kind === 'path' ? { kind: 'path', path: failures.ofPath(source.path, 0), lasts } : source

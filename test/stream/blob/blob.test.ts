@@ -6,7 +6,7 @@ import type { BlobFile } from '../../../src/stream/blob/file.js'
 import type { BlobStage } from '../../../src/stream/blob/stage.js'
 import { ZstdCompress, zstdCompress } from '../../../src/stream/compression/zstd.js'
 import { discard } from '../../../src/stream/path.js'
-import { bytesOf, call, cut, digestOf, source } from '../../store/blobs.js'
+import { bytesOf, call, cut, digestOf, LentFeed, source } from '../../store/blobs.js'
 import { rejects } from '../../store/suite.js'
 
 const { signal } = call
@@ -76,6 +76,9 @@ t.test('bytes that last do so behind every stage', async (t) => {
   const given = [
     Blob.ofPath([source(cut(bytes))]).lasting(),
     Blob.ofBytes(bytes).through({ stream: upper.stream }).lasting(),
+    // Of these a stream gives copies.
+    Blob.ofFile(new Part()).through({ stream: upper.stream }),
+    Blob.ofFeed(new LentFeed(cut(bytes))).through({ stream: upper.stream }),
     Blob.ofPath([source(cut(bytes))])
       .lasting()
       .through(upper)
