@@ -30,7 +30,14 @@ export interface RemoteBackend {
   readonly skip: string | false
   /** So many blobs of 4 KiB take seconds. */
   readonly smallCount: number
-  start(scope: Scope): Promise<{ readonly store: object; readonly raw: RawClient; readonly rawName: string }>
+  start(scope: Scope): Promise<StartedBackend>
+}
+
+interface StartedBackend {
+  readonly store: object
+  readonly raw: RawClient
+  readonly rawName: string
+  readonly empty?: () => Promise<unknown>
 }
 
 const nowhere = (): Writable =>
@@ -151,9 +158,10 @@ const mongo: RemoteBackend = {
       },
     }
     return {
-      store: { experimental_mongo: { connection_string: address } },
+      store: { experimental_mongo: { connection_string: address, database: 'ours' } },
       raw,
       rawName: 'documents and GridFS of the driver',
+      empty: () => Promise.all([database.dropDatabase(), client.db('ours').dropDatabase()]),
     }
   },
 }

@@ -91,8 +91,14 @@ const observeBackend = (backend: RemoteBackend, work: Work, wrapper?: Wrapper) =
   async function* ({ rounds }: Builds): AsyncGenerator<Observation> {
     const stops: (() => unknown)[] = []
     try {
-      const { store, raw, rawName } = await backend.start({ teardown: (stop) => stops.push(stop) })
-      const bare = { name: backend.name, side: storeSide(() => store), besideName: rawName, beside: rawSide(raw) }
+      const { store, raw, rawName, empty } = await backend.start({ teardown: (stop) => stops.push(stop) })
+      const bare = {
+        name: backend.name,
+        side: storeSide(() => store),
+        besideName: rawName,
+        beside: rawSide(raw),
+        empty,
+      }
       const wrapped = wrapper && {
         name: overName(wrapper, backend),
         side: storeSide(() => wrapper.wrap(store)),

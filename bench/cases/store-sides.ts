@@ -211,6 +211,8 @@ export interface Pair {
   readonly side: Side
   readonly besideName: string
   readonly beside: Side
+  /** Before each round: a backend some of whose questions cost as much as it keeps is emptied then. */
+  readonly empty?: (() => Promise<unknown>) | undefined
 }
 
 export async function* compare(pair: Pair, work: Work, rounds: number): AsyncGenerator<Observation> {
@@ -218,6 +220,7 @@ export async function* compare(pair: Pair, work: Work, rounds: number): AsyncGen
   const [ours, theirs]: [Cost[], Cost[]] = [[], []]
   // The first round warms up and is not counted.
   for (let round = 0; round <= rounds; round++) {
+    await pair.empty?.()
     // Who comes second finds more garbage: each does as often.
     const isFirst = round % 2 === 0
     const early = await (isFirst ? pair.side : pair.beside)(work)

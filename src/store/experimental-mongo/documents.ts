@@ -32,3 +32,14 @@ export const chunkName = (version: string, index: number): string => `${version}
 
 /** The chunks of one upload, and no others. */
 export const chunksOf = (version: string) => ({ _id: { $gte: `${version}:`, $lt: `${version};` } })
+
+/** Some of them, up to but not chunk `end`. */
+export const chunksBetween = (version: string, first: number, end: number) => ({
+  _id: { $gte: chunkName(version, first), $lt: chunkName(version, end) },
+})
+
+/** The driver gives a Buffer, which its types do not know. */
+export const bufferOf = (data: Uint8Array = NO_BYTES): Buffer =>
+  Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.length)
+
+const NO_BYTES = Buffer.alloc(0)

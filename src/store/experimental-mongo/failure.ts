@@ -21,12 +21,14 @@ const BY_NUMBER: Readonly<Record<number, CodeName>> = {
   1: 'UNAVAILABLE', // InternalError: a fault of the server, such as a disk it cannot write to
   13: 'PERMISSION_DENIED', // Unauthorized
   18: 'UNAUTHENTICATED', // AuthenticationFailed
+  43: 'UNAVAILABLE', // CursorNotFound: it forgets one that nobody asked for ten minutes
   50: 'DEADLINE_EXCEEDED', // MaxTimeMSExpired
   64: 'UNAVAILABLE', // WriteConcernTimeout
   91: 'UNAVAILABLE', // ShutdownInProgress
   100: 'UNAVAILABLE', // UnsatisfiableWriteConcern
   112: 'ABORTED', // WriteConflict
   189: 'UNAVAILABLE', // PrimarySteppedDown
+  237: 'UNAVAILABLE', // CursorKilled
   391: 'UNAUTHENTICATED', // ReauthenticationRequired
   10107: 'UNAVAILABLE', // NotWritablePrimary
   11000: 'ABORTED', // DuplicateKey: two began to write it at a time

@@ -6,9 +6,10 @@ import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { Bucket, BucketLimits, ObjectFacts, ObjectPart, OpenObject, PartedUpload } from '../objects/bucket.js'
-import { type Extent, inOrder } from '../remote/in-order.js'
+import type { Extent } from '../remote/in-order.js'
+import { readChunks } from './chunk-reader.js'
 import type { MongoConnection } from './connection.js'
-import { type BlobDocument, chunkName } from './documents.js'
+import { type BlobDocument, bufferOf } from './documents.js'
 import { DUPLICATE_KEY, mongoFailure, numberOf } from './failure.js'
 import { Orphans } from './orphans.js'
 import { type CommitChunks, MongoUpload } from './upload.js'
@@ -24,9 +25,6 @@ export interface MongoBucketOptions {
 
 /** Chunks of so many bytes are inserted by one command: one each costs 2.6 times the CPU. */
 const COMMAND_BYTES = 4 * 1024 * 1024
-
-/** Chunks asked for before the first of them is needed. */
-const AHEAD = 8
 
 /**
  * Blobs as documents of a collection, `{collection}`, and the chunks of large ones in `{collection}.chunks`.
@@ -126,13 +124,11 @@ export class MongoBucket implements Bucket {
       yield bufferOf(data).subarray(extent.offset, extent.end)
       return
     }
-    const fetch = async (index: number): Promise<Buffer> => {
-      const name = chunkName(version, index)
-      const found = await this.#use(() => this.#orphans.chunks.findOne({ _id: name }, { signal }))
-      if (found !== null) return bufferOf(found.data)
-      throw new StatusError('DATA_LOSS', `${this.name} lacks chunk ${index} of a blob`)
-    }
-    yield* inOrder(extent, { chunkBytes: chunk, ahead: AHEAD, fetch })
+    yield* readChunks({ version, chunkBytes: chunk }, extent, {
+      chunks: this.#orphans.chunks,
+      use: (work) => this.#use(work),
+      signal,
+    })
   }
 
   /** What it replaces stays a while for who is reading it. */
@@ -156,9 +152,3 @@ const factsOf = ({ size, at, version }: BlobDocument): ObjectFacts => ({
 
 const bodyOf = (chunks: AsyncGenerator<Buffer>): Readable =>
   Readable.from(chunks, { objectMode: false, highWaterMark: STAGE_BYTES })
-
-/** The driver gives a Buffer, which its types do not know. */
-const bufferOf = (data: Uint8Array = NO_BYTES): Buffer =>
-  Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.length)
-
-const NO_BYTES = Buffer.alloc(0)

@@ -1,6 +1,8 @@
-import { MongoClient, MongoServerError } from 'mongodb'
+import { type Long, MongoClient, MongoServerError } from 'mongodb'
 import t from 'tap'
 import { mongoFailure } from '../../../src/store/experimental-mongo/failure.js'
+import { pour } from '../../../src/stream/blob/pour.js'
+import { WHOLE } from '../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, isPresent, put } from '../blobs.js'
 import { untilSo } from '../remote/backend.js'
 import { counted } from '../remote/counted.js'
@@ -137,12 +139,59 @@ void t.test(
   },
 )
 
-void t.test('what members of a replica set say while another becomes the primary is UNAVAILABLE', async (t) => {
-  for (const code of [91, 189, 10107, 11600, 11602, 13435, 13436]) {
-    const said = new MongoServerError({ code, errmsg: 'not primary' })
-    t.match(mongoFailure('MongoDB at a set', said), { code: 14, message: new RegExp(`MongoServerError ${code}`) })
+void t.test('a read whose cursor the server forgot goes on where it was', { skip: withoutMongo }, async (t) => {
+  const { port } = await startMongo(t)
+  const { store, close } = await openMongoStore(port)
+  t.teardown(close)
+  const bytes = bytesOf(8 * MIB)
+  const digest = digestOf(bytes)
+  await put(store, digest, bytes)
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/`)
+  t.teardown(() => client.close())
+  const found: Buffer[] = []
+  let killed = 0
+  const form = await (await store.get(digest, WHOLE, call)).take()
+  const take = async (chunk: Buffer): Promise<void> => {
+    if (found.push(Buffer.from(chunk)) > 1) return
+    const other = client.db('builds').collection('cas.chunks').find({}, { batchSize: 1 })
+    await other.next()
+    // This server numbers them one after the other.
+    const cursors = [1, 2, 3].map((before) => (other.id as Long).subtract(before))
+    const answer = await client.db('builds').command({ killCursors: 'cas.chunks', cursors })
+    killed = answer['cursorsKilled'].length
+    await other.close()
   }
+  await pour(form, take, call.signal)
+  t.equal(killed, 1)
+  t.ok(Buffer.concat(found).equals(bytes))
 })
+
+void t.test('a blob in many chunks is read by one question', { skip: withoutMongo }, async (t) => {
+  const { port } = await startMongo(t)
+  const { store, close } = await openMongoStore(port)
+  t.teardown(close)
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/`)
+  t.teardown(() => client.close())
+  const questions = async (): Promise<number> => {
+    const { metrics } = await client.db('builds').command({ serverStatus: 1 })
+    return metrics.commands.find?.total ?? 0
+  }
+  const bytes = bytesOf(2 * MIB)
+  await put(store, digestOf(bytes), bytes)
+  const before = await questions()
+  t.ok((await get(store, digestOf(bytes))).equals(bytes))
+  t.equal((await questions()) - before, 2, 'for the blob, and for all of its chunks')
+})
+
+void t.test(
+  'what a member of a replica set says while another becomes the primary, or of cursors it forgot, is UNAVAILABLE',
+  async (t) => {
+    for (const code of [43, 91, 237, 189, 10107, 11600, 11602, 13435, 13436]) {
+      const said = new MongoServerError({ code, errmsg: 'not primary' })
+      t.match(mongoFailure('MongoDB at a set', said), { code: 14, message: new RegExp(`MongoServerError ${code}`) })
+    }
+  },
+)
 
 void t.test('what a configuration of MongoDB contradicts is refused at start', async (t) => {
   await rejects(t, openMongoStore(1, { connection_string: 'http://127.0.0.1' }), 'INVALID_ARGUMENT')
