@@ -21,6 +21,8 @@ const r2 = (keys: string): string => bucket(`provider: 'r2', bucket: 'b', ${keys
 const oci = (keys: string): string => bucket(`provider: 'oci', bucket: 'b', region: 'r', ${keys}`)
 const grpc = (keys: string): string => `{ grpc: { endpoints: [{ address: 'grpc://h:1' }], ${keys} } }`
 const redis = (keys: string): string => `{ redis_store: { addresses: ['redis://h'], ${keys} } }`
+const mongo = (options: string, keys = ''): string =>
+  `{ experimental_mongo: { connection_string: 'mongodb://me:secret@h/d${options}', ${keys} } }`
 
 const ELSEWHERE =
   /\.account_name: account_name has no effect: (sas_url|endpoint) says where .*; account_name as it stands/
@@ -53,6 +55,25 @@ const warned: readonly (readonly [string, readonly RegExp[]])[] = [
     ],
   ],
   [redis(`connection_timeout_s: 1`), []],
+  [mongo(''), []],
+  [mongo('?authSource=admin&w=majority&journal=true&maxPoolSize=3&appName=connectTimeoutMS'), []],
+  [
+    mongo('?ConnectTimeoutMS=5&authSource=a&serverSelectionTimeoutMS=6&socketTimeoutMS=7'),
+    [
+      /connection_string: ConnectTimeoutMS in connection_string has no effect: connection_timeout_ms says it; an address/,
+      /serverSelectionTimeoutMS in .* connection_timeout_ms says it/,
+      /socketTimeoutMS in .* command_timeout_ms says it/,
+    ],
+  ],
+  [
+    mongo('?retryReads=true&retryWrites=true&heartbeatFrequencyMS=9'),
+    [/retryReads .*: requests are tried/, /retryWrites .*: requests are tried/, /heartbeatFrequencyMS .*two seconds/],
+  ],
+  [
+    mongo('?w=3&journal=true&wtimeoutMS=9', `write_concern_w: '1', write_concern_timeout_ms: 3`),
+    [/: w in connection_string .* write_concern_w says it/, /wtimeoutMS .* write_concern_timeout_ms says it/],
+  ],
+  [mongo('?j=true&wtimeout=9', `write_concern_w: '1', write_concern_j: false`), [/: j in .* write_concern_j says it/]],
 ]
 
 void t.test('what a store elsewhere would ignore is warned about', async (t) => {
@@ -61,6 +82,7 @@ void t.test('what a store elsewhere would ignore is warned about', async (t) => 
     t.same(problems, [], store)
     t.equal(warnings.length, expected.length, `${store}: ${warnings}`)
     for (const [index, message] of expected.entries()) t.match(warnings[index], message)
+    t.notMatch(String(warnings), /secret/)
   }
 })
 

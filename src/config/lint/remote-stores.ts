@@ -34,3 +34,48 @@ export const lintGrpcStore = (options: StoreOptions['grpc'], { findings, originO
     findings.error([...path, 'experimental_read_batching'], message, { at: 'key', expected: 'one of the two' })
   }
 }
+
+/** What the driver of MongoDB takes from an address, in small letters, and whose place a key takes. */
+const REPLACED: Readonly<Record<string, MongoKey>> = {
+  connecttimeoutms: 'connection_timeout_ms',
+  serverselectiontimeoutms: 'connection_timeout_ms',
+  sockettimeoutms: 'command_timeout_ms',
+}
+const REPLACED_WHEN_WRITTEN: Readonly<Record<string, MongoKey>> = {
+  w: 'write_concern_w',
+  journal: 'write_concern_j',
+  j: 'write_concern_j',
+  wtimeoutms: 'write_concern_timeout_ms',
+  wtimeout: 'write_concern_timeout_ms',
+}
+/** Fixed for good. */
+const FIXED: Readonly<Record<string, string>> = {
+  retryreads: 'requests are tried again by the store',
+  retrywrites: 'requests are tried again by the store',
+  heartbeatfrequencyms: 'servers are asked every two seconds',
+}
+
+type MongoKey = keyof StoreOptions['experimental_mongo']
+
+/** Options of the address that do not come to the driver as they stand there. */
+export const lintMongo = (
+  options: StoreOptions['experimental_mongo'],
+  { findings, originOf, isWritten }: LintContext,
+): void => {
+  const path = originOf(options)
+  const [, query = ''] = options.connection_string.split('?', 2)
+  for (const option of query.split('&')) {
+    const [name = ''] = option.split('=', 1)
+    const why = whyReplaced(name.toLowerCase(), (key) => isWritten([...path, key]))
+    if (why === undefined) continue
+    findings.warning([...path, 'connection_string'], `${name} in connection_string has no effect: ${why}`, {
+      expected: `an address without ${name}`,
+    })
+  }
+}
+
+const whyReplaced = (name: string, isKeyWritten: (key: MongoKey) => boolean): string | undefined => {
+  const written = REPLACED_WHEN_WRITTEN[name]
+  const key = REPLACED[name] ?? (written !== undefined && isKeyWritten(written) ? written : undefined)
+  return key === undefined ? FIXED[name] : `${key} says it`
+}

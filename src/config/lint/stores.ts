@@ -4,7 +4,7 @@ import { withNested } from '../store-path.js'
 import { type LintContext, storeBehind } from './context.js'
 import { lintObjectStore, lintOntapBackend } from './object-stores.js'
 import { lintPlaces } from './places.js'
-import { lintGrpcStore, lintRedis } from './remote-stores.js'
+import { lintGrpcStore, lintMongo, lintRedis } from './remote-stores.js'
 
 /** Stores that cannot do what they were put there for. */
 export const lintStores = (context: LintContext): void => {
@@ -24,6 +24,7 @@ const lintStore = (store: StoreConfig, context: LintContext): void => {
   else if (store.kind === 'dedup') lintDedup(store.options, context)
   else if (store.kind === 'experimental_cloud_object_store') lintObjectStore(store.options, context)
   else if (store.kind === 'redis_store') lintRedis(store.options, context)
+  else if (store.kind === 'experimental_mongo') lintMongo(store.options, context)
   else if (store.kind === 'grpc') lintGrpcStore(store.options, context)
   else if (store.kind === 'ontap_s3_existence_cache') lintOntapBackend(store.options, context)
 }
