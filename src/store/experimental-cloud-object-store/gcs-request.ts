@@ -23,7 +23,7 @@ export interface GcsAnswer {
   readonly body: IncomingMessage
 }
 
-/** What Google's library throws when a request was refused, for those that are made here. */
+/** A request was refused. */
 export class GcsRefusal extends Error {
   readonly code: number
   readonly errors: readonly { readonly reason: string }[]
@@ -39,8 +39,8 @@ export class GcsRefusal extends Error {
 const MAX_REFUSAL_BYTES = 64 * 1024
 
 /**
- * The requests that carry bytes of objects. Google's library makes streams of them, which cannot be given up by a signal, and
- * some of whose failures nobody can catch.
+ * The requests to a bucket. Google's library, which finds the credentials, knows no time for connecting, and makes streams of bytes
+ * that cannot be given up by a signal, and some of whose failures nobody can catch.
  */
 export class GcsRequests {
   readonly #plain: HttpAgent

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { Bucket as GcsHandle, Storage as GcsStorage, StorageOptions } from '@google-cloud/storage'
+import { json } from 'node:stream/consumers'
+import type { Storage as GcsStorage, StorageOptions } from '@google-cloud/storage'
 import { StatusError } from '../../base/status-error.js'
 import {
   type Bucket,
@@ -13,7 +14,7 @@ import {
 } from '../objects/bucket.js'
 import { networkFailure } from '../remote/failure.js'
 import { optionalPackage } from '../remote/optional-package.js'
-import { GcsRequests, type GcsRequestsOptions } from './gcs-request.js'
+import { type GcsAnswer, type GcsRequest, GcsRequests, type GcsRequestsOptions } from './gcs-request.js'
 import { GcsUpload } from './gcs-upload.js'
 
 export interface GcsOptions extends GcsRequestsOptions {
@@ -27,9 +28,6 @@ export interface GcsOptions extends GcsRequestsOptions {
 
 const OWN_ENDPOINT = 'https://storage.googleapis.com'
 
-/** A request of the library nobody waits for any more ends by itself after this. */
-const LIBRARY_TIMEOUT_MS = 60_000
-
 /** What a part of a resumable upload has to be a multiple of. */
 const PART_UNIT_BYTES = 256 * 1024
 
@@ -37,10 +35,7 @@ export const openGcs = async (options: GcsOptions): Promise<Bucket> => {
   const { Storage } = await optionalPackage('@google-cloud/storage', () => import('@google-cloud/storage'))
   const { endpoint, needsCredentials } = options
   const given: StorageOptions = {
-    timeout: LIBRARY_TIMEOUT_MS,
     useAuthWithCustomEndpoint: needsCredentials,
-    // Requests are tried again by the store, once for all providers.
-    retryOptions: { autoRetry: false, maxRetries: 0 },
     ...(endpoint === undefined ? {} : { apiEndpoint: endpoint }),
   }
   const storage = new Storage(given)
@@ -68,7 +63,7 @@ class GcsBucket implements Bucket {
   readonly name: string
   readonly limits: BucketLimits
   readonly #storage: GcsStorage
-  readonly #bucket: GcsHandle
+  readonly #bucket: string
   readonly #usesCredentials: boolean
   readonly #requests: GcsRequests
 
@@ -79,30 +74,26 @@ class GcsBucket implements Bucket {
     const maxParts = Number.POSITIVE_INFINITY
     this.limits = { partBytes: unitBytes, wholeBytes: unitBytes, maxParts, isSequential: true }
     this.#storage = storage
-    this.#bucket = storage.bucket(bucket)
+    this.#bucket = bucket
     this.#usesCredentials = usesCredentials
     this.#requests = new GcsRequests(options)
   }
 
-  async stat(key: string): Promise<ObjectFacts | undefined> {
-    const answer = await this.#bucket.file(key).getMetadata().catch(undefinedIfAbsent)
+  async stat(key: string, signal: AbortSignal): Promise<ObjectFacts | undefined> {
+    const url = this.#url(placeOf(key), { fields: 'size,updated,generation' })
+    const answer = await this.#ask('GET', url, signal).catch(undefinedIfAbsent)
     if (answer === undefined) return undefined
-    const [{ size = 0, updated = '', generation = '' }] = answer
-    return { sizeBytes: Number(size), writtenAtMs: Date.parse(updated), version: String(generation) }
+    const { size = 0, updated = '', generation = '' } = (await json(answer.body)) as StoredObject
+    return { sizeBytes: Number(size), writtenAtMs: Date.parse(updated), version: generation }
   }
 
   async read(key: string, part: ObjectPart, signal: AbortSignal): Promise<OpenObject | undefined> {
     const { offset, end, version } = part
     const isPart = offset > 0 || Number.isFinite(end)
     try {
-      const { headers, body } = await this.#requests.send(this.#url(`o/${encodeURIComponent(key)}`, mediaOf(version)), {
-        method: 'GET',
-        headers: {
-          ...(await this.#credentials()),
-          ...(isPart && { range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` }),
-        },
-        signal,
-      })
+      const url = this.#url(placeOf(key), mediaOf(version))
+      const wanted = isPart ? { range: `bytes=${offset}-${Number.isFinite(end) ? end - 1 : ''}` } : {}
+      const { headers, body } = await this.#ask('GET', url, signal, { headers: wanted })
       return openObjectOf(headers, body, offset)
     } catch (error) {
       // A version that is gone was written over or removed.
@@ -115,10 +106,10 @@ class GcsBucket implements Bucket {
 
   async write(key: string, bytes: Buffer, isNew: boolean, signal: AbortSignal): Promise<boolean> {
     const query = { uploadType: 'media', name: key, ...(isNew && { ifGenerationMatch: '0' }) }
-    const headers = { ...(await this.#credentials()), 'content-type': 'application/octet-stream' }
+    const url = this.#url('o', query, 'upload/')
+    const headers = { 'content-type': 'application/octet-stream' }
     try {
-      const sent = { method: 'POST', headers, body: bytes, signal } as const
-      const { body } = await this.#requests.send(this.#url('o', query, 'upload/'), sent)
+      const { body } = await this.#ask('POST', url, signal, { headers, body: bytes })
       body.resume()
       return true
     } catch (error) {
@@ -128,17 +119,22 @@ class GcsBucket implements Bucket {
     }
   }
 
-  async begin(key: string): Promise<PartedUpload> {
-    const [session] = await this.#bucket.file(key).createResumableUpload()
-    return new GcsUpload(this.#requests, session)
+  async begin(key: string, signal: AbortSignal): Promise<PartedUpload> {
+    const url = this.#url('o', { uploadType: 'resumable', name: key }, 'upload/')
+    const { headers, body } = await this.#ask('POST', url, signal)
+    body.resume()
+    if (headers.location === undefined) throw new StatusError('UNAVAILABLE', `${this.name} began no upload`)
+    return new GcsUpload(this.#requests, headers.location)
   }
 
-  async remove(key: string): Promise<void> {
-    await this.#bucket.file(key).delete({ ignoreNotFound: true })
+  async remove(key: string, signal: AbortSignal): Promise<void> {
+    const answer = await this.#ask('DELETE', this.#url(placeOf(key)), signal).catch(undefinedIfAbsent)
+    answer?.body.resume()
   }
 
-  async ping(): Promise<void> {
-    await this.#bucket.getFiles({ maxResults: 1, autoPaginate: false })
+  async ping(signal: AbortSignal): Promise<void> {
+    const { body } = await this.#ask('GET', this.#url('o', { maxResults: '1' }), signal)
+    body.resume()
   }
 
   failureOf(thrown: unknown): StatusError {
@@ -156,8 +152,18 @@ class GcsBucket implements Bucket {
     })
   }
 
-  #url(path: string, query: Readonly<Record<string, string>>, kind = ''): string {
-    const bucket = encodeURIComponent(this.#bucket.name)
+  async #ask(
+    method: GcsRequest['method'],
+    url: string,
+    signal: AbortSignal,
+    { headers, body }: Pick<GcsRequest, 'headers' | 'body'> = {},
+  ): Promise<GcsAnswer> {
+    const all = { ...(await this.#credentials()), ...headers }
+    return this.#requests.send(url, { method, signal, headers: all, ...(body && { body }) })
+  }
+
+  #url(path: string, query: Readonly<Record<string, string>> = {}, kind = ''): string {
+    const bucket = encodeURIComponent(this.#bucket)
     return `${this.#storage.apiEndpoint}/${kind}storage/v1/b/${bucket}/${path}?${new URLSearchParams(query)}`
   }
 
@@ -165,11 +171,19 @@ class GcsBucket implements Bucket {
     return this.#usesCredentials ? await this.#storage.authClient.getRequestHeaders() : {}
   }
 
-  /** The library's own connections are shared between all that use it; they end when they are idle. */
   close(): void {
     this.#requests.close()
   }
 }
+
+/** What is asked of an object's metadata; numbers come as text. */
+interface StoredObject {
+  readonly size?: string
+  readonly updated?: string
+  readonly generation?: string
+}
+
+const placeOf = (key: string): string => `o/${encodeURIComponent(key)}`
 
 const mediaOf = (version: string | undefined): Record<string, string> =>
   version === undefined ? { alt: 'media' } : { alt: 'media', generation: version }
@@ -186,7 +200,7 @@ const openObjectOf = (headers: IncomingHttpHeaders, body: Readable, offset: numb
   }
 }
 
-/** Where the library says it depends on which of its parts failed: the one that begins large uploads passes on the answer. */
+/** The library says it of what it asks for credentials. */
 const statusOf = (thrown: unknown): number | undefined => {
   const { code, response } = Object(thrown) as { code?: unknown; response?: { readonly status?: unknown } }
   const status = typeof code === 'string' && /^\d+$/.test(code) ? Number(code) : code

@@ -1,7 +1,7 @@
 /** How long backends may take to take a connection, where the configuration says it. */
 import t from 'tap'
 import { Code } from '../../../src/base/status-error.js'
-import { bytesOf, digestOf, get } from '../blobs.js'
+import { bytesOf, call, digestOf, get, isPresent, put, putStream, source } from '../blobs.js'
 import { openObjectStore } from '../experimental-cloud-object-store/open.js'
 import { openMongoStore } from '../experimental-mongo/open.js'
 import { openRedisStore } from '../redis-store/redis.js'
@@ -42,5 +42,13 @@ void t.test('gcs: connection_timeout_s', async (t) => {
   const { store, close } = await openObjectStore({ provider: 'gcs', bucket: 'b', endpoint, connection_timeout_s: 1 })
   t.teardown(close)
   // And not that it was silent for `read_timeout_s`.
-  await t.rejects(get(store, digestOf(bytesOf(10))), { code: Code.DEADLINE_EXCEEDED, message: /ETIMEDOUT/ })
+  const late = { code: Code.DEADLINE_EXCEEDED, message: /ETIMEDOUT/ }
+  const [small, large] = [bytesOf(10), bytesOf(3_000_000)]
+  await t.rejects(get(store, digestOf(small)), late)
+  await t.rejects(isPresent(store, digestOf(small)), late)
+  await t.rejects(put(store, digestOf(small), small), late)
+  await t.rejects(store.remove(digestOf(small), 'wrong', call), late)
+  // It begins by a request of its own.
+  await t.rejects(putStream(store, digestOf(large).asKey(), source([large]), call.signal), late)
+  t.match(await store.health(call), { state: 'Failed', error: /ETIMEDOUT/ })
 })
