@@ -95,12 +95,17 @@ export class Execution {
 
   /** UNAVAILABLE when nothing can run on this worker now. */
   static async begin(settings: ExecutionSettings, processes: Processes, request: ExecutionRequest): Promise<Execution> {
-    const directory = request.directory ?? processes.workDirectory.create()
+    const { workDirectory, memory } = processes
+    const ready = request.directory ?? workDirectory.spare()
+    const directory = ready ?? workDirectory.create()
     const execution = new Execution(settings, processes, request, directory)
     try {
-      if (request.directory === undefined) mkdirSync(execution.root)
-      execution.#printed = new PrintedFiles(directory.path, processes.memory)
-      if (request.directory === undefined && !writesBesideRoot(settings)) chmodSync(directory.path, READ_ONLY)
+      if (ready === undefined) mkdirSync(execution.root)
+      execution.#printed = new PrintedFiles(directory.path, memory)
+      if (ready === undefined && !writesBesideRoot(settings)) {
+        chmodSync(directory.path, READ_ONLY)
+        if (processes.leftovers.knowsOrphans) directory.made(ROOT)
+      }
       return execution
     } catch (error) {
       execution.end()
@@ -199,7 +204,10 @@ export class Execution {
     for (const directory of this.#open.splice(0)) directory.close()
     this.#closePrinted()
     if (this.#status !== undefined) closeSync(this.#status)
-    if (!this.#isLeft) this.#processes.workDirectory.discard(this.#directory, [ROOT])
+    if (this.#isLeft) return
+    const { leftovers, workDirectory } = this.#processes
+    if (leftovers.haveNoOrphans()) workDirectory.giveBack(this.#directory, [ROOT])
+    else workDirectory.discard(this.#directory, [ROOT])
   }
 
   #opened(directory: RunDirectory, name?: string): string | undefined {

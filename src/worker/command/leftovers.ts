@@ -96,6 +96,15 @@ export class Leftovers {
     return this.#orphans.of(processGroup, this.#commands)
   }
 
+  get knowsOrphans(): boolean {
+    return this.#orphans !== undefined
+  }
+
+  /** Whether nothing is left of commands that have ended; false also where that cannot be told, or not at once. */
+  haveNoOrphans(): boolean {
+    return this.#orphans?.areNone() === true
+  }
+
   /** Whether every process that is there now belongs to a command that runs; false where that cannot be told. */
   async areNone(): Promise<boolean> {
     const strangers = this.#orphans?.strangersTo(this.#commands.running)

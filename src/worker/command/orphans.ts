@@ -69,6 +69,14 @@ export class Orphans {
     })
   }
 
+  /**
+   * Whether there is no such child, not even one that has ended and was not waited for: then nothing is left of commands that have
+   * ended. Known soon, as it takes no look at each thread: Linux gives orphans to the first of them.
+   */
+  areNone(): boolean {
+    return unlessGone(() => readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1')) === ''
+  }
+
   /** Children that live and are of none of these process groups. */
   strangersTo(running: ReadonlySet<number>): readonly number[] {
     return (children() ?? []).filter((pid) => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync, mkdirSync, rmdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { errnoOf } from '../../base/errno.js'
+import { statsOf } from './inside-root.js'
 import { OpenDirectory } from './open-directory.js'
 
 const PREFIX = 'remexec-'
@@ -78,6 +79,8 @@ export class Session {
 export class RunDirectory {
   readonly name: string
   readonly session: Session
+  /** The directory in it, and what was seen of the two. */
+  #made: { readonly name: string; readonly seen: string } | undefined
 
   constructor(session: Session, name: string) {
     this.session = session
@@ -95,6 +98,35 @@ export class RunDirectory {
     const directory = this.open()
     directory?.close()
     return directory !== undefined
+  }
+
+  /** All that it holds is an empty directory, and now that is to be remembered. */
+  made(name: string): void {
+    const seen = this.#look(name)
+    this.#made = seen === undefined ? undefined : { name, seen }
+  }
+
+  /** Whether nothing was done to it and the directory in it since they were `made`. */
+  isAsMade(): boolean {
+    return this.#made !== undefined && this.#look(this.#made.name) === this.#made.seen
+  }
+
+  /** Undefined when there is something else. What is in the inner one is looked at too: clocks of file systems tick slowly. */
+  #look(name: string): string | undefined {
+    const directory = this.open()
+    if (directory === undefined) return undefined
+    try {
+      const inner = directory.below(name)
+      const seen = [`${directory.at}/.`, String(inner)].map((path) => {
+        const { ino, mode, uid, gid, nlink, ctimeMs } = statsOf(path) ?? {}
+        return [ino, mode, uid, gid, nlink, ctimeMs].join()
+      })
+      return readdirSync(inner).length === 0 ? seen.join() : undefined
+    } catch {
+      return undefined
+    } finally {
+      directory.close()
+    }
   }
 
   /** Removes it when nothing is in it but empty directories of these names. Answers whether it is gone. */

@@ -8,6 +8,8 @@ import { removeTree } from './remove-tree.js'
 import { isSession, newName, type RunDirectory, Session } from './session.js'
 
 const PARALLEL_REMOVALS = 2
+/** More than run at a time are of no use. */
+const MAX_SPARES = 64
 
 interface Doomed {
   readonly from: OpenDirectory
@@ -27,6 +29,8 @@ export class WorkDirectory {
   readonly #log: Log
   readonly #doomed: Doomed[] = []
   readonly #removals = new Set<Promise<void>>()
+  /** Left by their runs as they were made. */
+  readonly #spares: { readonly directory: RunDirectory; readonly names: readonly string[] }[] = []
   #session: Session
   #failure: string | undefined
   #isClosed = false
@@ -64,6 +68,27 @@ export class WorkDirectory {
   }
 
   /**
+   * One that was `made` for an earlier run and is so still, if there is any. Where a file system tells its disk at once what is free,
+   * removing two empty directories takes milliseconds, in which the worker does nothing else.
+   */
+  spare(): RunDirectory | undefined {
+    if (this.#spares.length === 0 || !this.#session.isInPlace()) return undefined
+    for (let spare = this.#spares.pop(); spare !== undefined; spare = this.#spares.pop()) {
+      const { directory, names } = spare
+      if (directory.session === this.#session && directory.isAsMade()) return directory
+      this.discard(directory, names)
+    }
+    return undefined
+  }
+
+  /** The directory of a run that nothing can reach any more is kept for another one if it is as it was `made`; else it is removed. */
+  giveBack(directory: RunDirectory, names: readonly string[]): void {
+    if (!this.#isClosed && this.#spares.length < MAX_SPARES && directory.isAsMade())
+      this.#spares.push({ directory, names })
+    else this.discard(directory, names)
+  }
+
+  /**
    * Removes a run's directory: at once when all that is left in it are empty directories of the names given, else later, a
    * few at a time, so that removals do not slow down what runs.
    */
@@ -87,6 +112,7 @@ export class WorkDirectory {
   /** Leaves what is not removed by now to the next worker. Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return
+    for (const { directory, names } of this.#spares.splice(0)) this.discard(directory, names)
     this.#isClosed = true
     await this.settle()
     this.#session.retire()
