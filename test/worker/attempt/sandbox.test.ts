@@ -108,8 +108,8 @@ t.test('a confined action sees nothing of one that runs beside it', { skip: noSa
   const meeting = join(directory, 'meeting')
   mkdirSync(meeting)
   const hidden = `secret-of-${process.pid}`
-  // Each waits, at most ten seconds, until the other has begun: that its directory is there is seen from outside alone.
-  const waiting = 'echo > ready; i=0; while ! test -e go -o $i = 200; do sleep 0.05; i=$((i+1)); done; test -e go'
+  // Each waits, at most a minute, until the other has begun: that its directory is there is seen from outside alone.
+  const waiting = 'echo > ready; i=0; while ! test -e go -o $i = 1000; do sleep 0.05; i=$((i+1)); done; test -e go'
   const look = `grep -rl ${hidden} ${directory} /tmp /var/tmp /dev/shm; cat /proc/[0-9]*/comm | sort -u; ls -A ${directory}/work/*`
   const both = ['one', 'two'].map((name) => {
     const command = {
