@@ -32,6 +32,13 @@ const SHORT_RUN_MS = 100
 /** So long an attempt waits for a place: another worker may have one. The scheduler sends none to where it takes half of that. */
 const PATIENCE_MS = 50
 
+/**
+ * Where others wait for a place, results are told some at a time: each that comes alone costs the server a turn of its event loop, and so
+ * does what is sent for it, and its client.
+ */
+const TOLD_TOGETHER = 4
+const TOLD_WITHIN_MS = 2
+
 export interface AttemptsOptions {
   readonly run: (request: AttemptRequest) => Promise<AttemptOutcome>
   /** 0 sets no limit. */
@@ -51,6 +58,9 @@ export class Attempts {
   #running = 0
   #placed = 0
   readonly #line: Waiting[] = []
+  /** Results that wait to be told together. */
+  readonly #results: ToScheduler[] = []
+  #telling: NodeJS.Timeout | undefined
   #isDraining = false
   #isClosed = false
   #waiting: { readonly isIdle: () => boolean; readonly resolve: () => void }[] = []
@@ -212,8 +222,20 @@ export class Attempts {
 
   #tell(attemptId: string, { outcome, stage }: Held): void {
     const { send } = this.#options
-    if (outcome !== undefined) send({ result: { attemptId, ...outcome } })
+    if (outcome !== undefined) this.#tellResult({ result: { attemptId, ...outcome } })
     else if (stage > 0) send({ progress: { attemptId, stage } })
+  }
+
+  #tellResult(result: ToScheduler): void {
+    this.#results.push(result)
+    if (this.#line.length === 0 || this.#results.length >= TOLD_TOGETHER) this.#tellResults()
+    else this.#telling ??= setTimeout(() => this.#tellResults(), TOLD_WITHIN_MS)
+  }
+
+  #tellResults(): void {
+    clearTimeout(this.#telling)
+    this.#telling = undefined
+    for (const result of this.#results.splice(0)) this.#options.send(result)
   }
 
   #announceIdle(): void {

@@ -198,6 +198,8 @@ t.test('what waits for a place begins in turn as places get free, and is killed 
   ends.get('a')?.()
   await until(() => ends.has('c'))
   t.same([...ends.keys()], ['a', 'c'])
+  await until(() => said.length >= 2)
+  t.same(said, ['b given back', 'a ended'], 'told soon although others wait')
   await until(() => said.length === 3)
   t.same(said, ['b given back', 'a ended', 'd given back'], 'd after some time, because c does not end')
   ends.get('c')?.()
