@@ -68,3 +68,40 @@ export const before = async <T>(
     throw error
   }
 }
+
+/**
+ * The deadline of each of many steps, one after the other: what `before` does for one of them costs more than a chunk of bytes.
+ * One timer serves all; it runs on between them until `stop`.
+ */
+export class StepDeadline {
+  readonly #limitMs: number
+  readonly #late: string
+  #timer: NodeJS.Timeout | undefined
+  #giveUp: ((error: StatusError) => void) | undefined
+
+  /** 0 is any time; `late` is what is told: DEADLINE_EXCEEDED. */
+  constructor(limitMs: number, late: string) {
+    this.#limitMs = limitMs
+    this.#late = late
+  }
+
+  /** What comes of a step; it goes on when it is late, and nobody waits for it. */
+  step<T>(work: Promise<T>): Promise<T> {
+    if (this.#limitMs === 0) return work
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#tell(), this.#limitMs)
+    else this.#timer.refresh()
+    return new Promise((resolve, reject) => {
+      this.#giveUp = reject
+      work.then(resolve, reject)
+    })
+  }
+
+  /** To nobody where no step is under way: one that has come hears nothing any more. */
+  #tell(): void {
+    this.#giveUp?.(new StatusError('DEADLINE_EXCEEDED', `${this.#late} within ${this.#limitMs} ms`))
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { shareable } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
+import type { StepDeadline } from '../../base/work/deadline.js'
 import { STAGE_BYTES } from '../../stream/path.js'
 import type { Attempts, Retry } from './retry.js'
 
@@ -24,6 +25,8 @@ export interface RemoteSourceOptions {
   readonly failureOf: (thrown: unknown) => StatusError
   /** Runs work within the deadline of the backend. */
   readonly within: <T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) => Promise<T>
+  /** The same for each chunk. */
+  readonly deadline: StepDeadline
 }
 
 /**
@@ -73,6 +76,7 @@ export class RemoteSource extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#controller.abort(error ?? undefined)
+    this.#options.deadline.stop()
     this.#close()
     callback(error)
   }
@@ -119,8 +123,8 @@ export class RemoteSource extends Readable {
   }
 
   async #pull(): Promise<Uint8Array | null> {
-    const chunks = this.#chunks
-    const step = await this.#options.within(this.#controller.signal, async () => chunks?.next())
+    const next = this.#chunks?.next()
+    const step = next && (await this.#options.deadline.step(next))
     const chunk = step === undefined || step.done === true ? null : step.value
     const reached = this.#position + (chunk?.length ?? 0)
     const end = this.#end ?? reached

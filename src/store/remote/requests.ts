@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
-import { before } from '../../base/work/deadline.js'
+import { before, StepDeadline } from '../../base/work/deadline.js'
 import { Turns } from '../../base/work/turns.js'
 import { isLostConnection } from './failure.js'
 import { type OpenPart, RemoteSource } from './remote-source.js'
@@ -95,6 +95,7 @@ export class Requests {
       retry: this.#retry,
       failureOf: (thrown) => failureOf(thrown),
       within: (signal, work) => before(timeoutMs, this.#late, signal, work),
+      deadline: new StepDeadline(timeoutMs, this.#late),
     })
     source.once('close', giveBack)
     try {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
 import { Code } from '../../../src/base/status-error.js'
-import { before, LATE, unlessAborted, within } from '../../../src/base/work/deadline.js'
+import { before, LATE, StepDeadline, unlessAborted, within } from '../../../src/base/work/deadline.js'
 
 t.test('what comes in time is the answer, what does not is LATE', async (t) => {
   const clock = new ManualClock()
@@ -63,4 +63,25 @@ t.test('who stops waiting leaves the work to the others', async (t) => {
   end('here')
   t.equal(await stayed, 'here')
   await t.rejects(unlessAborted(work, leaving.signal), { code: Code.CANCELLED })
+})
+
+t.test('each of many steps has its time, and what comes of a late one concerns nobody', async (t) => {
+  const steps = new StepDeadline(20, 'nobody answered')
+  t.teardown(() => steps.stop())
+  t.equal(await steps.step(Promise.resolve('first')), 'first')
+  await t.rejects(steps.step(Promise.reject(new Error('broken'))), { message: 'broken' })
+  // Longer than one step may take: the timer runs out while none is under way.
+  await within(60, new Promise(() => {}))
+  t.equal(await steps.step(Promise.resolve('after a while')), 'after a while')
+  let fail = (_error: Error): void => {}
+  const late = new Promise<string>((_resolve, reject) => {
+    fail = reject
+  })
+  const message = 'nobody answered within 20 ms'
+  await t.rejects(steps.step(late), { code: Code.DEADLINE_EXCEEDED, message })
+  fail(new Error('too late'))
+  t.equal(await steps.step(Promise.resolve('well again')), 'well again')
+  await t.rejects(steps.step(new Promise(() => {})), { code: Code.DEADLINE_EXCEEDED }, 'and each again')
+  const patient = new StepDeadline(0, 'nobody answered')
+  t.equal(await patient.step(Promise.resolve('any time')), 'any time')
 })
