@@ -24,7 +24,7 @@ const blob = (sizeBytes: number, seed: string) => {
 
 void t.test('a Redis that is not there at start is UNAVAILABLE, and well when it comes', { skip }, async (t) => {
   const [port = 0] = await freePorts(1)
-  const options = { connection_timeout_ms: 200, retry: NO_RETRY }
+  const options = { connection_timeout_ms: 1000, retry: NO_RETRY }
   const { store, probes } = await openRedisStore(t, [`redis://:a-secret@127.0.0.1:${port}`], options)
   const registry = new HealthRegistry()
   for (const probe of probes) registry.register(probe)
