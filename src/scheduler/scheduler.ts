@@ -94,7 +94,10 @@ export interface WorkerOverview {
   readonly id: string
   readonly name: string
   readonly state: string
+  /** Attempts that have a place. */
   readonly running: number
+  /** Those that wait there for one. */
+  readonly waiting: number
   /** Null for no limit. */
   readonly places: number | null
   readonly properties: Readonly<Record<string, readonly string[]>>

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Code, StatusError } from '../../src/base/status-error.js'
+import { overview } from '../../src/scheduler/simple/overview.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
 import { Bench, error, type Pairs, response } from './bench.js'
@@ -184,7 +185,21 @@ t.test('a worker whose places are soon free again is given what waits there for 
     ['w operations/2 2-1', 'w operations/4 4-1'],
     'and as many more as may wait, if what they ask for is left',
   )
-  t.match(bench.machine.inspect().workers.list(), [{ running: 2, maxInflightAttempts: 1 }])
+  const { executions, workers } = bench.machine.activity(bench.nowMs)
+  const stages = [...executions].map(({ stage, workerId }) => `${stage} ${workerId}`)
+  t.same(stages, ['executing w', 'queued ', 'queued ', 'queued '], 'what waits there does not run')
+  t.match(workers, [{ running: 1, maxInflightAttempts: 1 }])
+  t.match(overview(bench.machine).workers, [
+    {
+      running: 1,
+      waiting: 1,
+      places: 1,
+      attempts: [
+        { id: '2-1', state: 'running' },
+        { id: '4-1', state: 'waiting' },
+      ],
+    },
+  ])
   bench.nowMs += 50
   bench.do(bench.machine.giveBack(bench.nowMs, 'w', '4-1'))
   t.equal(bench.starts.length, 3, 'given back, it waits its turn')

@@ -20,6 +20,7 @@ import { Operations, stateOf } from './state/operations.js'
 import { requirementIfAny, requirementOf } from './state/requirement.js'
 import { type Command, Execution, type Operation, type Worker } from './state/state.js'
 import { Dispatch } from './workers/dispatch.js'
+import { waitingThere } from './workers/pool.js'
 import { type Past, Workers } from './workers/workers.js'
 
 const QUEUE_FULL_RETRY_MS = 1_000
@@ -273,8 +274,10 @@ export class SimpleScheduler {
   }
 
   *#active(): Iterable<ActiveExecution> {
+    const waiting = new Set([...this.#workers.all].flatMap(waitingThere))
     for (const { state, priority, attempt } of this.#executions.values()) {
-      if (state === 'queued') yield { stage: 'queued', priority, workerId: '' }
+      if (state === 'queued' || (attempt !== undefined && waiting.has(attempt)))
+        yield { stage: 'queued', priority, workerId: '' }
       else if (attempt !== undefined) yield { stage: 'executing', priority, workerId: attempt.worker.id }
     }
   }

@@ -37,6 +37,7 @@ export interface SchedulerActivity {
 }
 
 export interface ActiveExecution {
+  /** `queued` also where it waits at a worker for a place. */
   readonly stage: 'queued' | 'executing'
   readonly priority: number
   /** Empty of one that waits. */

@@ -2,6 +2,7 @@ import type { QueuedOverview, SchedulerOverview, WorkerOverview } from '../sched
 import type { SimpleScheduler } from './machine.js'
 import { whyItWaits } from './queue/why.js'
 import type { Worker } from './state/state.js'
+import { waitingThere } from './workers/pool.js'
 
 const MAX_OF_BUCKET = 1_000
 
@@ -23,17 +24,22 @@ export const overview = (machine: SimpleScheduler): SchedulerOverview => {
   return { workers: [...workers.all].map(workerOverview), queued: all.size, queue }
 }
 
-const workerOverview = (worker: Worker): WorkerOverview => ({
-  id: worker.id,
-  name: worker.offer.name,
-  state: worker.isPaused ? 'paused' : worker.state,
-  running: worker.inflight,
-  places: Number.isFinite(worker.offer.maxInflightAttempts) ? worker.offer.maxInflightAttempts : null,
-  properties: Object.fromEntries(worker.offer.properties),
-  left: Object.fromEntries(worker.left),
-  heardMs: worker.heardMs,
-  attempts: [...worker.attempts].map(({ id, state, startedMs, execution }) => ({
-    ...{ id, state, startedMs },
-    operation: execution?.first.name ?? null,
-  })),
-})
+const workerOverview = (worker: Worker): WorkerOverview => {
+  const waiting = waitingThere(worker)
+  return {
+    id: worker.id,
+    name: worker.offer.name,
+    state: worker.isPaused ? 'paused' : worker.state,
+    running: worker.inflight - waiting.length,
+    waiting: waiting.length,
+    places: Number.isFinite(worker.offer.maxInflightAttempts) ? worker.offer.maxInflightAttempts : null,
+    properties: Object.fromEntries(worker.offer.properties),
+    left: Object.fromEntries(worker.left),
+    heardMs: worker.heardMs,
+    attempts: [...worker.attempts].map((attempt) => {
+      const { id, startedMs, execution } = attempt
+      const state = waiting.includes(attempt) ? 'waiting' : attempt.state
+      return { id, state, startedMs, operation: execution?.first.name ?? null }
+    }),
+  }
+}

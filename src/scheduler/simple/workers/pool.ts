@@ -64,6 +64,12 @@ export const reserve = (attempt: Attempt): void => {
   }
 }
 
+/** The attempts that have no place on their worker yet: it begins them in the order they came. */
+export const waitingThere = ({ attempts, inflight, offer }: Worker): readonly Attempt[] => {
+  const count = inflight - offer.maxInflightAttempts
+  return count > 0 ? [...attempts].filter(({ hasReleased }) => !hasReleased).slice(-count) : []
+}
+
 /** Gives back what an attempt reserved, once. */
 export const release = (attempt: Attempt, nowMs: number): void => {
   if (attempt.hasReleased) return

@@ -5,7 +5,7 @@ import type { ActiveWorker } from '../meter.js'
 import type { Context } from '../state/context.js'
 import { Attempt, type Worker } from '../state/state.js'
 import type { Dispatch } from './dispatch.js'
-import { newWorker, reserve } from './pool.js'
+import { newWorker, reserve, waitingThere } from './pool.js'
 import { resultFault } from './result-fault.js'
 
 /** Progress.Stage of the worker protocol. */
@@ -49,10 +49,11 @@ export class Workers {
   }
 
   list(): readonly ActiveWorker[] {
-    return [...this.#byId.values()].map(({ id, offer, isConnected, isDraining, attempts, heardMs }) => {
+    return [...this.#byId.values()].map((worker) => {
+      const { id, offer, isConnected, isDraining, attempts, heardMs } = worker
       const state = isConnected ? (isDraining ? 'draining' : 'connected') : 'away'
       const { name, maxInflightAttempts } = offer
-      return { id, name, state, running: attempts.size, maxInflightAttempts, heardMs }
+      return { id, name, state, running: attempts.size - waitingThere(worker).length, maxInflightAttempts, heardMs }
     })
   }
 
