@@ -1,6 +1,16 @@
 import type { Builds, EventCase, Observation } from '../case.js'
 import { type RemoteBackend, redis, remoteBackends } from './remote-backends.js'
-import { type ConfigOf, compare, memory, rawSide, storeSide, type Work, worksOf } from './store-sides.js'
+import {
+  type ConfigOf,
+  compare,
+  memory,
+  missSide,
+  rawSide,
+  type Side,
+  storeSide,
+  type Work,
+  worksOf,
+} from './store-sides.js'
 
 /** A kind, and what does the same beside it: its backend, or the one it is compared with. */
 interface KindCase {
@@ -24,6 +34,8 @@ interface Wrapper {
   readonly name: string
   readonly wrap: (backend: object) => object
   readonly areResults?: boolean
+  /** What keeps two copies is compared with its two stores, each alone. */
+  readonly tiers?: (backend: object) => Side
 }
 
 const WRAPPERS: readonly Wrapper[] = [
@@ -71,10 +83,15 @@ const KINDS: readonly KindCase[] = [
 
 /** Over a backend elsewhere also as the slow tier: each upload goes to memory too, and each read is a miss there that fills it. */
 const TIERS: readonly Wrapper[] = [
-  { name: 'fast_slow behind memory', wrap: (slow) => ({ fast_slow: { fast: memory(), slow } }) },
+  {
+    name: 'fast_slow behind memory',
+    wrap: (slow) => ({ fast_slow: { fast: memory(), slow } }),
+    tiers: (slow) => storeSide(memory, () => slow),
+  },
   {
     name: 'fast_slow that misses in memory',
     wrap: (slow) => ({ fast_slow: { fast: memory(), fast_direction: 'get', slow } }),
+    tiers: (slow) => missSide(memory, () => slow),
   },
 ]
 
@@ -102,8 +119,8 @@ const observeBackend = (backend: RemoteBackend, work: Work, wrapper?: Wrapper) =
       const wrapped = wrapper && {
         name: overName(wrapper, backend),
         side: storeSide(() => wrapper.wrap(store)),
-        besideName: `${backend.name} alone`,
-        beside: bare.side,
+        besideName: wrapper.tiers === undefined ? `${backend.name} alone` : `memory and ${backend.name}, each alone`,
+        beside: wrapper.tiers?.(store) ?? bare.side,
       }
       yield* compare(wrapped ?? bare, work, rounds)
     } finally {

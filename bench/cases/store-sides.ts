@@ -134,6 +134,22 @@ export const storeSide =
       }),
     )
 
+/** Uploads to the slow one; a read brings the blob from there into the fast one, and then to who asked. */
+export const missSide =
+  (fast: ConfigOf, slow: ConfigOf): Side =>
+  (work) =>
+    withStore(fast, ({ store: here }) =>
+      withStore(slow, ({ store: there }) =>
+        perform(work, {
+          put: (digest, bytes) => there.put(digest, blobOf(bytes).knownAs(digest), call),
+          get: async (digest) => {
+            await here.put(digest, await there.get(digest, WHOLE, call), call)
+            await readOff(await (await here.get(digest, WHOLE, call)).take())
+          },
+        }),
+      ),
+    )
+
 const withStores = <T>(
   [first, ...others]: readonly ConfigOf[],
   use: (stores: readonly Stores[]) => Promise<T>,
