@@ -37,7 +37,7 @@ export class RemoteSource extends Readable {
   readonly #options: RemoteSourceOptions
   readonly #controller = new AbortController()
   /** Aborts what was asked for last. */
-  #part = new AbortController()
+  #part: AbortController | undefined
   #chunks: AsyncIterator<Uint8Array> | undefined
   #attempts: Attempts | undefined
   #position: number
@@ -75,7 +75,7 @@ export class RemoteSource extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#controller.abort(error ?? undefined)
+    this.#controller.abort(error ?? OVER)
     this.#options.deadline.stop()
     this.#close()
     callback(error)
@@ -111,6 +111,7 @@ export class RemoteSource extends Readable {
 
   async #open(): Promise<void> {
     const { open, within } = this.#options
+    this.#part = new AbortController()
     const { signal } = this.#part
     this.#chunks = await within(this.#controller.signal, async () => {
       const { chunks, end } = await open(this.#position, signal)
@@ -136,12 +137,14 @@ export class RemoteSource extends Readable {
   }
 
   #close(): void {
-    this.#part.abort()
-    this.#part = new AbortController()
+    this.#part?.abort(OVER)
     giveUp(this.#chunks)
     this.#chunks = undefined
   }
 }
+
+/** One for all: without a reason each end of a read makes an error with a trace. */
+const OVER = new StatusError('CANCELLED', 'nobody wants more of it')
 
 /** What a connection says that is being given up is of no interest. */
 const giveUp = (chunks: AsyncIterator<unknown> | undefined): void => {
