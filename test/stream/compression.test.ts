@@ -135,6 +135,27 @@ t.test('CMP-06: zstd of several frames, without content size, with skippable fra
   t.equal((await decode('ZSTD', Buffer.alloc(0))).length, 0, 'no frame at all is no bytes')
 })
 
+t.test('a frame with a window above 8 MiB is refused before its window is allocated', async (t) => {
+  const content = Buffer.alloc(9 * 1024 * 1024, 'text ')
+  const withWindow =
+    (windowLog: number) =>
+    (context: CompressContext): void => {
+      context.setParameter(CompressParameter.contentSizeFlag, 0)
+      context.setParameter(CompressParameter.windowLog, windowLog)
+    }
+  t.ok((await decode('ZSTD', zstdFrame(content, withWindow(23)))).equals(content), 'windowLog 23')
+  for (const windowLog of [24, 27]) {
+    const large = zstdFrame(content, withWindow(windowLog))
+    for (const decoded of [() => decode('ZSTD', large), () => decodeLent(large, 1000)]) {
+      const reason = await decoded().then(
+        () => 'accepted',
+        (error: unknown) => (isStatus(error, 'INVALID_ARGUMENT') ? error.message : String(error)),
+      )
+      t.match(reason, /a frame needs a larger window than 8388608 bytes, expected windowLog 23 at most/)
+    }
+  }
+})
+
 t.test('decoded at once: only what is exactly as long as it should be', async (t) => {
   const { decompressBytes = () => undefined } = named('ZSTD')
   const blob = Buffer.concat([Buffer.alloc(5000, 'text '), randomBytes(5000)])

@@ -2,7 +2,7 @@ import { StatusError } from '../../base/status-error.js'
 import type { Digest } from '../../reapi/digest.js'
 import { BlobCheck } from '../../stream/blob-check.js'
 import { ByteQueue } from '../../stream/byte-queue.js'
-import type { DecompressContext, Step } from '../../stream/compression/libzstd.js'
+import { type DecompressContext, MAX_WINDOW_BYTES, type Step } from '../../stream/compression/libzstd.js'
 import { OUT_BYTES } from '../../stream/compression/zstd.js'
 import { decompressors } from '../../stream/compression/zstd-context.js'
 import { type ContentFrame, MAX_FRAME_HEADER_BYTES, parseZstdFrame } from '../../stream/compression/zstd-frame.js'
@@ -12,8 +12,6 @@ import type { BlockFormat } from './blocks.js'
 import { MAX_PIECE_BYTES, UNDECODED_SLACK_BYTES } from './container.js'
 import { RecordWriter } from './record-writer.js'
 
-/** Every decoder of zstd has to be able to do with such a window (RFC 8878, 3.1.1.1.2). */
-const MAX_WINDOW_BYTES = 8 * 1024 * 1024
 /** How much longer than their content frames may be before they are not worth keeping. */
 const KEPT_SLACK_BYTES = 64 * 1024
 /** Pieces of a frame are gathered up to here. */

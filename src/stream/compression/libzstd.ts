@@ -16,6 +16,13 @@ export const CompressParameter = {
   checksumFlag: 201,
 } as const
 
+/** `ZSTD_dParameter` of zstd.h, as far as it is used. */
+const DecompressParameter = { windowLogMax: 100 } as const
+
+/** Every decoder supports windows of 8 MiB (RFC 8878, 3.1.1.1.2). libzstd alone would allocate up to 128 MiB for a stream. */
+const WINDOW_LOG_MAX = 23
+export const MAX_WINDOW_BYTES = 2 ** WINDOW_LOG_MAX
+
 /** `ZSTD_EndDirective` of zstd.h. */
 export const EndDirective = { continue: 0, end: 2 } as const
 
@@ -76,10 +83,11 @@ export class CompressContext extends Context {
   }
 }
 
-/** A `ZSTD_DCtx`. Every method throws what libzstd says is wrong. */
+/** A `ZSTD_DCtx`, which decodes streams with windows of at most MAX_WINDOW_BYTES. Methods throw the errors of libzstd. */
 export class DecompressContext extends Context {
   constructor() {
     super(allocated(zstd().createDCtx()), zstd().freeDCtx)
+    checked(zstd().setDParameter(this.pointer, DecompressParameter.windowLogMax, WINDOW_LOG_MAX))
   }
 
   /** Forgets the stream under way. */
@@ -120,6 +128,7 @@ interface Library {
   readonly resetCCtx: (context: Pointer, directive: number) => Size
   readonly resetDCtx: (context: Pointer, directive: number) => Size
   readonly setCParameter: (context: Pointer, parameter: number, value: number) => Size
+  readonly setDParameter: (context: Pointer, parameter: number, value: number) => Size
   readonly compressBound: (sizeBytes: number) => Size
   readonly compress2: (context: Pointer, out: Uint8Array, room: number, bytes: Uint8Array, size: number) => Size
   readonly decompressDCtx: (context: Pointer, out: Uint8Array, room: number, bytes: Uint8Array, size: number) => Size
@@ -172,6 +181,7 @@ const libraryOf = (koffi: Koffi, library: ReturnType<Koffi['load']>): Library =>
   resetCCtx: library.func('size_t ZSTD_CCtx_reset(void *, int)'),
   resetDCtx: library.func('size_t ZSTD_DCtx_reset(void *, int)'),
   setCParameter: library.func('size_t ZSTD_CCtx_setParameter(void *, int, int)'),
+  setDParameter: library.func('size_t ZSTD_DCtx_setParameter(void *, int, int)'),
   compressBound: library.func('size_t ZSTD_compressBound(size_t)'),
   compress2: library.func('size_t ZSTD_compress2(void *, void *, size_t, const void *, size_t)'),
   decompressDCtx: library.func('size_t ZSTD_decompressDCtx(void *, void *, size_t, const void *, size_t)'),
@@ -191,11 +201,16 @@ const allocated = (pointer: Pointer | null): Pointer => {
   return pointer
 }
 
-/** Errors are the highest values of size_t, far above any length. */
+/** Errors are the highest values of size_t: minus their `ZSTD_ErrorCode`. */
 const checked = (result: Size): number => {
-  if (typeof result === 'bigint') throw new Error(zstd().errorName(result))
-  return result
+  if (typeof result !== 'bigint') return result
+  if (result === 2n ** 64n - WINDOW_TOO_LARGE) throw new Error(windowTooLarge)
+  throw new Error(zstd().errorName(result))
 }
+
+/** `ZSTD_error_frameParameter_windowTooLarge` of zstd_errors.h. */
+const WINDOW_TOO_LARGE = 16n
+const windowTooLarge = `a frame needs a larger window than ${MAX_WINDOW_BYTES} bytes, expected windowLog ${WINDOW_LOG_MAX} at most`
 
 // One ZSTD_outBuffer and one ZSTD_inBuffer, each { pointer, size, position } in 64-bit words: calls come one after another.
 const buffers = new BigUint64Array(new ArrayBuffer(48))

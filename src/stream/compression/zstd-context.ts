@@ -34,7 +34,7 @@ export class ContextPool<C extends Resettable> {
 
 const MAX_IDLE = 8
 
-/** A context that decoded more may hold a window of that size, up to 128 MiB. */
+/** A context that decoded more may hold a whole window: it is closed, not pooled. */
 const MAX_POOLED_BYTES = 8 * 1024 * 1024
 
 /** Contexts that compress at a level. */
