@@ -178,6 +178,8 @@ const chunkedBlobs = (
     lists: index_store === undefined ? undefined : parts.ownOf(instance, parts.ac(index_store)),
     cdc: new FastCdc(chunkSizesOf(avg_chunk_size_bytes)),
     maxChunkCount,
+    clock: parts.clock,
+    log: parts.log,
   })
 
 const executionInstance = (

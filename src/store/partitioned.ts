@@ -29,6 +29,7 @@ export abstract class PartitionedStore extends BaseStore {
         properties.every(({ encodings }) => encodings.includes(name)),
       ),
       checksCompleteness: properties.every(({ checksCompleteness }) => checksCompleteness),
+      extendsLifetimes: properties.some(({ extendsLifetimes }) => extendsLifetimes),
     }
   }
 

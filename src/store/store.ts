@@ -63,9 +63,16 @@ export interface StoreProperties {
   readonly encodings: readonly CompressorName[]
   /** It has action results only while all they refer to is in a CAS. */
   readonly checksCompleteness: boolean
+  /** `findMissing` delays the eviction of the blobs that it finds (REAPI: it extends their lifetimes). */
+  readonly extendsLifetimes: boolean
 }
 
-export const PLAIN: StoreProperties = { keepsNothing: false, encodings: [], checksCompleteness: false }
+export const PLAIN: StoreProperties = {
+  keepsNothing: false,
+  encodings: [],
+  checksCompleteness: false,
+  extendsLifetimes: false,
+}
 
 export interface BlobEntry {
   readonly digest: Digest

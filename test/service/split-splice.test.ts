@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap'
 import { internalCall } from '../../src/base/call.js'
+import { ManualClock } from '../../src/base/clock.js'
+import { silentLog } from '../../src/base/log.js'
 import { Digest } from '../../src/reapi/digest.js'
 import { chunkSizesOf, FastCdc } from '../../src/reapi/fast-cdc.js'
 import { ChunkedBlobs } from '../../src/service/cas/chunked-blobs.js'
@@ -27,6 +29,8 @@ import {
 const AVERAGE_BYTES = 4096
 const cdc = new FastCdc(chunkSizesOf(AVERAGE_BYTES))
 
+const timed = { clock: new ManualClock(), log: silentLog }
+
 interface Started {
   readonly cas: Store
   readonly backend: Watched
@@ -38,7 +42,7 @@ const start = async (t: Test, { maxChunkCount = 50_000, keepsLists = true } = {}
   const backend = new Watched(await memoryStore())
   const cas = asCas(backend)
   const lists = await memoryStore()
-  const chunked = new ChunkedBlobs({ lists: keepsLists ? asKeyed(lists) : undefined, cdc, maxChunkCount })
+  const chunked = new ChunkedBlobs({ lists: keepsLists ? asKeyed(lists) : undefined, cdc, maxChunkCount, ...timed })
   const { client } = await serve(t, { instances: { '': { cas, chunked }, whole: { cas } } })
   return { cas, backend, lists, ask: (method, request) => client.unary(`${CAS}/${method}`, request).response }
 }
@@ -57,7 +61,7 @@ const cut = ({ bytes, digest }: Blob): Blob[] => {
 const FAST_CDC_2020 = 1
 
 t.test('CAP-14, CAP-15, SPL-01: is announced where it is configured, and UNIMPLEMENTED elsewhere', async (t) => {
-  const chunked = new ChunkedBlobs({ lists: undefined, cdc, maxChunkCount: 10 })
+  const chunked = new ChunkedBlobs({ lists: undefined, cdc, maxChunkCount: 10, ...timed })
   const { client } = await serve(t, { instances: { '': { chunked }, whole: {} } })
   const cacheOf = async (instanceName: string) =>
     (await client.unary(`${CAPABILITIES}/GetCapabilities`, { instanceName }).response).cacheCapabilities

@@ -1212,13 +1212,13 @@ export interface CasServiceOptions {
    */
   readonly cas_store: string
   /**
-   * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.
+   * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed. The chunks of a SplitBlob answer are used every 30 seconds for ten minutes, so that a store evicts them meanwhile only if it takes in more than its own size within 30 seconds. A store that evicts nothing by use (an object store) is not asked.
    */
   readonly experimental_chunking?: Chunking
 }
 
 /**
- * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed.
+ * Answer SplitBlob and SpliceBlob, in chunks of FAST_CDC_2020, and announce it. For clients that transfer only the chunks of a large blob that changed. The chunks of a SplitBlob answer are used every 30 seconds for ten minutes, so that a store evicts them meanwhile only if it takes in more than its own size within 30 seconds. A store that evicts nothing by use (an object store) is not asked.
  */
 export interface Chunking {
   /**

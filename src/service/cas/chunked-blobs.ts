@@ -1,4 +1,6 @@
 import type { Call } from '../../base/call.js'
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/log.js'
 import { isStatus, StatusError } from '../../base/status-error.js'
 import { Turns } from '../../base/work/turns.js'
 import { ChunkingFunction } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -9,6 +11,7 @@ import { ChunkWriter } from '../../store/content/chunk-writer.js'
 import { getBytes, missingOf, putBytes, type Store } from '../../store/store.js'
 import { cutBlob } from '../../stream/chunking/cut-blob.js'
 import { WHOLE } from '../../stream/path.js'
+import { KeptChunks } from './kept-chunks.js'
 
 export interface ChunkingOptions {
   /** Where lists are kept, under the digests of their blobs as mere keys. Without it each question is answered anew. */
@@ -16,6 +19,8 @@ export interface ChunkingOptions {
   readonly cdc: FastCdc
   /** A blob of more chunks is not split, nor put together. */
   readonly maxChunkCount: number
+  readonly clock: Clock
+  readonly log: Log
 }
 
 /** A blob is read as a whole to be split, and some megabytes of it are in memory: few at a time. */
@@ -27,16 +32,24 @@ export class ChunkedBlobs {
   readonly averageBytes: number
   readonly maxChunkCount: number
   readonly #options: ChunkingOptions
+  readonly #kept: KeptChunks
   readonly #turns = new Turns({ atATime: SPLITS_AT_A_TIME, mayWait: SPLITS_WAITING })
 
   constructor(options: ChunkingOptions) {
     this.averageBytes = options.cdc.sizes.normal
     this.maxChunkCount = options.maxChunkCount
     this.#options = options
+    this.#kept = new KeptChunks(options)
   }
 
-  /** The chunks of a blob that is in the CAS, which are there afterwards; asking counts as a use of all of them. */
+  /** The chunks of a blob that is in the CAS. They are in the CAS afterwards, and are kept there for ten minutes. */
   async listOf(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
+    const list = await this.#presentList(digest, cas, maxChunkCount, call)
+    this.#kept.keep(digest, list.chunks, cas)
+    return list
+  }
+
+  async #presentList(digest: Digest, cas: Store, maxChunkCount: number, call: Call): Promise<ChunkList> {
     const known = await this.#known(digest, call)
     if (known !== undefined && (await missingOf(cas, known.chunks, call)).length === 0) return known
     const end = await this.#turns.take('a blob to be split', call.signal)

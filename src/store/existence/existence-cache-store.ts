@@ -6,7 +6,7 @@ import type { Blob } from '../../stream/blob/blob.js'
 import type { Range } from '../../stream/path.js'
 import { ForwardingStore } from '../forwarding.js'
 import { ABSENT, type BlobIndex } from '../index/blob-index.js'
-import type { BlobEntry, Outcomes, Removal, Store } from '../store.js'
+import type { BlobEntry, Outcomes, Removal, Store, StoreProperties } from '../store.js'
 
 /**
  * Remembers which blobs its backend has, so that it is asked for the others only. It is told by the backend alone: by what
@@ -25,6 +25,11 @@ export class ExistenceCacheStore extends ForwardingStore {
   constructor(backend: Store, index: BlobIndex) {
     super(backend)
     this.#index = index
+  }
+
+  /** The backend does not hear of blobs that are known here, so asking for one keeps it from nothing there. */
+  override get properties(): StoreProperties {
+    return { ...this.backend.properties, extendsLifetimes: false }
   }
 
   override async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

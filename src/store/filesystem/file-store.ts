@@ -12,7 +12,7 @@ import { pour } from '../../stream/blob/pour.js'
 import { extentOf, isWhole, type Range } from '../../stream/path.js'
 import type { StoreUsage } from '../meter.js'
 import { putApart } from '../put-apart.js'
-import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, type Removal } from '../store.js'
+import { BaseStore, type BlobEntry, type Outcomes, outcomeOf, PLAIN, type Removal } from '../store.js'
 import { FilePart } from './files/file-part.js'
 import { FileWriter, type Written } from './files/file-writer.js'
 import { LinkedFiles } from './files/linked-files.js'
@@ -52,6 +52,7 @@ export interface FilesystemStoreParts {
  */
 export class FilesystemStore extends BaseStore {
   override readonly files: LinkedFiles
+  override readonly properties = { ...PLAIN, extendsLifetimes: true }
   readonly #shelf: Shelf
   readonly #parts: FilesystemStoreParts
   #checking: Promise<HealthStatus> | undefined

@@ -63,7 +63,7 @@ export class GrpcCasStore extends BaseStore {
   constructor(options: CasStoreOptions) {
     super()
     this.#options = options
-    this.properties = options.usesZstd ? { ...PLAIN, encodings: ['ZSTD'] } : PLAIN
+    this.properties = { ...PLAIN, encodings: options.usesZstd ? ['ZSTD'] : [], extendsLifetimes: true }
     this.#naming = { instanceName: options.server.instanceName, isLegacy: options.isLegacy }
     const { batching } = options
     if (batching === undefined) return

@@ -14,7 +14,7 @@ import { ChunkWriter } from '../content/chunk-writer.js'
 import { ChunkIndex } from '../dedup/chunk-index.js'
 import { type ChunkPart, partsBetween } from '../dedup/parts.js'
 import type { StoreKind } from '../kind.js'
-import { BaseStore, missingOf, type Removal, type Store, type StoreProperties } from '../store.js'
+import { BaseStore, missingOf, PLAIN, type Removal, type Store, type StoreProperties } from '../store.js'
 import { asKeyed } from '../view/keyed.js'
 
 interface DedupParts {
@@ -40,7 +40,8 @@ class DedupStore extends BaseStore {
     this.#parts = parts
     this.#index = new ChunkIndex(asKeyed(parts.index))
     const keepsNothing = parts.index.properties.keepsNothing || parts.content.properties.keepsNothing
-    this.properties = { keepsNothing, encodings: [], checksCompleteness: false }
+    const { extendsLifetimes } = parts.content.properties
+    this.properties = { ...PLAIN, keepsNothing, extendsLifetimes }
   }
 
   findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

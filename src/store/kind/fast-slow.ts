@@ -56,9 +56,9 @@ class FastSlowStore extends BaseStore {
     }
     this.#copies = new Copies({ fast, slow, repair })
     this.files = fast.files && this.#populated(fast.files)
-    const { encodings } = (slow.properties.keepsNothing ? fast : slow).properties
+    const { encodings, extendsLifetimes } = (slow.properties.keepsNothing ? fast : slow).properties
     const keepsNothing = fast.properties.keepsNothing && slow.properties.keepsNothing
-    this.properties = { ...PLAIN, keepsNothing, encodings }
+    this.properties = { ...PLAIN, keepsNothing, encodings, extendsLifetimes }
   }
 
   async findMissing(digests: DigestBatch, call: Call): Promise<DigestBatch> {

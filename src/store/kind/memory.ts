@@ -12,7 +12,7 @@ import { ABSENT, BlobIndex } from '../index/blob-index.js'
 import type { StoreKind } from '../kind.js'
 import { own, Pieces, readPieces, tooLargeToKeep, UploadRoom } from '../memory/pieces.js'
 import type { StoreUsage } from '../meter.js'
-import { BaseStore } from '../store.js'
+import { BaseStore, PLAIN } from '../store.js'
 
 /**
  * Keeps blobs on the heap, least recently used first out. A blob that alone exceeds `max_bytes` is refused with
@@ -20,6 +20,7 @@ import { BaseStore } from '../store.js'
  * costs nobody anything. Uploads under way may hold as much again as the blobs, and beyond that are refused likewise.
  */
 class MemoryStore extends BaseStore {
+  override readonly properties = { ...PLAIN, extendsLifetimes: true }
   readonly #index: BlobIndex
   /** What each slot of the index holds. */
   readonly #blobs: (readonly Buffer[])[] = []

@@ -9,7 +9,7 @@ import { extentOf, type Range, STAGE_BYTES } from '../../stream/path.js'
 import { checkedOnReturn } from '../remote/checked.js'
 import { type Connection, connectionHealth } from '../remote/connection-health.js'
 import type { Extent } from '../remote/in-order.js'
-import { BaseStore, type Removal } from '../store.js'
+import { BaseStore, PLAIN, type Removal } from '../store.js'
 import { chunksOfHash, chunksOfString } from './chunks.js'
 import { type BlobKeys, type Commands, keysOf, type Value } from './commands.js'
 import type { RedisArgument } from './connections.js'
@@ -31,6 +31,7 @@ const BATCH_KEYS = 500
 
 /** Keeps blobs in Redis. What it answers about one key it answers at once: no part of a blob is ever visible. */
 export class RedisStore extends BaseStore {
+  override readonly properties = { ...PLAIN, extendsLifetimes: true }
   readonly #options: RedisStoreOptions
 
   constructor(options: RedisStoreOptions) {

@@ -97,6 +97,6 @@ t.test('an action cache that checks already is not made to check twice', async (
   t.equal(withCompleteness(store, cas, trees), store)
   const plain = asKeyed(backend)
   t.not(withCompleteness(plain, cas, trees), plain)
-  t.same(store.properties, { keepsNothing: false, encodings: [], checksCompleteness: true })
+  t.same(store.properties, { keepsNothing: false, encodings: [], checksCompleteness: true, extendsLifetimes: true })
   t.match(await store.health(call), { state: 'Ok' })
 })

@@ -1,0 +1,105 @@
+import { internalCall } from '../../base/call.js'
+import type { Clock } from '../../base/clock.js'
+import type { Log } from '../../base/log.js'
+import type { Digest } from '../../reapi/digest.js'
+import { DigestBatch } from '../../reapi/digest-batch.js'
+import type { Store } from '../../store/store.js'
+
+/**
+ * How long the chunks of a SplitBlob answer are kept. Bazel up to 9.2 appends the whole blob to a partly written file when
+ * a later chunk is gone, so an answer has to hold for as long as a client takes to fetch its chunks.
+ */
+const KEPT_MS = 10 * 60_000
+
+/** How often the CAS is asked for kept chunks, which counts as a use of each. */
+const TOUCH_PERIOD_MS = 30_000
+
+/** Most chunks that are kept at a time: 50 GB of blobs with the recommended average. Each costs some 200 bytes. */
+const MAX_KEPT = 100_000
+
+export interface KeptChunksOptions {
+  readonly clock: Clock
+  readonly log: Log
+  /** Default 100,000. */
+  readonly maxKept?: number
+}
+
+interface Answer {
+  readonly cas: Store
+  readonly chunks: DigestBatch
+  readonly untilMs: number
+}
+
+/**
+ * Keeps the chunks that SplitBlob answered from being evicted for ten minutes, as far as using them often does that: a
+ * store that takes in more than its own size within half a minute can still evict them. Stores whose `findMissing`
+ * extends no lifetime are not asked.
+ */
+export class KeptChunks {
+  readonly #options: KeptChunksOptions
+  readonly #maxKept: number
+  /** By the key of the blob that was split, the oldest answer first. */
+  readonly #answers = new Map<string, Answer>()
+  #keptCount = 0
+  #stop: (() => void) | undefined
+  #isTouching = false
+
+  constructor(options: KeptChunksOptions) {
+    this.#options = options
+    this.#maxKept = options.maxKept ?? MAX_KEPT
+  }
+
+  /** Starts the ten minutes of an answer, or starts them anew. */
+  keep(blob: Digest, chunks: readonly Digest[], cas: Store): void {
+    if (!cas.properties.extendsLifetimes || chunks.length === 0) return
+    this.#forget(blob.key)
+    this.#answers.set(blob.key, {
+      cas,
+      chunks: DigestBatch.of(chunks),
+      untilMs: this.#options.clock.now() + KEPT_MS,
+    })
+    this.#keptCount += chunks.length
+    this.#dropOldest()
+    this.#stop ??= this.#options.clock.every(TOUCH_PERIOD_MS, () => void this.#touch())
+  }
+
+  /** The newest answer stays whatever its size, because `max_chunk_count` bounds it. */
+  #dropOldest(): void {
+    for (const [key, { untilMs }] of this.#answers) {
+      if (this.#keptCount <= this.#maxKept || this.#answers.size === 1) return
+      this.#forget(key)
+      const leftS = Math.ceil((untilMs - this.#options.clock.now()) / 1000)
+      this.#options.log.warn('SplitBlob answered more chunks than are kept; the oldest may be evicted early', {
+        digest: key,
+        leftS,
+      })
+    }
+  }
+
+  /** One answer after the other, so that a slow store is never asked twice at a time. */
+  async #touch(): Promise<void> {
+    if (this.#isTouching) return
+    this.#isTouching = true
+    const { clock, log } = this.#options
+    for (const [key, { cas, chunks, untilMs }] of this.#answers) {
+      if (untilMs <= clock.now()) {
+        this.#forget(key)
+        continue
+      }
+      try {
+        await cas.findMissing(chunks, internalCall({ log }))
+      } catch (error) {
+        log.warn('could not keep the chunks of a blob in use', { digest: key, error })
+      }
+    }
+    this.#isTouching = false
+    if (this.#answers.size > 0) return
+    this.#stop?.()
+    this.#stop = undefined
+  }
+
+  #forget(key: string): void {
+    this.#keptCount -= this.#answers.get(key)?.chunks.count ?? 0
+    this.#answers.delete(key)
+  }
+}
