@@ -14,6 +14,7 @@ const REAPI = 'build.bazel.remote.execution.v2'
 const commandCodec = codec(`${REAPI}.Command`)
 const actionCodec = codec(`${REAPI}.Action`)
 const directoryCodec = codec(`${REAPI}.Directory`)
+const treeCodec = codec(`${REAPI}.Tree`)
 const historyCodec = codec('remexec.worker.v1.HistoricalExecuteResponse')
 const responseCodec = codec(`${REAPI}.ExecuteResponse`)
 
@@ -175,6 +176,22 @@ t.test('a worker of a server is another process, which has the files of its stor
   t.equal((await running.server.ended).code, 143)
   t.notOk(existsSync(`/proc/${pid}`), 'it stops with its server')
   t.same(readdirSync(`${running.data}/w`), [], 'and leaves nothing')
+})
+
+t.test('a Tree above 1 MiB is stored: an output directory of 20,000 files', async (t) => {
+  const running = await start(t)
+  const { status, result } = await execute(running, {
+    script: 'mkdir d; i=0; while [ $i -lt 20000 ]; do echo $i > d/$i; i=$((i+1)); done',
+    outputs: ['d'],
+  })
+  t.equal(status, null)
+  const treeDigest = result?.outputDirectories[0]?.treeDigest
+  t.ok(Number(treeDigest?.sizeBytes) > 1024 * 1024, 'the Tree has more than 1 MiB')
+  const read = running.client.unary(`${REAPI}.ContentAddressableStorage/BatchReadBlobs`, { digests: [treeDigest] })
+  const [answer] = (await read.response)['responses']
+  const { root } = treeCodec.decode(answer.data)
+  t.same(Digest.of(answer.data, SHA256).toMessage(), treeDigest)
+  t.equal(root?.files.length, 20_000)
 })
 
 t.test('a worker that dies is started again, and what it ran runs once more', async (t) => {

@@ -1,3 +1,5 @@
+import { lstat, open, unlink } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import type { Call } from '../../base/call.js'
 import { StatusError } from '../../base/status-error.js'
 import { errorOf } from '../../proto/error-details.js'
@@ -5,6 +7,8 @@ import type { LocatedFile } from '../../proto/generated/remexec.worker.v1.js'
 import type { Digest } from '../../reapi/digest.js'
 import { digestFunctions } from '../../reapi/digest-function.js'
 import type { BlobFiles, BlobLease, FinishedFile, LocatedBlob, ReservedPlace } from '../../store/store.js'
+import type { Blob } from '../../stream/blob/blob.js'
+import { pour } from '../../stream/blob/pour.js'
 import { Batches } from './batches.js'
 import { inPieces, messageOf, messagesOf, type StoreQuestions } from './requests.js'
 
@@ -14,6 +18,7 @@ const FILES_AT_A_TIME = 256
 const BYTES_AT_A_TIME = 1024 * 1024
 /** Larger ones are files in every store. */
 const MAX_INLINE_BYTES = 256 * 1024
+const READ_ONLY = 0o444
 const ANY = { function: digestFunctions.SHA256, instanceName: undefined }
 
 interface Wanted {
@@ -70,6 +75,34 @@ export class LentFiles implements BlobFiles {
     const { path, sizeBytes, checksum, mtimeMs } = file
     const adopt = { digest: messageOf(digest), path, sizeBytes, checksum, mtimeMs }
     await this.#questions.ask(digest, { adopt }, call)
+  }
+
+  /** Stores a blob that is too large for a message and has no file yet: writes it to a reserved place and adopts that. */
+  async write(digest: Digest, blob: Blob, call: Call): Promise<void> {
+    const { path, isSynced } = await this.reserve(call).catch((error: unknown) => {
+      blob.discard()
+      throw error
+    })
+    let checksum = 0
+    try {
+      const file = await open(path, 'wx', READ_ONLY)
+      try {
+        const take = async (bytes: Buffer): Promise<void> => {
+          checksum = crc32(bytes, checksum)
+          await file.appendFile(bytes)
+        }
+        await pour(await blob.take(), take, call.signal)
+        if (isSynced) await file.sync()
+      } finally {
+        await file.close()
+      }
+      const { size: sizeBytes, mtimeMs } = await lstat(path)
+      await this.adopt(digest, { path, sizeBytes, checksum, mtimeMs }, call)
+    } catch (error) {
+      blob.discard()
+      await unlink(path).catch(() => {})
+      throw error
+    }
   }
 }
 

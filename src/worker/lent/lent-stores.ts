@@ -17,9 +17,9 @@ import { inPieces, messageOf, messagesOf, type Scope, StoreQuestions } from './r
 const DIGESTS_AT_A_TIME = 10_000
 const READS_AT_A_TIME = 256
 const BYTES_AT_A_TIME = 1024 * 1024
-/** Up to here a blob is read by message; a larger one from its file. */
-const MAX_READ_BYTES = 1024 * 1024
-/** Of what has no file: results, which come in messages anyhow. */
+/** Larger blobs are read and written as files. */
+const MAX_MESSAGE_BYTES = 1024 * 1024
+/** Of a blob that a store without files takes: a result. */
 const MAX_RESULT_BYTES = 8 * 1024 * 1024
 
 /** The stores of the server that started this worker, used over the connection between them. */
@@ -93,7 +93,7 @@ class LentStore extends BaseStore {
 
   async get(digest: Digest, range: Range, _call: Call): Promise<Blob> {
     const { offset, end } = extentOf(range, digest.sizeBytes, digest.key)
-    if (end - offset <= MAX_READ_BYTES) {
+    if (end - offset <= MAX_MESSAGE_BYTES) {
       const { data, failure } = await this.#reads.ask({ digest, offset, maxBytes: end - offset })
       if (failure !== null) throw errorOf(failure)
       return Blob.ofBytes(data, { offset })
@@ -111,7 +111,7 @@ class LentStore extends BaseStore {
     if (failure !== undefined) throw failure
   }
 
-  /** Of blobs that fit into a message: what is larger is handed in as a file. */
+  /** Small blobs travel in messages, several in one. A large one becomes a file, if this store has files. */
   override async putAll(entries: readonly BlobEntry[], call: Call): Promise<Outcomes> {
     const outcomes: (StatusError | undefined)[] = []
     let batch: BlobEntry[] = []
@@ -123,6 +123,11 @@ class LentStore extends BaseStore {
     }
     for (const entry of entries) {
       const sizeBytes = entry.blob.sizeBytes ?? entry.digest.sizeBytes
+      if (this.files !== undefined && sizeBytes > MAX_MESSAGE_BYTES) {
+        await flush()
+        outcomes.push(await outcomeOf(this.files.write(entry.digest, entry.blob, call)))
+        continue
+      }
       const isOther = batch[0] !== undefined && !isAlike(batch[0].digest, entry.digest)
       if (isOther || bytes + sizeBytes > BYTES_AT_A_TIME) await flush()
       batch.push(entry)
@@ -152,7 +157,7 @@ class LentStore extends BaseStore {
     const blobs = await Promise.all(
       entries.map(async ({ digest, blob }) => ({
         digest: messageOf(digest),
-        data: await blob.bytes(this.files === undefined ? MAX_RESULT_BYTES : MAX_READ_BYTES, call),
+        data: await blob.bytes(this.files === undefined ? MAX_RESULT_BYTES : MAX_MESSAGE_BYTES, call),
       })),
     )
     const put = { blobs, into: this.#place }
