@@ -247,7 +247,8 @@ export class Execution {
         onStart: (processGroup, exceed) => {
           running.processGroup = processGroup
           const strays = (): readonly number[] => leftovers.straysOf(running)
-          unwatch = watchLimits({ processGroup, strays, printed: files, root: this.root }, limits, exceed)
+          const watched = { processGroup, strays, printed: files, root: this.root }
+          unwatch = watchLimits(watched, limits, exceed, run.call.log)
         },
       },
       launcher,

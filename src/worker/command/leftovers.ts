@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
+import { inWords } from '../../base/errno.js'
 import type { Log } from '../../base/log.js'
 import type { Commands, Orphans } from './orphans.js'
 import { processFacts, unlessGone } from './process-facts.js'
@@ -79,8 +80,16 @@ export class Leftovers {
     if (running.processGroup !== undefined) this.#ended.add(running.processGroup)
   }
 
-  /** Kills what is left of commands that have ended, as far as it can be told by now. */
+  /** Kills the known remaining processes of ended commands. A failure is logged, and the next period tries again. */
   look(): void {
+    try {
+      this.#look()
+    } catch (error) {
+      this.#log.warn('could not look for processes that actions left behind', { reason: inWords(error) })
+    }
+  }
+
+  #look(): void {
     if (this.#orphans === undefined) this.sweep()
     else {
       const killed = this.#orphans.kill(this.#commands)

@@ -1,11 +1,21 @@
 import { lstat, opendir } from 'node:fs/promises'
-import { fileGone } from './gone.js'
+import { errnoOf } from '../../base/errno.js'
 
 /**
- * The bytes that files below a directory take on the disk, up to about `enough`. Files with other names are inputs, which
- * belong to the store; symlinks are not followed, and what is removed meanwhile takes nothing.
+ * Disk space in bytes of the files below a directory; counting stops above `enough`. Files with more than one name are
+ * inputs, which belong to the store. Symlinks are not followed. Entries that were removed, replaced or closed to this
+ * process meanwhile count as 0. Any other failure is reported to `onFailure`, and the entry counts as 0 too: an action
+ * must not hide its other files behind one that cannot be read.
  */
-export const diskUsage = async (directory: string, enough: number): Promise<number> => {
+export const diskUsage = async (
+  directory: string,
+  enough: number,
+  onFailure: (error: unknown) => void,
+): Promise<number> => {
+  const skip = (error: unknown): 0 => {
+    if (!GONE.has(errnoOf(error) ?? '')) onFailure(error)
+    return 0
+  }
   let bytes = 0
   const waiting = [directory]
   for (let next = waiting.pop(); next !== undefined && bytes <= enough; next = waiting.pop()) {
@@ -13,23 +23,20 @@ export const diskUsage = async (directory: string, enough: number): Promise<numb
       for await (const entry of await opendir(next)) {
         const path = `${next}/${entry.name}`
         if (entry.isDirectory()) waiting.push(path)
-        else if (entry.isFile()) bytes += await sizeOf(path)
+        else if (entry.isFile()) bytes += await sizeOf(path).catch(skip)
         if (bytes > enough) break
       }
     } catch (error) {
-      fileGone(error)
+      skip(error)
     }
   }
   return bytes
 }
 
+const GONE = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'])
 const BLOCK_BYTES = 512
 
 const sizeOf = async (path: string): Promise<number> => {
-  try {
-    const { nlink, blocks } = await lstat(path)
-    return nlink > 1 ? 0 : blocks * BLOCK_BYTES
-  } catch (error) {
-    return fileGone(error)
-  }
+  const { nlink, blocks } = await lstat(path)
+  return nlink > 1 ? 0 : blocks * BLOCK_BYTES
 }

@@ -1,4 +1,6 @@
 import { fstatSync } from 'node:fs'
+import { inWords } from '../../base/errno.js'
+import type { Log } from '../../base/log.js'
 import { diskUsage } from './disk-usage.js'
 import { groupUsage } from './group-usage.js'
 
@@ -33,9 +35,17 @@ export const printedTooMuch = (printed: readonly number[], { printedBytes }: Act
   return `it printed more than ${printedBytes} bytes`
 }
 
-/** Looks at a command that runs until the answer is called; `stop` is told once what it took too much of. */
-export const watchLimits = (watched: Watched, limits: ActionLimits, stop: (reason: string) => void): (() => void) => {
-  const watch = new Watch(watched, limits, stop)
+/**
+ * Checks a running command against its limits until the returned function is called. `stop` is called once, with what the
+ * command took too much of. A check that fails is logged and repeated: no failure of this machine ends the worker.
+ */
+export const watchLimits = (
+  watched: Watched,
+  limits: ActionLimits,
+  stop: (reason: string) => void,
+  log: Log,
+): (() => void) => {
+  const watch = new Watch(watched, limits, stop, log)
   return () => watch.end()
 }
 
@@ -43,15 +53,19 @@ class Watch {
   readonly #watched: Watched
   readonly #limits: ActionLimits
   readonly #stop: (reason: string) => void
+  readonly #log: Log
+  /** What could not be checked and was logged. */
+  readonly #logged = new Set<string>()
   readonly #timer: NodeJS.Timeout
   #diskTimer: NodeJS.Timeout | undefined
   #looks = 0
   #isOver = false
 
-  constructor(watched: Watched, limits: ActionLimits, stop: (reason: string) => void) {
+  constructor(watched: Watched, limits: ActionLimits, stop: (reason: string) => void, log: Log) {
     this.#watched = watched
     this.#limits = limits
     this.#stop = stop
+    this.#log = log
     this.#timer = setInterval(() => this.#look(), PERIOD_MS)
     if (limits.diskBytes > 0) this.#diskTimer = setTimeout(() => void this.#lookAtDisk(), DISK_PAUSE_MS)
   }
@@ -64,8 +78,12 @@ class Watch {
 
   #look(): void {
     const isTurn = ++this.#looks % PROCESSES_EVERY === 0
-    const reason = printedTooMuch(this.#watched.printed, this.#limits) ?? (isTurn ? this.#ofProcesses() : undefined)
-    if (reason !== undefined) this.#tell(reason)
+    try {
+      const reason = printedTooMuch(this.#watched.printed, this.#limits) ?? (isTurn ? this.#ofProcesses() : undefined)
+      if (reason !== undefined) this.#tell(reason)
+    } catch (error) {
+      this.#failed('processes', error)
+    }
   }
 
   #ofProcesses(): string | undefined {
@@ -81,11 +99,18 @@ class Watch {
   async #lookAtDisk(): Promise<void> {
     const { diskBytes } = this.#limits
     const sinceMs = performance.now()
-    const bytes = await diskUsage(this.#watched.root, diskBytes)
+    const bytes = await diskUsage(this.#watched.root, diskBytes, (error) => this.#failed('files', error))
     if (this.#isOver) return
     if (bytes > diskBytes) this.#tell(`its files have more than ${diskBytes} bytes`)
     const pauseMs = Math.max(DISK_PAUSE_MS, performance.now() - sinceMs)
     this.#diskTimer = setTimeout(() => void this.#lookAtDisk(), pauseMs)
+  }
+
+  /** The next check may succeed. */
+  #failed(of: 'processes' | 'files', error: unknown): void {
+    if (this.#isOver || this.#logged.has(of)) return
+    this.#logged.add(of)
+    this.#log.warn('could not check the limits of an action', { of, reason: inWords(error) })
   }
 
   #tell(reason: string): void {

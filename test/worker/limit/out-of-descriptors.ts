@@ -1,0 +1,33 @@
+/** Watches a directory beyond its limit while the process has no descriptor left, and prints what the watch says. */
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { LogFields } from '../../../src/base/log.js'
+import { silentLog } from '../../../src/base/log.js'
+import { watchLimits } from '../../../src/worker/limit/limits.js'
+
+const [, , root = ''] = process.argv
+const say = (line: string): void => void writeSync(1, `${line}\n`)
+
+const open: number[] = []
+const fill = (): void => {
+  try {
+    for (;;) open.push(openSync('/dev/null', 'r'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EMFILE') throw error
+  }
+}
+
+const expected = new Set(['processes', 'files'])
+const log = {
+  ...silentLog,
+  warn: (message: string, fields?: LogFields | (() => LogFields)) => {
+    const { of, reason } = (typeof fields === 'function' ? fields() : fields) ?? {}
+    say(`warned: ${message} of=${of} reason=${reason}`)
+    expected.delete(String(of))
+    if (expected.size === 0) for (const fd of open.splice(0)) closeSync(fd)
+  },
+}
+
+fill()
+const limits = { printedBytes: 0, diskBytes: 1_000, processes: 1_000, memoryBytes: 0 }
+const watched = { processGroup: process.pid, strays: () => [], printed: [], root }
+watchLimits(watched, limits, (reason) => say(`stopped: ${reason}`), log)
