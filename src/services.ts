@@ -51,7 +51,7 @@ export interface Parts {
   /** What is lent to the worker of this machine that has this key. */
   lentStores(key: string): LentStores | undefined
   readonly uploads: Uploads
-  /** Two, because GetTree goes as fast as its clients read: the rest must not wait for those. */
+  /** Two: actions do not wait for the trees that clients read. */
   readonly trees: { readonly ofGetTree: DirectoryTrees; readonly ofActions: DirectoryTrees }
   readonly clock: Clock
   readonly log: Log

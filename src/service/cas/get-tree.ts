@@ -40,16 +40,18 @@ export const getTree =
       maxBytes: Math.min(PAGE_BYTES, maxResponseBytes) - PAGE_OVERHEAD_BYTES,
     })
     const reader = { clock, patienceMs: PATIENCE_MS }
+    const turn = trees.turn(call)
     const walk = trees.walk(instance.cas, root, call, {
       maxDirectoryBytes: maxResponseBytes - PAGE_OVERHEAD_BYTES,
       onMissing: () => {},
+      turn,
     })
     for await (const { digest, bytes } of walk) {
       if (after !== undefined) {
         if (digest.key === after) after = undefined
         continue
       }
-      if (!page.hasRoomFor(digest)) await sendSoon(responses, page.take(), reader)
+      if (!page.hasRoomFor(digest)) await turn.pausedFor(() => sendSoon(responses, page.take(), reader))
       page.add(digest, bytes)
     }
     if (after !== undefined) throw unknownPageToken(pageToken)

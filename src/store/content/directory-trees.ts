@@ -23,6 +23,8 @@ export interface WalkOptions {
   readonly maxDirectoryBytes: number
   /** Called for a directory that is absent; the walk goes on unless it throws. */
   readonly onMissing: (digest: Digest) => void
+  /** The turn of the walk, for callers that pause it. */
+  readonly turn?: TreeTurn
 }
 
 export interface TreeLimits {
@@ -39,6 +41,34 @@ const LIMITS: TreeLimits = { atATime: 8, mayWait: 1_000, maxDirectories: 500_000
 
 const SLICE_MS = 5
 
+/** The turn of one call to read a directory tree. */
+export class TreeTurn {
+  readonly #turns: Turns
+  readonly #signal: AbortSignal
+  #end: (() => void) | undefined
+
+  constructor(turns: Turns, signal: AbortSignal) {
+    this.#turns = turns
+    this.#signal = signal
+  }
+
+  async take(): Promise<void> {
+    this.#end = await this.#turns.take('a turn to read a directory tree', this.#signal)
+  }
+
+  end(): void {
+    this.#end?.()
+    this.#end = undefined
+  }
+
+  /** Lets the next call read while `work` waits for a client, and takes another turn after that. */
+  async pausedFor(work: () => Promise<void>): Promise<void> {
+    this.end()
+    await work()
+    await this.take()
+  }
+}
+
 /** Looks into directory trees, in turns, so that their number is no way to exhaust the process or to hold its event loop. */
 export class DirectoryTrees {
   readonly #maxDirectories: number
@@ -51,13 +81,18 @@ export class DirectoryTrees {
     this.#turns = new Turns(turns)
   }
 
-  /** What `parts` yields, which holds much of a tree in memory, when it is its turn. It must not ask for another. */
-  async *inTurn<T>(call: Call, parts: () => AsyncIterable<T>): AsyncGenerator<T> {
-    const end = await this.#turns.take('a turn to read a directory tree', call.signal)
+  /** A turn that has not been taken yet. */
+  turn(call: Call): TreeTurn {
+    return new TreeTurn(this.#turns, call.signal)
+  }
+
+  /** Yields from `parts`, which holds much of a tree in memory, once it has its turn. `parts` must not take another. */
+  async *inTurn<T>(call: Call, parts: () => AsyncIterable<T>, turn = this.turn(call)): AsyncGenerator<T> {
+    await turn.take()
     try {
       yield* parts()
     } finally {
-      end()
+      turn.end()
     }
   }
 
@@ -72,7 +107,7 @@ export class DirectoryTrees {
    * and no depth is too deep. Rejects with NOT_FOUND when the root is absent, INVALID_ARGUMENT when a blob is no Directory.
    */
   walk(cas: Store, root: Digest, call: Call, options: WalkOptions): AsyncGenerator<WalkedDirectory> {
-    return this.inTurn(call, () => this.#walk(cas, root, call, options))
+    return this.inTurn(call, () => this.#walk(cas, root, call, options), options.turn)
   }
 
   async *#walk(
