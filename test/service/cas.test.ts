@@ -1,7 +1,17 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
 import t from 'tap'
+import { internalCall } from '../../src/base/call.js'
+import { ManualClock } from '../../src/base/clock.js'
 import { codec } from '../../src/proto/codec.js'
+import { compressors } from '../../src/reapi/compressor.js'
 import { Digest } from '../../src/reapi/digest.js'
+import { batchReadBlobs } from '../../src/service/cas/batch-read-blobs.js'
+import { DirectoryTrees } from '../../src/store/content/directory-trees.js'
 import { asCas } from '../../src/store/view/cas.js'
+import { collect } from '../../src/stream/collect.js'
+import { compressionOf } from '../../src/stream/compression/compression.js'
+import { parseZstdFrame } from '../../src/stream/compression/zstd-frame.js'
 import { FaultyStore } from './faulty-store.js'
 import {
   BLAKE3,
@@ -24,6 +34,7 @@ import {
 const EMPTY = Digest.of(Buffer.alloc(0), SHA256)
 const absent = (text: string) => wire(blobOf(text).digest)
 const responseCodec = codec('build.bazel.remote.execution.v2.BatchReadBlobsResponse')
+const batchReadCodec = codec('build.bazel.remote.execution.v2.BatchReadBlobsRequest')
 
 t.test('INS-01, INS-02, INS-05, INS-06: instances', async (t) => {
   const blob = blobOf('tenant')
@@ -303,6 +314,44 @@ t.test('BRB-07, BRB-11, BUB-10, BUB-11, BUB-12, CAP-12: compressed batches', asy
     t.equal(plain.compressor, 0)
     t.ok(plain.data.equals(blob.bytes))
     t.equal((await read([0, 99])).compressor, 0, 'IDENTITY is always allowed')
+  }
+})
+
+t.test('BatchReadBlobs lets the event loop turn while it compresses 4 MiB', async (t) => {
+  const cas = asCas(await memoryStore())
+  const blob = blobOf(randomBytes(2 * MIB - 5_000).toString('hex'))
+  await put(cas, blob)
+  const instance = { cas, digestFunctions: [SHA256], compressors, chunked: undefined }
+  const limits = { maxBatchBytes: 4 * MIB, maxResponseBytes: 4 * MIB }
+  const parts = { trees: new DirectoryTrees(), clock: new ManualClock() }
+  const handler = batchReadBlobs({ instances: new Map([['', instance]]), ...limits, ...parts })
+  const rpc = Object.assign(internalCall(), { peer: 'test', metadata: new Map() })
+  for (const { name, value } of compressors) {
+    const request = { digests: [wire(blob.digest)], acceptableCompressors: [value] }
+    let turnCount = 0
+    const turn = (): void => {
+      turnCount += 1
+      timer = setImmediate(turn)
+    }
+    let timer = setImmediate(turn)
+    const { responses } = await handler(batchReadCodec.decode(batchReadCodec.encode(request)), rpc)
+    clearImmediate(timer)
+    const [answer] = responses ?? []
+    t.equal(answer?.compressor, value, name)
+    t.ok(turnCount > 3, `${name}: ${turnCount} turns`)
+    const data = answer?.data as Buffer
+    if (name === 'ZSTD') {
+      t.match(
+        parseZstdFrame(data),
+        { contentBytes: blob.bytes.length },
+        'clients that decode at once know how much comes',
+      )
+    }
+    const back = await collect([Readable.from([data], { objectMode: false }), compressionOf({ name }).decompress()], {
+      maxBytes: 8 * MIB,
+      signal: rpc.signal,
+    })
+    t.ok(back.equals(blob.bytes), name)
   }
 })
 

@@ -12,7 +12,7 @@ import type { Digest } from '../../reapi/digest.js'
 import { allBytes, BLOB_LANES, readBlob } from '../../store/content/read-blob.js'
 import type { Store } from '../../store/store.js'
 import type { Blob } from '../../stream/blob/blob.js'
-import { compressionOf } from '../../stream/compression/compression.js'
+import { compressed } from '../../stream/compression/compression.js'
 import { parseZstdFrame } from '../../stream/compression/zstd-frame.js'
 import { WHOLE } from '../../stream/path.js'
 import { openRequest, requestDigests } from '../request.js'
@@ -42,7 +42,7 @@ const checkTotal = (digests: readonly Digest[], maxBatchBytes: number): void => 
 }
 
 const read = async (cas: Store, digest: Digest, compressor: Compressor | undefined, call: Call): Promise<Entry> => {
-  // Many may be at hand, of which each is given whether or not anybody still wants it.
+  // Blobs at hand are given without a check of the signal.
   if (call.signal.aborted) throw cancellation(call.signal)
   try {
     const isSmall = digest.sizeBytes < LEAST_WORTH_COMPRESSING_BYTES
@@ -56,7 +56,7 @@ const read = async (cas: Store, digest: Digest, compressor: Compressor | undefin
     // The status is there for success too: Pants takes an entry without one for a failure.
     const plain = { digest, data: bytes, status: {}, compressor: IDENTITY }
     if (compressor === undefined || bytes.length < LEAST_WORTH_COMPRESSING_BYTES) return plain
-    const data = compressionOf(compressor).compressBytes(bytes)
+    const data = await compressed(bytes, compressor, call)
     return data.length < bytes.length ? { digest, data, status: {}, compressor: compressor.value } : plain
   } catch (thrown) {
     if (call.signal.aborted) throw thrown

@@ -8,7 +8,7 @@ export interface CasOptions {
   readonly maxBatchBytes: number
   /** No response message is larger than this. */
   readonly maxResponseBytes: number
-  /** For GetTree alone: a client that reads slowly keeps its turn for as long, which nobody else should wait for. */
+  /** For GetTree alone. */
   readonly trees: DirectoryTrees
   readonly clock: Clock
 }

@@ -34,7 +34,7 @@ export interface BlobStage {
 export const encode = (to: CompressorName): BlobStage => {
   const { compress, compressBytes, atOnceBytes } = compressionOf({ name: to })
   return {
-    stream: compress,
+    stream: () => compress(),
     bytes: (bytes) => (bytes.length <= atOnceBytes ? compressBytes(bytes) : undefined),
     as: (encoding) => (encoding === 'IDENTITY' ? [] : undefined),
   }

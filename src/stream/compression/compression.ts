@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream'
+import { type Duplex, Readable } from 'node:stream'
 import {
   brotliCompressSync,
   constants,
@@ -10,6 +10,7 @@ import {
 } from 'node:zlib'
 import type { Compressor, CompressorName } from '../../reapi/compressor.js'
 import type { BlobFeed } from '../blob/feed.js'
+import { collect } from '../collect.js'
 import { STAGE_BYTES } from '../path.js'
 import { ZlibDecode } from './zlib-decode.js'
 import { ZstdCompress, ZstdDecompress, zstdCompress, zstdDecompress } from './zstd.js'
@@ -17,7 +18,8 @@ import { zstdDecodedFeed } from './zstd-feed.js'
 
 /** One of REAPI's compressors as stages. Decoders fail with INVALID_ARGUMENT: what they read comes from clients. */
 export interface Compression {
-  compress(): Duplex
+  /** `sizeBytes` is the length of the content, where it is known: a format that can tell it does. */
+  compress(sizeBytes?: number): Duplex
   /** It reads ahead of its reader by a bounded number of bytes only, whatever the ratio of the compressed bytes. */
   decompress(): Duplex
   compressBytes(bytes: Uint8Array): Buffer
@@ -42,7 +44,7 @@ const out = { chunkSize: 128 * 1024, highWaterMark: STAGE_BYTES }
 
 const compressions: Readonly<Record<CompressorName, Compression>> = {
   ZSTD: {
-    compress: () => new ZstdCompress(),
+    compress: (sizeBytes) => new ZstdCompress(sizeBytes),
     decompress: () => new ZstdDecompress(),
     compressBytes: zstdCompress,
     atOnceBytes: STAGE_BYTES,
@@ -65,3 +67,19 @@ const compressions: Readonly<Record<CompressorName, Compression>> = {
 }
 
 export const compressionOf = (compressor: Pick<Compressor, 'name'>): Compression => compressions[compressor.name]
+
+/** Bytes at hand, compressed: small ones at once, larger ones by the stage, which lets the event loop turn. */
+export const compressed = async (
+  bytes: Buffer,
+  compressor: Pick<Compressor, 'name'>,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<Buffer> => {
+  const { atOnceBytes, compressBytes, compress } = compressionOf(compressor)
+  if (bytes.length <= atOnceBytes) return compressBytes(bytes)
+  const source = Readable.from(piecesOf(bytes), { objectMode: false, highWaterMark: STAGE_BYTES })
+  return collect([source, compress(bytes.length)], { maxBytes: Number.POSITIVE_INFINITY, signal })
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += STAGE_BYTES) yield bytes.subarray(at, at + STAGE_BYTES)
+}

@@ -67,6 +67,11 @@ export class CompressContext extends Context {
     checked(zstd().setCParameter(this.pointer, parameter, value))
   }
 
+  /** Announces the length of the next stream, which its frame then tells. */
+  pledge(sizeBytes: number): void {
+    checked(zstd().setPledgedSize(this.pointer, sizeBytes))
+  }
+
   /** Forgets the stream under way, keeps the parameters. */
   reset(): void {
     checked(zstd().resetCCtx(this.pointer, RESET_SESSION))
@@ -128,6 +133,7 @@ interface Library {
   readonly resetCCtx: (context: Pointer, directive: number) => Size
   readonly resetDCtx: (context: Pointer, directive: number) => Size
   readonly setCParameter: (context: Pointer, parameter: number, value: number) => Size
+  readonly setPledgedSize: (context: Pointer, sizeBytes: number) => Size
   readonly setDParameter: (context: Pointer, parameter: number, value: number) => Size
   readonly compressBound: (sizeBytes: number) => Size
   readonly compress2: (context: Pointer, out: Uint8Array, room: number, bytes: Uint8Array, size: number) => Size
@@ -181,6 +187,7 @@ const libraryOf = (koffi: Koffi, library: ReturnType<Koffi['load']>): Library =>
   resetCCtx: library.func('size_t ZSTD_CCtx_reset(void *, int)'),
   resetDCtx: library.func('size_t ZSTD_DCtx_reset(void *, int)'),
   setCParameter: library.func('size_t ZSTD_CCtx_setParameter(void *, int, int)'),
+  setPledgedSize: library.func('size_t ZSTD_CCtx_setPledgedSrcSize(void *, uint64_t)'),
   setDParameter: library.func('size_t ZSTD_DCtx_setParameter(void *, int, int)'),
   compressBound: library.func('size_t ZSTD_compressBound(size_t)'),
   compress2: library.func('size_t ZSTD_compress2(void *, void *, size_t, const void *, size_t)'),

@@ -11,17 +11,18 @@ const LEAST_OUT_BYTES = 16 * 1024
 
 const compressors = compressorsAt(LEVEL)
 
-/** Bytes in, one zstd frame out. */
+/** Bytes in, one zstd frame out. The frame tells the size of its content where `sizeBytes` is given. */
 export class ZstdCompress extends Loop {
-  constructor() {
-    super(compress)
+  constructor(sizeBytes?: number) {
+    super((input) => compress(input, sizeBytes))
   }
 }
 
-async function* compress(input: LoopInput): AsyncGenerator<Buffer> {
+async function* compress(input: LoopInput, sizeBytes: number | undefined): AsyncGenerator<Buffer> {
   const context = compressors.take()
   let out: Buffer = Buffer.allocUnsafe(OUT_BYTES)
   try {
+    if (sizeBytes !== undefined) context.pledge(sizeBytes)
     for (let isLast = false; !isLast; ) {
       const { value = NOTHING, done } = await input.next()
       isLast = done === true
