@@ -123,6 +123,8 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   }
 
   #requestBytes(): Promise<Buffer> {
+    // A call that was given up before gets no message any more.
+    if (this.#givenUp !== undefined) return Promise.reject(this.#givenUp)
     return new Promise((resolve, reject) => {
       let received: Buffer | undefined
       this.#failRequest = reject
@@ -144,6 +146,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
   requests(): RequestStream {
     const stream = new RequestStream(this.#pulled())
     this.#requests = stream
+    if (this.#givenUp !== undefined) stream.destroy(this.#givenUp)
     return stream
   }
 
@@ -151,9 +154,11 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
     this.#wire.lends = true
     const messages = this.#pulled()
     this.#requests = messages
+    if (this.#givenUp !== undefined) messages.destroy(this.#givenUp)
     return messages
   }
 
+  /** Of a call that was given up before: a stream that is destroyed, because nothing tells it any more. */
   responses(): ResponseStream {
     const stream = new ResponseStream({
       send: (message, sent) => {
@@ -166,6 +171,7 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
       whenRoom: (callback) => this.#wire.whenRoom(callback),
     })
     this.#responses = stream
+    if (this.#givenUp !== undefined) stream.destroy(this.#givenUp)
     return stream
   }
 
