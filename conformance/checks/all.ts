@@ -1,6 +1,7 @@
 import type { Check } from '../requirements/check.js'
 import { requirements } from '../requirements/requirements.js'
 import { getActionResultChecks } from './action-cache/get-action-result.js'
+import { resultEdgeChecks } from './action-cache/result-edges.js'
 import { updateActionResultChecks } from './action-cache/update-action-result.js'
 import { compressedBlobsChecks } from './bytestream/compressed-blobs.js'
 import { largeBlobChecks } from './bytestream/large-blobs.js'
@@ -10,9 +11,11 @@ import { byteStreamUploadChecks } from './bytestream/uploads.js'
 import { byteStreamWriteChecks } from './bytestream/write.js'
 import { batchReadBlobsChecks } from './cas/batch-read-blobs.js'
 import { batchUpdateBlobsChecks } from './cas/batch-update-blobs.js'
+import { blobEdgeChecks } from './cas/blob-edges.js'
 import { findMissingBlobsChecks } from './cas/find-missing-blobs.js'
 import { getTreeChecks } from './cas/get-tree.js'
 import { splitSpliceChecks } from './cas/split-splice.js'
+import { actionEdgeChecks } from './execution/action-edges.js'
 import { commandChecks } from './execution/command.js'
 import { executionDigestChecks } from './execution/digests.js'
 import { executeChecks } from './execution/execute.js'
@@ -25,6 +28,7 @@ import { waitExecutionChecks } from './execution/wait-execution.js'
 import { buildEventChecks } from './other-services/build-events.js'
 import { logStreamChecks } from './other-services/logstream.js'
 import { remoteAssetChecks } from './other-services/remote-asset.js'
+import { outputEdgeChecks } from './outputs/output-edges.js'
 import { outputPathChecks } from './outputs/output-paths.js'
 import { outputTreeChecks } from './outputs/output-trees.js'
 import { outputChecks } from './outputs/outputs.js'
@@ -63,6 +67,10 @@ const all: readonly Check[] = [
   ...outputPathChecks,
   ...outputChecks,
   ...outputTreeChecks,
+  ...blobEdgeChecks,
+  ...resultEdgeChecks,
+  ...actionEdgeChecks,
+  ...outputEdgeChecks,
   ...waitExecutionChecks,
   ...operationsChecks,
   ...requestMetadataChecks,

@@ -43,20 +43,22 @@ export interface PackedTree {
   readonly blobs: readonly Buffer[]
 }
 
+/** The canonical order of names: that of their bytes, which beyond U+FFFF is not that of JavaScript's strings. */
+export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
 /** The blobs of a directory and all below it, in canonical form. */
 export const packed = ({ nodes }: { readonly nodes: InputTree }): PackedTree => {
   const blobs: Buffer[] = []
   const files: Input<'build.bazel.remote.execution.v2.FileNode'>[] = []
   const directories: Input<'build.bazel.remote.execution.v2.DirectoryNode'>[] = []
   const symlinks: Input<'build.bazel.remote.execution.v2.SymlinkNode'>[] = []
-  for (const name of Object.keys(nodes).sort()) {
-    const node = nodes[name]
-    if (node?.kind === 'file') {
+  for (const [name, node] of Object.entries(nodes).sort(([a], [b]) => byBytes(a, b))) {
+    if (node.kind === 'file') {
       files.push({ name, digest: digestOf(node.bytes), isExecutable: node.isExecutable })
       blobs.push(node.bytes)
-    } else if (node?.kind === 'symlink') {
+    } else if (node.kind === 'symlink') {
       symlinks.push({ name, target: node.target })
-    } else if (node?.kind === 'directory') {
+    } else if (node.kind === 'directory') {
       const below = packed(node)
       directories.push({ name, digest: below.digest })
       blobs.push(...below.blobs)

@@ -1,8 +1,12 @@
 import {
+  batchReadBlobs,
+  batchUpdateBlobs,
   execute,
   fetchBlob,
   findMissingBlobs,
+  getActionResult,
   getCapabilities,
+  getTree,
   queryWriteStatus,
   read,
   serverReflectionInfoAlpha,
@@ -10,8 +14,8 @@ import {
   waitExecution,
   write,
 } from '../wire/methods.js'
-import { onAction, onResult } from './execution.js'
-import { ended, instead, type Mutation, onEnding, onRequest, onResponse, recode } from './mutation.js'
+import { type ActionResult, onAction, onResult, storeBlob } from './execution.js'
+import { type Call, ended, instead, type Mutation, onEnding, onRequest, onResponse, recode } from './mutation.js'
 import { sizeIn } from './resource-name.js'
 
 const [UNKNOWN, INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED] = [2, 3, 5, 9, 11, 12]
@@ -76,6 +80,33 @@ export const lawfulVariants: readonly Mutation[] = [
           ending.code = OUT_OF_RANGE
         }
       }),
+  },
+  {
+    name: 'lists-in-another-order',
+    breaks:
+      'Nothing: no text gives the order of what is missing, of the entries of a batch, of Directories or of outputs.',
+    caughtBy: ['FMB-13', 'BUB-17', 'BRB-12', 'BRB-13', 'TRE-14', 'ACU-15', 'OUT-18'],
+    tamper: () => [
+      onResponse(findMissingBlobs, ({ missingBlobDigests }) => void missingBlobDigests.reverse()),
+      onResponse(batchUpdateBlobs, ({ responses }) => void responses.reverse()),
+      onResponse(batchReadBlobs, ({ responses }) => void responses.reverse()),
+      onResponse(getTree, ({ directories }) => void directories.reverse()),
+      onResponse(getActionResult, ({ outputFiles }) => void outputFiles.reverse()),
+      ...onResult(({ outputFiles }) => void outputFiles.reverse()),
+    ],
+  },
+  {
+    name: 'streams-by-digest',
+    breaks: 'Nothing: what was stored as raw bytes may come by digest.',
+    caughtBy: ['ACU-15', 'ACU-10', 'EXE-55'],
+    tamper: () => {
+      const move = async (result: ActionResult, call: Call<object>): Promise<void> => {
+        if (result.stdoutRaw.length === 0) return
+        result.stdoutDigest = { ...(await storeBlob(call, result.stdoutRaw)) }
+        result.stdoutRaw = Buffer.alloc(0)
+      }
+      return [onResponse(getActionResult, move), ...onResult((result, _, call) => move(result, call))]
+    },
   },
   {
     name: 'reserved-instance-not-found',

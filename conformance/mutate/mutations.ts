@@ -9,6 +9,10 @@ import { batchUpdateBlobsMutations } from './mutations/cas/batch-update-blobs.js
 import { findMissingBlobsMutations } from './mutations/cas/find-missing-blobs.js'
 import { getTreeMutations } from './mutations/cas/get-tree.js'
 import { splitSpliceMutations } from './mutations/cas/split-splice.js'
+import { blobEdgeMutations } from './mutations/edges/blobs.js'
+import { commandEdgeMutations } from './mutations/edges/commands.js'
+import { directoryEdgeMutations } from './mutations/edges/directories.js'
+import { resultEdgeMutations } from './mutations/edges/results.js'
 import { commandMutations } from './mutations/execution/command.js'
 import { executionFailureMutations } from './mutations/execution/failures.js'
 import { outputTreeMutations } from './mutations/execution/output-tree.js'
@@ -40,6 +44,10 @@ export const mutationsBySubject: Readonly<Record<string, readonly Mutation[]>> =
   'Execution: Trees of output directories': outputTreeMutations,
   'Execution: what a Command means': commandMutations,
   'Beyond small examples': beyondMutations,
+  'Edges: blobs and batches': blobEdgeMutations,
+  'Edges: names and entries of Directories': directoryEdgeMutations,
+  'Edges: results and streams': resultEdgeMutations,
+  'Edges: arguments and variables': commandEdgeMutations,
   'Methods that capabilities claim': unimplementedMutations,
   'Services the server behind the proxy lacks': optionalServicesMutations,
 }

@@ -200,10 +200,10 @@ export const updateActionResultChecks: readonly Check[] = [
         found(exam, await get(exam, actionDigest, { inlineStdout: true })),
         found(exam, await get(exam, actionDigest, { inlineStdout: true })),
       ]
-      for (const { stdoutDigest, ...result } of answers) {
-        if (result.stdoutRaw.length > 0) exam.expectBytes(result.stdoutRaw, stdoutRaw, 'stdout_raw')
+      for (const { stdoutDigest, stdoutRaw: raw } of answers) {
+        if (raw.length > 0) exam.expectBytes(raw, stdoutRaw, 'stdout_raw')
         if (stdoutDigest !== null) exam.expectDigest(stdoutDigest, exam.digest(stdoutRaw), 'stdout_digest')
-        exam.expect(result.stdoutRaw.length > 0 || stdoutDigest !== null, 'stdout_raw or stdout_digest', 'neither')
+        exam.expect(raw.length > 0 || stdoutDigest !== null, 'stdout_raw or stdout_digest', 'neither')
       }
       const digest = answers[1]?.stdoutDigest
       exam.chose(digest ? 'moves stdout_raw to the CAS' : 'keeps stdout_raw')

@@ -9,6 +9,7 @@ import {
   prepareAction,
   resultOf,
 } from '../../material/action.js'
+import { MANY } from '../../material/edges.js'
 import { directory, file } from '../../material/input-tree.js'
 import { holds } from '../../proto/any.js'
 import { codec } from '../../proto/codec.js'
@@ -71,6 +72,24 @@ const missingChecks: readonly Check[] = [
       exam.expectEqual(violations.map(({ subject }) => subject).sort(), subjects.sort(), 'the subjects')
       exam.observed('segments of a subject', violations[0]?.subject.split('/').length ?? 0)
       exam.expectEqual([...new Set(violations.map(({ type }) => type))], ['MISSING'], 'the types')
+    },
+  },
+  {
+    id: 'EXE-56',
+    sends: 'An action without some hundred of its input files; each of them is named as missing.',
+    run: async (exam) => {
+      const blobs = Array.from({ length: MANY }, () => exam.random(20))
+      const inputs = Object.fromEntries(blobs.map((blob, at) => [`f${at}`, file(blob)]))
+      const absent = new Set(blobs.map((blob) => exam.digest(blob).hash))
+      const prepared = prepareAction(exam, { inputs })
+      await exam.upload(...prepared.blobs.filter((blob) => !absent.has(exam.digest(blob).hash)))
+      const violations = violationsOf(await execute(exam, prepared.actionDigest))
+      const expected = blobs.map((blob) => `blobs/${exam.digest(blob).hash}/20`)
+      exam.expectEqual(
+        [...new Set(violations.map(({ subject }) => subject))].sort(),
+        expected.sort(),
+        'the blobs named as missing',
+      )
     },
   },
   {

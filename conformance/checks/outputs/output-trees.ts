@@ -1,26 +1,10 @@
 import protobuf from 'protobufjs/light.js'
 import { CommandOutputDirectoryFormat } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { type Digest, digestOf, type Exam } from '../../exam/exam.js'
-import { type ActionResult, onWorkers, RANDOM_LINE, readBlob, run } from '../../material/action.js'
+import { onWorkers, RANDOM_LINE, readBlob, run } from '../../material/action.js'
 import { decodeDirectory, rawDirectory } from '../../material/input-tree.js'
-import { codec, type Output } from '../../proto/codec.js'
+import { directoryOf, entriesOf, type Tree, treeCodec, treeOf } from '../../material/output-tree.js'
 import type { Check } from '../../requirements/check.js'
-
-type Tree = Output<'build.bazel.remote.execution.v2.Tree'>
-const treeCodec = codec('build.bazel.remote.execution.v2.Tree')
-
-const directoryOf = (exam: Exam, result: ActionResult, path: string) =>
-  exam.present(
-    result.outputDirectories.find((each) => each.path === path),
-    `an OutputDirectory ${JSON.stringify(path)}`,
-  )
-
-/** The Tree of an output directory, with its bytes. */
-const treeOf = async (exam: Exam, result: ActionResult, path: string): Promise<{ tree: Tree; bytes: Buffer }> => {
-  const digest = exam.present(directoryOf(exam, result, path).treeDigest, 'a tree_digest')
-  const bytes = await readBlob(exam, digest)
-  return { tree: treeCodec.decode(bytes), bytes }
-}
 
 const NESTED = 'mkdir -p d/a/b d/c && echo 1 > d/f && echo 2 > d/a/g && echo 3 > d/a/b/h && echo 4 > d/c/i'
 
@@ -40,25 +24,6 @@ const closure = (exam: Exam, tree: Tree): { known: Map<string, number>; reached:
   }
   walk(0)
   return { known, reached }
-}
-
-/** Every entry of a Tree by its path, with its kind and content or target. */
-const entriesOf = (exam: Exam, tree: Tree): string[] => {
-  const all = new Map(
-    [tree.root, ...tree.children].map((each) => [each ? digestOf(rawDirectory(each)).hash : '', each]),
-  )
-  const walk = (at: Tree['root'], path: string): string[] => [
-    ...(at?.files ?? []).map(
-      ({ name, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path}${name} ${digest?.hash}`,
-    ),
-    ...(at?.symlinks ?? []).map(({ name, target }) => `l ${path}${name} ${target}`),
-    ...(at?.directories ?? []).flatMap(({ name, digest }) => {
-      const below = digest?.sizeBytes === 0 ? null : all.get(digest?.hash ?? '')
-      exam.expect(below !== undefined, `the Directory of ${path}${name} in the Tree`, 'none')
-      return [`d ${path}${name}`, ...walk(below ?? null, `${path}${name}/`)]
-    }),
-  ]
-  return walk(tree.root, '')
 }
 
 /** The tags of the fields of a message whose fields are all length-delimited and numbered below 16, as they come. */

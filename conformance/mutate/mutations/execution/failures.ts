@@ -21,6 +21,13 @@ const onViolations = (edit: (violation: Violation) => void): Tampering[] =>
     }
   })
 
+const endViolationsAt100 = onFailure(({ details }) => {
+  for (const any of details) {
+    const failure = preconditionCodec.decode(any.value)
+    any.value = preconditionCodec.encode({ violations: failure.violations.slice(0, 100) })
+  }
+})
+
 /** Tells of every action that failed, by its hash. */
 const onFailureOf = (tell: (hash: string) => void): Tampering[] => [
   ...onOperation(({ response, metadata }) => {
@@ -35,6 +42,12 @@ const onFailureOf = (tell: (hash: string) => void): Tampering[] => [
 ]
 
 export const executionFailureMutations: readonly Mutation[] = [
+  {
+    name: 'missing-inputs-end-at-100',
+    breaks: 'A failure for missing inputs names a hundred of them.',
+    caughtBy: ['EXE-56'],
+    tamper: () => endViolationsAt100,
+  },
   {
     name: 'missing-inputs-not-found',
     breaks: 'Missing inputs are NOT_FOUND.',

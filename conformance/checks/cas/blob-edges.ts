@@ -1,0 +1,197 @@
+import { type Digest, EMPTY_DIGEST, type Exam } from '../../exam/exam.js'
+import { readBlob } from '../../material/action.js'
+import { EVERY_BYTE, FOLDED_NAMES, MANY, UNUSUAL_NAMES, UNUSUAL_TARGETS, unusualBlobs } from '../../material/edges.js'
+import {
+  byBytes,
+  type Directory,
+  directory,
+  file,
+  type InputNode,
+  packed,
+  rawDirectory,
+} from '../../material/input-tree.js'
+import { compress, decompress } from '../../material/zstd.js'
+import type { Check } from '../../requirements/check.js'
+import * as methods from '../../wire/methods.js'
+
+const tell = ({ hash, sizeBytes }: Digest): string => `${hash}/${sizeBytes}`
+
+/** Small blobs, the first of them of one byte. */
+const many = (exam: Exam): Buffer[] => [
+  exam.random(1),
+  ...Array.from({ length: MANY }, (_, at) => Buffer.concat([exam.random(16), Buffer.alloc(at)])),
+]
+
+const batchUpdate = (exam: Exam, blobs: readonly Buffer[]) =>
+  exam.call(methods.batchUpdateBlobs, {
+    instanceName: exam.instanceName,
+    requests: blobs.map((data) => ({ digest: exam.digest(data), data })),
+  })
+
+const batchRead = (exam: Exam, digests: readonly Digest[]) =>
+  exam.call(methods.batchReadBlobs, { instanceName: exam.instanceName, digests: [...digests] })
+
+const unpack = (exam: Exam, bytes: Buffer): Buffer => {
+  try {
+    return decompress(bytes)
+  } catch (error) {
+    exam.expect(false, 'data that decompresses', error instanceof Error ? error.message : String(error))
+    throw error
+  }
+}
+
+const contentChecks: readonly Check[] = [
+  {
+    id: 'FMB-13',
+    sends: 'A request in which every second of some hundred digests is absent; exactly those come back.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const stored = await exam.upload(...many(exam))
+      const absent = stored.map(() => exam.digest(exam.random(20)))
+      const asked = stored.flatMap((digest, at) => [digest, absent[at] ?? digest])
+      for (const digests of [asked, [...asked].reverse()]) {
+        exam.expectEqual((await exam.missing(digests)).sort(), absent.map(tell).sort(), 'the absent digests')
+      }
+    },
+  },
+  {
+    id: 'BUB-17',
+    sends: 'A batch of some hundred small blobs; an entry for each, and all of them are there.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const blobs = many(exam)
+      const outcome = await batchUpdate(exam, blobs)
+      exam.expectCode(outcome, 'OK')
+      const entries = outcome.responses[0]?.responses ?? []
+      const told = entries.map(({ digest, status }) => `${digest?.hash}/${digest?.sizeBytes} ${status?.code ?? 0}`)
+      const expected = blobs.map((blob) => `${tell(exam.digest(blob))} 0`)
+      exam.expectEqual(told.sort(), expected.sort(), 'the entries')
+      exam.expectEqual(await exam.missing(blobs.map((blob) => exam.digest(blob))), [], 'what is missing')
+    },
+  },
+  {
+    id: 'BRB-12',
+    sends: 'Some hundred digests and that of no bytes; an entry with the right data for each.',
+    needs: ['cas', 'batch-read'],
+    run: async (exam) => {
+      const blobs = many(exam)
+      const outcome = await batchRead(exam, [EMPTY_DIGEST, ...(await exam.upload(...blobs))])
+      exam.expectCode(outcome, 'OK')
+      const entries = outcome.responses[0]?.responses ?? []
+      const told = entries.map(({ digest, data }) => `${digest?.hash} ${data.toString('hex')}`)
+      const expected = [Buffer.alloc(0), ...blobs].map((blob) => `${exam.digest(blob).hash} ${blob.toString('hex')}`)
+      exam.expectEqual(told.sort(), expected.sort(), 'the entries')
+    },
+  },
+  {
+    id: 'BRB-13',
+    sends: 'Blobs with every byte, ends of lines, marks of byte order, and compressed data inside; as they were sent.',
+    needs: ['cas', 'batch-read'],
+    run: async (exam) => {
+      const blobs = unusualBlobs(exam)
+      const outcome = await batchRead(exam, await exam.upload(...blobs))
+      exam.expectCode(outcome, 'OK')
+      for (const blob of blobs) {
+        const { hash } = exam.digest(blob)
+        const entry = outcome.responses[0]?.responses.find(({ digest }) => digest?.hash === hash)
+        exam.expectBytes(exam.present(entry, `an entry for ${hash}`).data, blob, 'the data')
+      }
+    },
+  },
+  {
+    id: 'BSR-18',
+    sends: 'The same sort of blobs by ByteStream.Write, read whole and from the second byte; as they were sent.',
+    needs: ['cas', 'bytestream'],
+    run: async (exam) => {
+      for (const blob of unusualBlobs(exam)) {
+        exam.expectCode(await exam.write(blob), 'OK')
+        for (const offset of [0, 1]) {
+          const outcome = await exam.read(exam.readName(exam.digest(blob)), { offset })
+          exam.expectCode(outcome, 'OK')
+          exam.expectBytes(outcome.data, blob.subarray(offset), `the data from byte ${offset}`)
+        }
+      }
+    },
+  },
+  {
+    id: 'CMP-22',
+    sends: 'The same sort of blobs compressed, frames of zstd among them, and 4 MiB of one byte; as they were sent.',
+    needs: ['bytestream', 'compressor:zstd'],
+    run: async (exam) => {
+      const even = Buffer.concat([exam.random(16), Buffer.alloc(4 << 20, 7)])
+      for (const blob of [...unusualBlobs(exam), even]) {
+        const digest = exam.digest(blob)
+        const resourceName = exam.uploadName(digest, { form: 'compressed-blobs/zstd' })
+        exam.expectCode(await exam.write(compress(blob), { resourceName }), 'OK')
+        const packedRead = await exam.read(exam.readName(digest, { form: 'compressed-blobs/zstd' }))
+        exam.expectCode(packedRead, 'OK')
+        exam.expectBytes(unpack(exam, packedRead.data), blob, 'the decompressed data')
+        exam.expectBytes(await readBlob(exam, digest), blob, 'the data of a plain read')
+      }
+    },
+  },
+]
+
+const treeChecks: readonly Check[] = [
+  {
+    id: 'TRE-14',
+    sends:
+      'A Directory of some hundred entries with unusual names and targets, and equal ones below; as they were stored.',
+    needs: ['cas'],
+    run: async (exam) => {
+      const twin = directory({ same: file(EVERY_BYTE), none: file(''), [exam.uuid()]: symlink(' ') })
+      const names = [...UNUSUAL_NAMES, ...FOLDED_NAMES]
+      const nodes = Object.fromEntries<InputNode>([
+        ...names.map((name, at): [string, InputNode] => [`d${name}`, at % 2 === 0 ? twin : directory({})]),
+        ...names.map((name): [string, InputNode] => [name, file(EVERY_BYTE)]),
+        ...UNUSUAL_TARGETS.map((target, at): [string, InputNode] => [`l${at}`, symlink(target)]),
+        ...Array.from({ length: MANY }, (_, at): [string, InputNode] => [`f${at}`, file('', at % 2 === 0)]),
+      ])
+      const root = packed(directory(nodes))
+      const [rootBytes = Buffer.alloc(0)] = root.blobs
+      const [twinBytes = Buffer.alloc(0)] = packed(twin).blobs
+      await exam.upload(rootBytes, twinBytes)
+      const outcome = await exam.call(methods.getTree, { instanceName: exam.instanceName, rootDigest: root.digest })
+      exam.expectCode(outcome, 'OK')
+      const came = outcome.responses.flatMap(({ directories }) => directories)
+      const told = [...new Set(came.map((each) => rawDirectory(each).toString('hex')))].sort()
+      const expected = [rootBytes, twinBytes, Buffer.alloc(0)].map((bytes) => bytes.toString('hex')).sort()
+      exam.expect(told.join() === expected.join(), 'the Directories as stored', difference(came, rootBytes))
+    },
+  },
+]
+
+const symlink = (target: string): InputNode => ({ kind: 'symlink', target })
+
+/** What tells the Directory that came for the root from the stored one: pages of hex help nobody. */
+const difference = (came: readonly Directory[], stored: Buffer): string => {
+  const nearest = [...came].sort((a, b) => b.files.length - a.files.length)[0]
+  if (nearest === undefined) return 'none'
+  if (rawDirectory(nearest).equals(stored)) return `the root as stored, and ${came.length - 1} others that differ`
+  const names = nearest.files.map(({ name }) => name).sort(byBytes)
+  return `a root of ${names.length} files: ${JSON.stringify(names).slice(0, 1_000)}`
+}
+
+const spliceChecks: readonly Check[] = [
+  {
+    id: 'SPL-13',
+    sends: 'A blob of equal chunks spliced from some hundred names of one chunk, then split; as it was.',
+    needs: ['cas', 'bytestream', 'splice'],
+    run: async (exam) => {
+      const chunk = exam.random(1_024)
+      const [chunkDigest = EMPTY_DIGEST] = await exam.upload(chunk)
+      const whole = Buffer.concat(Array.from({ length: MANY }, () => chunk))
+      const request = { instanceName: exam.instanceName, blobDigest: exam.digest(whole) }
+      const chunkDigests = Array.from({ length: MANY }, () => chunkDigest)
+      exam.expectCode(await exam.call(methods.spliceBlob, { ...request, chunkDigests }), 'OK')
+      exam.expectBytes(await readBlob(exam, request.blobDigest), whole, 'the blob')
+      if (exam.capabilities.cacheCapabilities?.splitBlobSupport !== true) return
+      const outcome = await exam.call(methods.splitBlob, request)
+      if (exam.expectCode(outcome, 'OK', 'NOT_FOUND') === 'NOT_FOUND') return exam.chose('splits no blob of this size')
+      const parts = await Promise.all((outcome.responses[0]?.chunkDigests ?? []).map((part) => readBlob(exam, part)))
+      exam.expectBytes(Buffer.concat(parts), whole, 'the concatenation of its chunks')
+    },
+  },
+]
+
+export const blobEdgeChecks: readonly Check[] = [...contentChecks, ...treeChecks, ...spliceChecks]

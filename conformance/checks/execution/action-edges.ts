@@ -1,0 +1,137 @@
+import type { Exam } from '../../exam/exam.js'
+import { type ActionPlan, onWorkers, outputBytes, run } from '../../material/action.js'
+import { EVERY_BYTE, FOLDED_NAMES, MANY, UNUSUAL_NAMES, UNUSUAL_TARGETS } from '../../material/edges.js'
+import { byBytes, directory, file, type InputNode, type InputTree, symlink } from '../../material/input-tree.js'
+import type { Check } from '../../requirements/check.js'
+
+/** Every entry below the working directory: its kind, its name, and its content or target, each ended by a NUL. */
+const LISTING = `find . ! -path . -exec sh -c 'for p do
+  if [ -L "$p" ]; then printf "l\\0%s\\0%s\\0" "$p" "$(readlink "$p"; echo .)"
+  elif [ -d "$p" ]; then printf "d\\0%s\\0\\0" "$p"
+  elif [ -x "$p" ]; then printf "x\\0%s\\0%s\\0" "$p" "$(cat "$p"; echo .)"
+  else printf "f\\0%s\\0%s\\0" "$p" "$(cat "$p"; echo .)"; fi; done' sh {} +`
+
+/** What LISTING prints for a tree. The dot keeps a shell from cutting ends of lines off; readlink writes one more. */
+const listed = (nodes: InputTree, path = '.'): string[] =>
+  Object.entries(nodes).flatMap(([name, node]) => {
+    const at = `${path}/${name}`
+    if (node.kind === 'symlink') return [`l\0${at}\0${node.target}\n.`]
+    if (node.kind === 'directory') return [`d\0${at}\0`, ...listed(node.nodes, at)]
+    return [`${node.isExecutable ? 'x' : 'f'}\0${at}\0${node.bytes}.`]
+  })
+
+const partsOf = (bytes: Buffer): string[] => bytes.toString('utf8').split('\0').slice(0, -1)
+
+const printed = async (exam: Exam, plan: ActionPlan): Promise<Buffer> =>
+  outputBytes(exam, (await run(exam, plan)).result, 'stdout')
+
+const expectListed = async (exam: Exam, inputs: InputTree): Promise<void> => {
+  const parts = partsOf(await printed(exam, { script: LISTING, inputs }))
+  const entries = Array.from({ length: parts.length / 3 }, (_, at) => parts.slice(3 * at, 3 * at + 3).join('\0'))
+  const expected = listed(inputs).sort(byBytes)
+  const strangers = entries.filter((entry) => !expected.includes(entry))
+  const absent = expected.filter((entry) => !entries.includes(entry))
+  exam.expectEqual({ strangers, absent }, { strangers: [], absent: [] }, 'what tells the listing from the input root')
+}
+
+const nodesOf = (names: readonly string[], node: (name: string, at: number) => InputNode): InputTree =>
+  Object.fromEntries(names.map((name, at) => [name, node(name, at)]))
+
+/** Equal content in files of both modes. */
+const fileOrRun = (_: string, at: number): InputNode => file('same', at % 2 === 0)
+
+const inputChecks: readonly Check[] = [
+  {
+    id: 'CMD-28',
+    sends:
+      'An input root of some hundred entries with unusual names and targets, equal and empty ones among them; listed.',
+    run: async (exam) => {
+      const count = Array.from({ length: MANY }, (_, at) => `many ${at}`)
+      const targets = UNUSUAL_TARGETS.filter((target) => !FOLDED_NAMES.includes(target))
+      await expectListed(exam, {
+        ...nodesOf(UNUSUAL_NAMES, fileOrRun),
+        ...nodesOf(count, (_, at) => file('', at % 2 === 0)),
+        ...nodesOf(
+          targets.map((_, at) => `link ${at}`),
+          (_, at) => symlink(targets[at] ?? ''),
+        ),
+        ...nodesOf(
+          UNUSUAL_NAMES.map((name) => `d${name}`),
+          () => directory({ empty: directory({}), twin: file('same') }),
+        ),
+        salt: file(exam.uuid()),
+      })
+    },
+  },
+  {
+    id: 'CMD-30',
+    sends: 'An input root whose names have control characters or differ in case or normal form alone; listed.',
+    run: async (exam) => {
+      await expectListed(exam, {
+        ...nodesOf(FOLDED_NAMES, fileOrRun),
+        below: directory(nodesOf(FOLDED_NAMES, () => directory({ f: file('same') }))),
+        salt: file(exam.uuid()),
+      })
+    },
+  },
+]
+
+const UNUSUAL_TEXTS: readonly string[] = [
+  '',
+  ' ',
+  ' a  b ',
+  'new\nline\n',
+  'tab\t\r\n',
+  'back\\slash\\n',
+  `it's "quoted"`,
+  '$HOME $PATH $(id) `id`',
+  '*',
+  '~',
+  '-n',
+  'a=b=c',
+  '%41%2f%',
+  '%41',
+  '=',
+  'cafe\u0301',
+  '\ufeff\u{1f980}',
+  'long '.repeat(4_000),
+]
+
+const commandChecks: readonly Check[] = [
+  {
+    id: 'CMD-29',
+    sends: 'Some hundred arguments and variables, empty, long and unusual ones among them; printed as they were given.',
+    run: async (exam) => {
+      const texts = [...UNUSUAL_TEXTS, ...Array.from({ length: MANY }, (_, at) => String(at % 7)), '']
+      const script = `for a do printf '%s\\0' "$a"; done
+        i=0; while [ $i -lt ${texts.length} ]; do eval "printf '%s\\0' \\"\\\${CONFORMANCE_$i-unset}\\""; i=$((i+1)); done`
+      const plan = {
+        arguments: ['/bin/sh', '-c', script, 'sh', ...texts],
+        environment: Object.fromEntries(texts.map((text, at) => [`CONFORMANCE_${at}`, text])),
+      }
+      const parts = partsOf(await printed(exam, plan))
+      exam.expectEqual(parts.slice(0, texts.length), texts, 'the arguments')
+      exam.expectEqual(parts.slice(texts.length), texts, 'the values of the variables')
+    },
+  },
+  {
+    id: 'EXE-55',
+    sends: 'Actions that print every byte, ends of lines alone, and the same to stdout and stderr; byte for byte.',
+    run: async (exam) => {
+      const salted = Buffer.concat([EVERY_BYTE, exam.random(16), Buffer.from(' \n\n')])
+      const pairs: readonly (readonly [Buffer, Buffer])[] = [
+        [salted, Buffer.from('\n')],
+        [Buffer.from('\r\n'), salted],
+        [salted, salted],
+      ]
+      for (const [stdout, stderr] of pairs) {
+        const inputs = { out: file(stdout), err: file(stderr) }
+        const { result } = await run(exam, { script: 'cat out; cat err >&2', inputs })
+        exam.expectBytes(await outputBytes(exam, result, 'stdout'), stdout, 'stdout')
+        exam.expectBytes(await outputBytes(exam, result, 'stderr'), stderr, 'stderr')
+      }
+    },
+  },
+]
+
+export const actionEdgeChecks: readonly Check[] = onWorkers([...inputChecks, ...commandChecks])

@@ -1,0 +1,79 @@
+import type { Exam } from '../../exam/exam.js'
+import { type ActionResult, onWorkers, run } from '../../material/action.js'
+import { comparable, found, get } from '../../material/action-cache.js'
+import { FOLDED_NAMES, MANY, UNUSUAL_NAMES, UNUSUAL_TARGETS } from '../../material/edges.js'
+import { byBytes } from '../../material/input-tree.js'
+import { takesLinks } from '../../material/operation.js'
+import { entriesOf, treeOf } from '../../material/output-tree.js'
+import { Code } from '../../proto/status-code.js'
+import type { Check } from '../../requirements/check.js'
+
+const MANY_NAMES = Array.from({ length: MANY }, (_, at) => `many ${at}`)
+
+/** Writes a file for each argument: every second one can be executed, every third one is empty, all others are equal. */
+const WRITING = `i=0; for p do
+  if [ $((i%3)) = 0 ]; then : > "./$p"; else printf same > "./$p"; fi
+  if [ $((i%2)) = 0 ]; then chmod +x "./$p"; else chmod -x "./$p"; fi
+  i=$((i+1)); done`
+
+const SAME = Buffer.from('same')
+
+/** What WRITING leaves, as `x NAME HASH` or `f NAME HASH`. */
+const written = (exam: Exam, names: readonly string[]): string[] =>
+  names.map((name, at) => {
+    const { hash } = exam.digest(at % 3 === 0 ? Buffer.alloc(0) : SAME)
+    return `${at % 2 === 0 ? 'x' : 'f'} ${name} ${hash}`
+  })
+
+const toldFiles = ({ outputFiles }: ActionResult): string[] =>
+  outputFiles.map(({ path, digest, isExecutable }) => `${isExecutable ? 'x' : 'f'} ${path} ${digest?.hash}`)
+
+const filesCheck = async (exam: Exam, names: readonly string[]): Promise<void> => {
+  const { prepared, result } = await run(exam, {
+    arguments: ['/bin/sh', '-c', WRITING, 'sh', ...names],
+    command: { outputPaths: [...names].sort(byBytes) },
+  })
+  exam.expectEqual(toldFiles(result).sort(), written(exam, names).sort(), 'the output files')
+  const cached = await get(exam, prepared.actionDigest)
+  if (cached.code === Code.NOT_FOUND || cached.code === Code.UNIMPLEMENTED) return
+  exam.expectEqual(comparable(found(exam, cached)), comparable(result), 'the cached result')
+}
+
+export const outputEdgeChecks: readonly Check[] = onWorkers([
+  {
+    id: 'OUT-18',
+    sends: 'Some hundred output files with unusual names, equal and empty ones among them; reported as they are.',
+    run: (exam) => filesCheck(exam, [...UNUSUAL_NAMES, ...MANY_NAMES]),
+  },
+  {
+    id: 'OUT-19',
+    sends:
+      'An output directory of some hundred entries with unusual names and targets, and equal ones below; its Tree.',
+    run: async (exam) => {
+      const names = [...UNUSUAL_NAMES, ...MANY_NAMES]
+      const targets = (await takesLinks(exam)) ? UNUSUAL_TARGETS : []
+      const script = `mkdir -p d/twin/below "d/twin 2/below" d/void && cd d || exit 1
+        printf same > twin/below/f; printf same > "twin 2/below/f"; chmod -x twin/below/f "twin 2/below/f"
+        i=0; while [ $i -lt ${targets.length} ]; do ln -s -- "$1" "link $i"; shift; i=$((i+1)); done; ${WRITING}`
+      const { result } = await run(exam, {
+        arguments: ['/bin/sh', '-c', script, 'sh', ...targets, ...names],
+        command: { outputPaths: ['d'] },
+        outputDirectories: ['d'],
+      })
+      const { tree } = await treeOf(exam, result, 'd')
+      const below = `below/f ${exam.digest(SAME).hash}`
+      const expected = [
+        ...written(exam, names),
+        ...targets.map((target, at) => `l link ${at} ${target}`),
+        ...['twin', 'twin 2'].flatMap((twin) => [`d ${twin}`, `d ${twin}/below`, `f ${twin}/${below}`]),
+        'd void',
+      ]
+      exam.expectEqual(entriesOf(exam, tree).sort(), expected.sort(), 'the entries of the Tree')
+    },
+  },
+  {
+    id: 'OUT-20',
+    sends: 'Output files whose names have control characters or differ in case or normal form alone; as they are.',
+    run: (exam) => filesCheck(exam, FOLDED_NAMES),
+  },
+])

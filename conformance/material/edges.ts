@@ -1,0 +1,93 @@
+import { gzipSync } from 'node:zlib'
+import type { Exam } from '../exam/exam.js'
+import { compress } from './zstd.js'
+
+// Content at its edges: names that programs tend to change, bytes that are no text, and counts beyond a hundred.
+
+/** More than any page or batch of a hundred. */
+export const MANY = 150
+
+/** Names that every file system with Unicode names keeps as they are. No two differ in case or in normal form alone. */
+export const UNUSUAL_NAMES: readonly string[] = [
+  ' begins and ends with a space ',
+  '-n',
+  '--',
+  '.hidden',
+  '..twice',
+  'trailing.',
+  '~',
+  '#',
+  '$HOME',
+  '`id`',
+  '%2e%2e',
+  '*?[a]',
+  `it's "quoted"`,
+  'a;b&c|d',
+  'a:b',
+  '__proto__',
+  'constructor',
+  'null',
+  '0',
+  '\u00fcber',
+  '\u65e5\u672c\u8a9e',
+  'crab \u{1f980}',
+  '\u202eright to left',
+  'n'.repeat(200),
+]
+
+/** Names that some file systems refuse or fold together: control characters, a backslash, case, and normal forms. */
+export const FOLDED_NAMES: readonly string[] = [
+  'new\nline',
+  'tab\there',
+  'bell\u0007',
+  'back\\slash',
+  'Case',
+  'case',
+  'caf\u00e9',
+  'cafe\u0301',
+  '\ufeffmark',
+]
+
+/** Targets of symlinks that a program may be tempted to clean up. */
+export const UNUSUAL_TARGETS: readonly string[] = [
+  'a//b',
+  './a',
+  'a/.',
+  'a/',
+  'a/../b',
+  ' ',
+  '-n',
+  '$HOME',
+  'a\\b',
+  'new\nline',
+  'cafe\u0301',
+  '\u{1f980}',
+  `${'long/'.repeat(150)}target`,
+]
+
+/** Every byte there is, with ends of lines of each kind, escape sequences of a terminal, and a mark of byte order. */
+export const EVERY_BYTE = Buffer.concat([
+  Buffer.from('\ufeffmark\r\nline\n\rcolour \u001b[31mred\u001b[0m\u0008\n'),
+  Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)),
+  Buffer.from([0xc0, 0x80, 0xed, 0xa0, 0x80, 0xff, 0xfe, 0x00, 0x0d, 0x0a, 0x20, 0x0a, 0x00, 0x00]),
+])
+
+/** The same as a stream with white space at its end. */
+export const EVERY_BYTE_AND_SPACE = Buffer.concat([EVERY_BYTE, Buffer.from(' \n\n')])
+
+/** Blobs that programs which look into content tend to change, each new to the run. */
+export const unusualBlobs = (exam: Exam): readonly Buffer[] => {
+  const fresh = (): Buffer => exam.random(16)
+  const text = (): Buffer => Buffer.from(exam.uuid())
+  return [
+    Buffer.concat([fresh(), EVERY_BYTE]),
+    Buffer.concat([Buffer.from([0, 0]), fresh(), Buffer.alloc(5_000)]),
+    Buffer.concat([Buffer.from('\ufeff'), text(), Buffer.from('\r\n\r\n')]),
+    Buffer.concat([text(), Buffer.from(' \n')]),
+    compress(Buffer.concat([fresh(), Buffer.alloc(3_000, 'frame ')])),
+    gzipSync(Buffer.concat([fresh(), Buffer.alloc(3_000, 'member ')])),
+    Buffer.from(JSON.stringify({ hash: exam.uuid(), 'sizeBytes ': 1.5, text: '\u2028\u{1f980}' })),
+    exam.message('build.bazel.remote.execution.v2.Tree', { root: { symlinks: [{ name: exam.uuid(), target: '' }] } }),
+    Buffer.concat([fresh(), Buffer.alloc(70_000)]),
+  ]
+}
