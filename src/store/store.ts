@@ -147,6 +147,9 @@ export interface BlobFiles {
    */
   drop(digest: Digest, call: Call): Promise<void>
 
+  /** Length of the largest file that `adopt` takes; infinite if there is no limit, or it is not known. */
+  maxBlobBytes(call: Call): Promise<number>
+
   /** Where a new file may be put that is to become a blob; what lies there and is never adopted is the caller's to remove. */
   reserve(call: Call): Promise<ReservedPlace>
 

@@ -194,6 +194,14 @@ t.test('a Tree above 1 MiB is stored: an output directory of 20,000 files', asyn
   t.equal(root?.files.length, 20_000)
 })
 
+t.test('an output that is longer than the store is refused before it is hashed', async (t) => {
+  const { status } = await execute(await start(t), { script: 'truncate -s 1T out', outputs: ['out'] })
+  t.match(status, {
+    code: 8,
+    message: 'output "out": the file has 1099511627776 bytes, the store takes at most 1000000000',
+  })
+})
+
 t.test('a worker that dies is started again, and what it ran runs once more', async (t) => {
   const running = await start(t)
   const pid = await running.workerPid()

@@ -30,6 +30,7 @@ export class FileStore extends BaseStore {
   readonly leased = new Map<string, number>()
   readonly cas: Store
   override readonly files: BlobFiles
+  maxBlobBytes = Number.POSITIVE_INFINITY
   readonly #directory: string
 
   constructor(directory: string) {
@@ -49,6 +50,7 @@ export class FileStore extends BaseStore {
         const { size: sizeBytes, mtimeMs } = statSync(path)
         return { path, sizeBytes, mtimeMs }
       },
+      maxBlobBytes: async () => this.maxBlobBytes,
       reserve: async () => ({ path: join(directory, `reserved-${randomUUID()}`), isSynced: false }),
       adopt: async (digest, { path }) => {
         this.written.push(digest.key)

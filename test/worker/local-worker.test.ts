@@ -97,6 +97,18 @@ t.test('a kill ends the attempt', async (t) => {
   t.match(await scheduler.next('result'), { attemptId, workerError: { code: 10 } })
 })
 
+t.test('a kill ends the hashing of an output of 1 TB that takes no room', async (t) => {
+  const { scheduler, start, directory } = await setUp(t)
+  await scheduler.next('hello')
+  const ended = join(directory, 'ended')
+  const attemptId = await start({ ...sh(`truncate -s 1T out; echo $$ > ${ended}`), outputPaths: ['out'] })
+  while (!existsSync(ended) || existsSync(`/proc/${Number(readFileSync(ended, 'utf8')) || process.pid}`)) {
+    await setImmediate()
+  }
+  scheduler.say({ kill: { attemptId } })
+  t.match(await scheduler.next('result'), { attemptId, workerError: { code: 10 } })
+})
+
 t.test('a start that makes no sense is an error of the worker', async (t) => {
   const { scheduler } = await setUp(t)
   await scheduler.next('hello')

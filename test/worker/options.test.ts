@@ -115,12 +115,14 @@ t.test('action_limits, each by itself', { skip: noProcesses }, async (t) => {
   const none = { printed_bytes: 0, disk_bytes: 0, processes: 0, memory_bytes: 0 }
   const cases = [
     [{ printed_bytes: 1000 }, 'head -c 1001 /dev/zero; sleep 1000', /it printed more than 1000 bytes/],
+    [{ disk_bytes: 100_000 }, 'truncate -s 1T out', /the outputs have more than 100000 bytes/],
     [{ disk_bytes: 100_000 }, 'head -c 200000 /dev/zero > f; sleep 1000', /its files have more than 100000 bytes/],
     [{ processes: 5 }, 'for i in 1 2 3 4 5 6; do sleep 1000 & done; wait', /it had more than 5 processes/],
     [{ memory_bytes: 60_000_000 }, 'tail /dev/zero', /it had more than 60000000 bytes of memory/],
   ] as const
   for (const [limit, script, message] of cases) {
-    t.match(await runOne(t, { action_limits: { ...none, ...limit } }, sh(script)), { code: 8, message })
+    const command = { ...sh(script), outputPaths: ['out'] }
+    t.match(await runOne(t, { action_limits: { ...none, ...limit } }, command), { code: 8, message })
   }
 })
 

@@ -175,6 +175,7 @@ export interface Messages {
   'remexec.worker.v1.Drain': [remexec_worker_v1.DrainInput, remexec_worker_v1.Drain]
   'remexec.worker.v1.GoingAway': [remexec_worker_v1.GoingAwayInput, remexec_worker_v1.GoingAway]
   'remexec.worker.v1.StoreRequest': [remexec_worker_v1.StoreRequestInput, remexec_worker_v1.StoreRequest]
+  'remexec.worker.v1.StoreLimits': [remexec_worker_v1.StoreLimitsInput, remexec_worker_v1.StoreLimits]
   'remexec.worker.v1.InstanceName': [remexec_worker_v1.InstanceNameInput, remexec_worker_v1.InstanceName]
   'remexec.worker.v1.Digests': [remexec_worker_v1.DigestsInput, remexec_worker_v1.Digests]
   'remexec.worker.v1.BlobName': [remexec_worker_v1.BlobNameInput, remexec_worker_v1.BlobName]

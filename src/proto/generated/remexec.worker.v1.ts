@@ -236,11 +236,12 @@ export interface StoreRequest {
   reserve: BlobName | null
   adopt: AdoptFile | null
   remove: RemoveBlob | null
+  limits: StoreLimits | null
   apart: InstanceName | null
   traceparent: string
   tracestate: string
   /** Which one is set. */
-  readonly request: 'findMissing' | 'read' | 'put' | 'lease' | 'release' | 'locate' | 'populate' | 'drop' | 'reserve' | 'adopt' | 'remove' | undefined
+  readonly request: 'findMissing' | 'read' | 'put' | 'lease' | 'release' | 'locate' | 'populate' | 'drop' | 'reserve' | 'adopt' | 'remove' | 'limits' | undefined
 }
 
 export interface StoreRequestInput {
@@ -257,9 +258,16 @@ export interface StoreRequestInput {
   reserve?: BlobNameInput | null | undefined
   adopt?: AdoptFileInput | null | undefined
   remove?: RemoveBlobInput | null | undefined
+  limits?: StoreLimitsInput | null | undefined
   apart?: InstanceNameInput | null | undefined
   traceparent?: string | undefined
   tracestate?: string | undefined
+}
+
+export interface StoreLimits {
+}
+
+export interface StoreLimitsInput {
 }
 
 export interface InstanceName {
@@ -428,6 +436,7 @@ export interface StoreResponse {
   outcomes: google_rpc.Status[]
   located: LocatedFile[]
   place: ReservedPlace | null
+  maxBlobBytes: number
 }
 
 export interface StoreResponseInput {
@@ -438,6 +447,7 @@ export interface StoreResponseInput {
   outcomes?: readonly google_rpc.StatusInput[] | undefined
   located?: readonly LocatedFileInput[] | undefined
   place?: ReservedPlaceInput | null | undefined
+  maxBlobBytes?: number | undefined
 }
 
 export interface ReservedPlace {

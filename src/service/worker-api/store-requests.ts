@@ -93,7 +93,7 @@ export class StoreRequests {
   }
 
   async #do(request: StoreRequest): Promise<StoreAnswer> {
-    const { findMissing, read, put, lease, locate, populate, drop, reserve, adopt, remove } = request
+    const { findMissing, read, put, lease, locate, populate, drop, reserve, adopt, remove, limits } = request
     const stores = lentAs(this.#stores, request.apart?.name)
     const { cas } = stores
     const call = this.#callOf(request)
@@ -106,6 +106,7 @@ export class StoreRequests {
     if (locate !== null) {
       return { located: await boundedMap(locate.files, LANES, (file) => this.#locate(filesOf(cas), file, digestOf)) }
     }
+    if (limits !== null) return limitsOf(await filesOf(cas).maxBlobBytes(call))
     if (reserve !== null) return { place: await this.#reserve(filesOf(cas)) }
     if (adopt !== null) await this.#adopt(filesOf(cas), adopt, digestOf(adopt.digest), call)
     else if (populate !== null) await filesOf(cas).populate(digestOf(populate.digest), call)
@@ -215,6 +216,10 @@ const filesOf = ({ files }: Store): BlobFiles => {
   if (files !== undefined) return files
   throw new StatusError('FAILED_PRECONDITION', 'the store of the worker has no files')
 }
+
+const limitsOf = (maxBlobBytes: number): StoreAnswer => ({
+  maxBlobBytes: Number.isFinite(maxBlobBytes) ? maxBlobBytes : 0,
+})
 
 type ParseDigest = (message: DigestMessage | null) => Digest
 type PartAnswer = Input<'remexec.worker.v1.BlobPart'>

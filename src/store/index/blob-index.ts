@@ -182,6 +182,12 @@ export class BlobIndex {
     this.#lastEvictedIdleMs = Math.max(0, this.#clock.now() - this.accessedOf(slot) * 1000)
   }
 
+  /** Length of the largest blob that may stay when it is alone. */
+  get maxBlobBytes(): number {
+    const { max_bytes: maxBytes } = this.#policy
+    return maxBytes === 0 ? Number.POSITIVE_INFINITY : maxBytes
+  }
+
   /** Whether a blob of this length may stay when it is alone. */
   fits(storedBytes: number): boolean {
     const { max_bytes: maxBytes } = this.#policy

@@ -228,6 +228,8 @@ class FastSlowStore extends BaseStore {
       locate: (digest, isExecutable) => files.locate(digest, isExecutable),
       populate: (digest, call) => this.#populate(digest, call),
       drop: (digest, call) => files.drop(digest, call),
+      // A blob that fast cannot keep is only not cached if slow takes it.
+      maxBlobBytes: async (call) => (this.#slowTakesUploads ? Number.POSITIVE_INFINITY : files.maxBlobBytes(call)),
       reserve: (call) => files.reserve(call),
       adopt: (digest, file, call) => this.#adopt(files, digest, file, call),
     }

@@ -78,6 +78,10 @@ class ApartFiles implements BlobFiles {
     return this.#files.locate(digest.keptApartFor(this.#instanceName), isExecutable)
   }
 
+  maxBlobBytes(call: Call): Promise<number> {
+    return this.#files.maxBlobBytes(call)
+  }
+
   reserve(call: Call): Promise<ReservedPlace> {
     return this.#files.reserve(call)
   }

@@ -31,6 +31,10 @@ export class CasFiles implements BlobFiles {
     if (!digest.isEmpty) await this.#files.drop(digest, call)
   }
 
+  maxBlobBytes(call: Call): Promise<number> {
+    return this.#files.maxBlobBytes(call)
+  }
+
   reserve(call: Call): Promise<ReservedPlace> {
     return this.#files.reserve(call)
   }

@@ -15,6 +15,7 @@ import { leaseInputs } from '../input/lease.js'
 import { makeInputRoot } from '../input/root.js'
 import type { CollectedOutputs } from '../output/collect.js'
 import type { OutputBlob } from '../output/file.js'
+import { OutputSizes } from '../output/sizes.js'
 import { uploadBlobs } from '../output/upload.js'
 import { Execution } from './execution.js'
 import { cacheResult, keepResponse, resultMessage } from './report.js'
@@ -135,7 +136,7 @@ export class Attempt {
     const { store, maxUploadTimeoutMs, results, workerName } = this.#context
     const { execution, exit } = finished
     const { outputs, failure } = await this.#outputs(finished)
-    const [stdout, stderr] = await execution.printed(actionDigest.function)
+    const [stdout, stderr] = await execution.printed(actionDigest.function, this.#call)
     const blobs: OutputBlob[] = [...(outputs?.blobs ?? [])]
     if (stdout !== undefined) blobs.push(stdout)
     if (stderr !== undefined) blobs.push(stderr)
@@ -175,10 +176,17 @@ export class Attempt {
     const excess = exit.end === 'exceeded' ? exit.excess : this.#outOfMemory(exit)
     if (excess !== undefined)
       return { failure: new StatusError('RESOURCE_EXHAUSTED', `the action was ended: ${excess}`) }
+    const { store, execution: settings } = this.#context
+    const sizes = new OutputSizes({
+      diskBytes: settings.limits.diskBytes,
+      maxBlobBytes: async () => (await store.files?.maxBlobBytes(this.#call)) ?? Number.POSITIVE_INFINITY,
+    })
+    const { function: digestFunction } = this.#request.actionDigest
     try {
-      return { outputs: await execution.collect(root, this.#request.actionDigest.function) }
+      return { outputs: await execution.collect(root, { digestFunction, sizes, signal: this.#call.signal }) }
     } catch (error) {
-      if (isStatus(error, 'FAILED_PRECONDITION')) return { failure: error }
+      if (isStatus(error, 'FAILED_PRECONDITION') || (sizes.isExceeded && isStatus(error, 'RESOURCE_EXHAUSTED')))
+        return { failure: error }
       throw error
     }
   }

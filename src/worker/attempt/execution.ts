@@ -20,7 +20,7 @@ import { ownCopies, protectionOf } from '../input/read-only.js'
 import type { InputTree } from '../input/tree.js'
 import { type ActionLimits, printedTooMuch, watchLimits } from '../limit/limits.js'
 import type { OutOfMemory } from '../limit/out-of-memory.js'
-import { type CollectedOutputs, collectOutputs, makeOutputParents } from '../output/collect.js'
+import { type CollectedOutputs, type CollectOptions, collectOutputs, makeOutputParents } from '../output/collect.js'
 import { hashOpenFile, type OutputBlob } from '../output/file.js'
 
 /** How the commands of a worker are run, as configured. */
@@ -178,17 +178,17 @@ export class Execution {
   }
 
   /** What was printed, as blobs; `undefined` for a stream that stayed empty. */
-  async printed(digestFunction: DigestFunction): Promise<readonly (OutputBlob | undefined)[]> {
+  async printed(digestFunction: DigestFunction, { signal }: Call): Promise<readonly (OutputBlob | undefined)[]> {
     if (this.#printed === undefined) return []
     const { stdout, stderr } = this.#printed
-    return Promise.all([stdout, stderr].map((file) => hashOpenFile(file, digestFunction)))
+    return Promise.all([stdout, stderr].map((file) => hashOpenFile(file, digestFunction, signal)))
   }
 
-  /** FAILED_PRECONDITION for outputs that cannot be had as they were declared. */
-  async collect(root: string | undefined, digestFunction: DigestFunction): Promise<CollectedOutputs> {
+  /** Rejects as `collectOutputs` does, and with FAILED_PRECONDITION when the input root is gone. */
+  async collect(root: string | undefined, options: CollectOptions): Promise<CollectedOutputs> {
     const { command } = this.#request
     if (root !== undefined || requestedOutputs(command).length === 0) {
-      return collectOutputs(command, root ?? this.root, digestFunction)
+      return collectOutputs(command, root ?? this.root, options)
     }
     throw new StatusError('FAILED_PRECONDITION', 'the directory the command ran in was removed or replaced')
   }

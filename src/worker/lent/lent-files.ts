@@ -30,6 +30,7 @@ interface Wanted {
 export class LentFiles implements BlobFiles {
   readonly #questions: StoreQuestions
   readonly #located: Batches<Wanted, LocatedFile>
+  #maxBlobBytes: Promise<number> | undefined
   #lastLeaseId = 0
 
   constructor(questions: StoreQuestions) {
@@ -63,6 +64,18 @@ export class LentFiles implements BlobFiles {
 
   async drop(digest: Digest, call: Call): Promise<void> {
     await this.#questions.ask(digest, { drop: { digest: messageOf(digest) } }, call)
+  }
+
+  /** The server is asked once: its configuration does not change while it runs. */
+  async maxBlobBytes(call: Call): Promise<number> {
+    this.#maxBlobBytes ??= this.#questions.ask(ANY, { limits: {} }, { span: call.span }).then(
+      ({ maxBlobBytes }) => (maxBlobBytes === 0 ? Number.POSITIVE_INFINITY : maxBlobBytes),
+      (error: unknown) => {
+        this.#maxBlobBytes = undefined
+        throw error
+      },
+    )
+    return this.#maxBlobBytes
   }
 
   async reserve(call: Call): Promise<ReservedPlace> {

@@ -11,10 +11,9 @@ import {
   type OutputSymlinkInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { type RequestedOutput, requestedOutputs } from '../../reapi/command.js'
-import type { DigestFunction } from '../../reapi/digest-function.js'
 import { isDirectoryInside, statsOf, targetOf } from '../disk/inside-root.js'
 import { readOutputDirectory } from './directory.js'
-import { hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './file.js'
+import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob, SmallFileBudget } from './file.js'
 import { textOf } from './utf8.js'
 
 /** The outputs of an ActionResult and the blobs it refers to. */
@@ -47,16 +46,19 @@ const makeParent = (output: string, parent: string, root: string): void => {
   }
 }
 
+export type CollectOptions = Omit<HashOptions, 'budget'>
+
 /**
- * Finds what a command made of what it was asked for. What was not made is left out. FAILED_PRECONDITION when a legacy
- * field finds the other kind of thing (REAPI Command.output_files), or a symlink leads out of the input root.
+ * Finds the declared outputs that a command made and hashes them; outputs that were not made are left out. Rejects with
+ * FAILED_PRECONDITION when a legacy field finds the other kind of thing (REAPI Command.output_files), or a symlink leads out
+ * of the input root; with RESOURCE_EXHAUSTED when `sizes` refuses a file; with the status of the signal once that aborts.
  */
 export const collectOutputs = async (
   command: Command,
   root: string,
-  digestFunction: DigestFunction,
+  options: CollectOptions,
 ): Promise<CollectedOutputs> => {
-  const collector = new Collector(command, root, digestFunction)
+  const collector = new Collector(command, root, options)
   for (const output of requestedOutputs(command)) {
     try {
       await collector.add(output)
@@ -88,10 +90,10 @@ class Collector implements CollectedOutputs {
   readonly #options: Parameters<typeof readOutputDirectory>[1]
   readonly #insideParents = new Set<string>([''])
 
-  constructor(command: Command, root: string, digestFunction: DigestFunction) {
+  constructor(command: Command, root: string, options: CollectOptions) {
     this.#command = command
     this.#root = root
-    this.#options = { digestFunction, properties: command.outputNodeProperties, budget: new SmallFileBudget() }
+    this.#options = { ...options, properties: command.outputNodeProperties, budget: new SmallFileBudget() }
   }
 
   async add(output: RequestedOutput): Promise<void> {
@@ -110,7 +112,7 @@ class Collector implements CollectedOutputs {
   }
 
   async #addFile(path: string, place: string): Promise<void> {
-    const file = await hashFile(place, this.#options.digestFunction, this.#options.budget)
+    const file = await hashFile(place, this.#options)
     if (file === undefined) return
     this.blobs.push(file)
     this.result.outputFiles.push({

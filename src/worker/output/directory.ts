@@ -1,5 +1,6 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { readdir, readlink } from 'node:fs/promises'
+import { cancellation } from '../../base/call.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import type {
   DirectoryNodeInput,
@@ -7,18 +8,22 @@ import type {
   NodePropertiesInput,
   SymlinkNodeInput,
 } from '../../proto/generated/build.bazel.remote.execution.v2.js'
-import type { DigestFunction } from '../../reapi/digest-function.js'
 import { TreeBuilder } from '../../reapi/tree.js'
-import { hashFile, nodePropertiesOf, type OutputBlob, type SmallFileBudget } from './file.js'
+import { OpenDirectory } from '../disk/open-directory.js'
+import { type HashOptions, hashFile, nodePropertiesOf, type OutputBlob } from './file.js'
 import { textOf } from './utf8.js'
 
 const PARALLEL_READS = 16
 
-export interface ReadOptions {
-  readonly digestFunction: DigestFunction
+/**
+ * Bytes of a path below the directory where a walk began. The kernel looks up each name of a path, and takes no path beyond
+ * 4,096 bytes: directories below this depth are read from one that is held open.
+ */
+const LONG_PATH = 1024
+
+export interface ReadOptions extends HashOptions {
   /** Node properties to report, by name. */
   readonly properties: readonly string[]
-  readonly budget: SmallFileBudget
 }
 
 interface Node {
@@ -41,41 +46,82 @@ export const readOutputDirectory = async (
   path: string,
   options: ReadOptions,
 ): Promise<{ readonly tree: TreeBuilder; readonly blobs: readonly OutputBlob[] }> => {
-  const nodes = await listDirectories(path, options)
-  const blobs: OutputBlob[] = []
-  const listed = nodes.flatMap((node) => node.fileNames.map((name) => ({ node, name })))
-  await boundedMap(listed, PARALLEL_READS, async ({ node, name }) => {
-    const file = await hashFile(`${node.path}/${name}`, options.digestFunction, options.budget)
-    if (file === undefined) return
-    blobs.push(file)
-    node.message.files.push({
-      name,
-      digest: file.digest.toMessage(),
-      isExecutable: (file.stats.mode & 0o100) !== 0,
-      nodeProperties: nodePropertiesOf(file.stats, options.properties),
-    })
-  })
-  const tree = new TreeBuilder(options.digestFunction)
-  for (const { message, parent } of nodes.reverse()) {
-    const digest = tree.add(message).toMessage()
-    parent?.node.message.directories.push({ name: parent.name, digest })
-  }
-  return { tree, blobs }
+  const reader = new DirectoryReader(options)
+  await reader.read(path)
+  return reader
 }
 
-/** Level by level in the order of names, so that every parent stands before its children, the same way each time. */
-const listDirectories = async (path: string, options: ReadOptions): Promise<Node[]> => {
+class DirectoryReader {
+  readonly tree: TreeBuilder
+  readonly blobs: OutputBlob[] = []
+  readonly #options: ReadOptions
+
+  constructor(options: ReadOptions) {
+    this.#options = options
+    this.tree = new TreeBuilder(options.digestFunction)
+  }
+
+  /** Adds a directory and all below it to the tree, children first. Answers its digest. */
+  async read(path: string): Promise<DirectoryNodeInput['digest']> {
+    const { nodes, deeper } = await listDirectories(path, this.#options)
+    for (const { path, parent } of deeper) {
+      const directory = OpenDirectory.open(path)
+      try {
+        const digest = await this.read(`${directory.at}/.`)
+        parent?.node.message.directories.push({ name: parent.name, digest })
+      } finally {
+        directory.close()
+      }
+    }
+    await this.#hashFiles(nodes)
+    let last: DirectoryNodeInput['digest'] = null
+    for (const { message, parent } of nodes.reverse()) {
+      last = this.tree.add(message).toMessage()
+      parent?.node.message.directories.push({ name: parent.name, digest: last })
+    }
+    return last
+  }
+
+  async #hashFiles(nodes: readonly Node[]): Promise<void> {
+    const listed = nodes.flatMap((node) => node.fileNames.map((name) => ({ node, name })))
+    await boundedMap(listed, PARALLEL_READS, async ({ node, name }) => {
+      const file = await hashFile(`${node.path}/${name}`, this.#options)
+      if (file === undefined) return
+      this.blobs.push(file)
+      node.message.files.push({
+        name,
+        digest: file.digest.toMessage(),
+        isExecutable: (file.stats.mode & 0o100) !== 0,
+        nodeProperties: nodePropertiesOf(file.stats, this.#options.properties),
+      })
+    })
+  }
+}
+
+/**
+ * The directories from `path` down, level by level in the order of names: every parent stands before its children, the same
+ * way each time. `deeper` are those whose paths are too long: they are not listed.
+ */
+const listDirectories = async (
+  path: string,
+  options: ReadOptions,
+): Promise<{ readonly nodes: Node[]; readonly deeper: readonly Node[] }> => {
   const nodes: Node[] = []
+  const deeper: Node[] = []
+  const isLong = (node: Node): boolean => node.path.length - path.length > LONG_PATH
   let level = [newNode(path, undefined, options)]
   while (level.length > 0) {
     nodes.push(...level)
-    level = (await boundedMap(level, PARALLEL_READS, (node) => readEntries(node, options))).flat()
+    const children = (await boundedMap(level, PARALLEL_READS, (node) => readEntries(node, options))).flat()
+    level = []
+    for (const child of children) (isLong(child) ? deeper : level).push(child)
   }
-  return nodes
+  return { nodes, deeper }
 }
 
 /** Fills in what is not a directory and answers the directories. */
 const readEntries = async (node: Node, options: ReadOptions): Promise<Node[]> => {
+  if (options.signal.aborted) throw cancellation(options.signal)
   const entries = await readdir(node.path, { withFileTypes: true, encoding: 'buffer' })
   const children: Node[] = []
   for (const entry of entries.sort((a, b) => Buffer.compare(a.name, b.name))) {

@@ -1,12 +1,14 @@
 import { constants, fstatSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
+import { cancellation } from '../../base/call.js'
 import { errnoOf } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
 import type { NodePropertiesInput } from '../../proto/generated/build.bazel.remote.execution.v2.js'
 import { timestampOf } from '../../proto/time.js'
 import { Digest } from '../../reapi/digest.js'
 import type { DigestFunction } from '../../reapi/digest-function.js'
+import type { OutputSizes } from './sizes.js'
 
 /** A blob that was made here: its bytes, or the file they are in. */
 export interface OutputBlob {
@@ -46,22 +48,29 @@ export class SmallFileBudget {
   }
 }
 
+export interface HashOptions {
+  readonly digestFunction: DigestFunction
+  readonly budget: SmallFileBudget
+  /** Is asked about each file before its bytes are read. */
+  readonly sizes?: OutputSizes
+  /** Its abort ends the hashing. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Hashes a file in one pass. `undefined` when there is no such file or it is none: fifos, sockets and devices are left
- * out and never read. Symlinks are not followed.
+ * out and never read. Symlinks are not followed. Rejects with the signal's status once that aborts.
  */
-export const hashFile = async (
-  path: string,
-  digestFunction: DigestFunction,
-  budget: SmallFileBudget,
-  flags = FLAGS,
-): Promise<OutputFile | undefined> => {
+export const hashFile = async (path: string, options: HashOptions, flags = FLAGS): Promise<OutputFile | undefined> => {
+  const { digestFunction, budget, sizes, signal } = options
+  if (signal.aborted) throw cancellation(signal)
   const file = await openFile(path, flags)
   if (file === undefined) return undefined
   try {
     const stats = await file.stat()
     if (!stats.isFile()) return undefined
-    if (stats.size > SMALL_BYTES) return { ...(await hashChunks(file, { path, stats }, digestFunction)), stats }
+    await sizes?.admit(stats)
+    if (stats.size > SMALL_BYTES) return { ...(await hashChunks(file, { path, stats }, options)), stats }
     const bytes = await readSmall(file, stats.size)
     const source = budget.take(bytes.length) ? bytes : hashed({ path, stats }, bytes.length, crc32(bytes))
     return { digest: Digest.of(bytes, digestFunction), source, stats }
@@ -71,10 +80,15 @@ export const hashFile = async (
 }
 
 /** The bytes of an open file that has no name; undefined where it is empty. */
-export const hashOpenFile = (fd: number, digestFunction: DigestFunction): Promise<OutputBlob | undefined> =>
-  fstatSync(fd).size === 0
-    ? Promise.resolve(undefined)
-    : hashFile(`/proc/self/fd/${fd}`, digestFunction, new SmallFileBudget(), constants.O_RDONLY)
+export const hashOpenFile = (
+  fd: number,
+  digestFunction: DigestFunction,
+  signal: AbortSignal,
+): Promise<OutputBlob | undefined> => {
+  if (fstatSync(fd).size === 0) return Promise.resolve(undefined)
+  const options = { digestFunction, budget: new SmallFileBudget(), signal }
+  return hashFile(`/proc/self/fd/${fd}`, options, constants.O_RDONLY)
+}
 
 /** Without O_NONBLOCK opening a fifo waits for a writer. */
 const FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -112,12 +126,17 @@ const hashed = ({ path, stats }: FoundFile, sizeBytes: number, checksum: number)
   return { path, sizeBytes, checksum, mtimeMs, inode }
 }
 
-const hashChunks = async (file: FileHandle, found: FoundFile, digestFunction: DigestFunction): Promise<OutputBlob> => {
+const hashChunks = async (
+  file: FileHandle,
+  found: FoundFile,
+  { digestFunction, signal }: HashOptions,
+): Promise<OutputBlob> => {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   const hasher = digestFunction.createHasher()
   let sizeBytes = 0
   let checksum = 0
   for (;;) {
+    if (signal.aborted) throw cancellation(signal)
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, null)
     if (bytesRead === 0) {
       const digest = Digest.ofHash(hasher, sizeBytes, digestFunction)

@@ -529,6 +529,7 @@ class WithFiles extends ForwardingStore {
     return {
       lease: async (missing) => ({ missing, extend: async (more) => more, release: () => {} }),
       locate: async () => ({ bytes: Buffer.alloc(0) }),
+      maxBlobBytes: async () => Number.POSITIVE_INFINITY,
       reserve: async () => ({ path: '', isSynced: false }),
       adopt: async () => {},
       populate: async () => {},

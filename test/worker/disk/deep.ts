@@ -1,14 +1,17 @@
 import { mkdirSync } from 'node:fs'
 import { OpenDirectory } from '../../../src/worker/disk/open-directory.js'
 
-/** Nests directories so deep that no path leads to the last: 200 names of 50 characters. */
-export const nestDeep = (path: string): void => {
+/** Nests directories so deep that no path leads to the last. */
+export const nestDeep = (path: string): void => deepest(path, 200, 'x'.repeat(50)).close()
+
+/** Nests `levels` directories of the same name. Answers the last, which is the caller's to close. */
+export const deepest = (path: string, levels: number, name: string): OpenDirectory => {
   let directory = OpenDirectory.open(path)
-  for (let level = 0; level < 200; level++) {
-    mkdirSync(directory.below('x'.repeat(50)))
-    const child = directory.child('x'.repeat(50))
+  for (let level = 0; level < levels; level++) {
+    mkdirSync(directory.below(name))
+    const child = directory.child(name)
     directory.close()
     directory = child
   }
-  directory.close()
+  return directory
 }

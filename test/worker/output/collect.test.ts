@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { internalCall } from '../../../src/base/call.js'
+import { StatusError } from '../../../src/base/status-error.js'
 import { codec } from '../../../src/proto/codec.js'
 import type { Command, DigestInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../../src/reapi/digest.js'
@@ -22,7 +23,9 @@ import { encodeDirectory } from '../../../src/reapi/directory.js'
 import { missingOf } from '../../../src/store/store.js'
 import { collectOutputs, makeOutputParents } from '../../../src/worker/output/collect.js'
 import type { OutputBlob } from '../../../src/worker/output/file.js'
+import { OutputSizes } from '../../../src/worker/output/sizes.js'
 import { uploadBlobs } from '../../../src/worker/output/upload.js'
+import { deepest } from '../disk/deep.js'
 import { FileStore } from '../file-store.js'
 
 const { SHA256, BLAKE3 } = digestFunctions
@@ -47,7 +50,7 @@ const setUp = (t: Test) => {
       return Digest.of(Buffer.from(text), SHA256)
     },
     collect: (parts: Parameters<typeof commandCodec.encode>[0], digestFunction = SHA256) =>
-      collectOutputs(command(parts), root, digestFunction),
+      collectOutputs(command(parts), root, { digestFunction, signal: call.signal }),
   }
 }
 
@@ -378,4 +381,70 @@ t.test('an upload that hangs ends', async (t) => {
   const { blobs } = await collect({ outputPaths: ['f'] })
   store.put = (_digest, blob, { signal }) => blob.into([new Writable({ write: () => {} })], signal)
   await t.rejects(uploadBlobs(blobs, store.cas, 50, call), { code: 4, message: /could not be uploaded in 0.05 s/ })
+})
+
+t.test('an output directory of 3,000 nested directories is collected', async (t) => {
+  const { root, collect } = setUp(t)
+  mkdirSync(join(root, 'd'))
+  try {
+    const last = deepest(join(root, 'd'), 3000, 'a')
+    writeFileSync(last.below('f'), 'deep')
+    last.close()
+    const { result, blobs } = await collect({ outputPaths: ['d'] })
+    const { root: top, children } = treeCodec.decode(blobOf(blobs, result.outputDirectories?.[0]?.treeDigest))
+    t.equal(children.length, 3000)
+    const messages = new Map(
+      children.map((directory) => [Digest.of(encodeDirectory(directory), SHA256).hash, directory] as const),
+    )
+    let directory = top
+    for (let depth = 0; depth < 3000; depth++)
+      directory = messages.get(directory?.directories[0]?.digest?.hash ?? '') ?? null
+    t.match(directory?.files, [{ name: 'f', digest: Digest.of(Buffer.from('deep'), SHA256).toMessage() }])
+  } finally {
+    // Node cannot remove a directory that no path leads to.
+    execFileSync('rm', ['-rf', join(root, 'd')])
+  }
+})
+
+t.test('hashing a large output ends with its call', async (t) => {
+  const { root, file } = setUp(t)
+  file('out')
+  truncateSync(join(root, 'out'), 2 ** 40)
+  const controller = new AbortController()
+  const collected = collectOutputs(command({ outputPaths: ['out'] }), root, {
+    digestFunction: SHA256,
+    signal: controller.signal,
+  })
+  controller.abort(new StatusError('ABORTED', 'killed'))
+  await t.rejects(collected, { code: 10, message: 'killed' })
+})
+
+t.test('the length of an output is compared with the limits before its bytes are read', async (t) => {
+  const { root, file } = setUp(t)
+  const asked: string[] = []
+  const sizesOf = (diskBytes: number) =>
+    new OutputSizes({
+      diskBytes,
+      maxBlobBytes: async () => {
+        asked.push('the store')
+        return 1e9
+      },
+    })
+  const collect = (sizes: OutputSizes) =>
+    collectOutputs(command({ outputPaths: ['d'] }), root, { digestFunction: SHA256, signal: call.signal, sizes })
+  file('d/small')
+  const fitting = sizesOf(1_000_000)
+  await collect(fitting)
+  t.notOk(fitting.isExceeded)
+  t.same(asked, [], 'the store is not asked about small files')
+  file('d/long')
+  truncateSync(join(root, 'd/long'), 2 ** 40)
+  const disk = sizesOf(1_000_000)
+  await t.rejects(collect(disk), { code: 8, message: 'output "d": the outputs have more than 1000000 bytes' })
+  t.ok(disk.isExceeded)
+  const store = sizesOf(0)
+  const message = 'output "d": the file has 1099511627776 bytes, the store takes at most 1000000000'
+  await t.rejects(collect(store), { code: 8, message })
+  t.ok(store.isExceeded)
+  t.same(asked, ['the store'])
 })

@@ -56,6 +56,10 @@ export class LinkedFiles implements BlobFiles {
     return this.#shelf.drop(digest)
   }
 
+  async maxBlobBytes(): Promise<number> {
+    return this.#shelf.index.maxBlobBytes
+  }
+
   async reserve(): Promise<ReservedPlace> {
     return { path: this.#shelf.layout.nextTempPath(), isSynced: this.#shelf.syncs !== undefined }
   }
