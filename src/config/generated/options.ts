@@ -1172,7 +1172,7 @@ export interface ActionLimits {
    */
   readonly printed_bytes: number
   /**
-   * Most bytes in the files that it makes in its input root, and with `use_mount_namespace` in each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit.
+   * Most disk space in bytes of the files that it makes in its input root, and with `use_mount_namespace` of each of `/tmp`, `/var/tmp` and `/dev/shm`, which are in memory; 0 means no limit. The lengths of its outputs may not add up to more either, because the store writes a sparse output in full.
    */
   readonly disk_bytes: number
   /**

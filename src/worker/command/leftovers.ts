@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 import type { Clock } from '../../base/clock.js'
-import { inWords } from '../../base/errno.js'
+import { errnoOf, inWords } from '../../base/errno.js'
 import type { Log } from '../../base/log.js'
 import type { Commands, Orphans } from './orphans.js'
 import { processFacts, unlessGone } from './process-facts.js'
@@ -82,15 +82,11 @@ export class Leftovers {
 
   /** Kills the known remaining processes of ended commands. A failure is logged, and the next period tries again. */
   look(): void {
-    try {
-      this.#look()
-    } catch (error) {
-      this.#log.warn('could not look for processes that actions left behind', { reason: inWords(error) })
-    }
+    this.#guarded(() => this.#look())
   }
 
   #look(): void {
-    if (this.#orphans === undefined) this.sweep()
+    if (this.#orphans === undefined) this.#sweep()
     else {
       const killed = this.#orphans.kill(this.#commands)
       if (killed.length > 0) this.#tell(killed)
@@ -137,8 +133,23 @@ export class Leftovers {
     this.#log.info('killed processes that actions left behind', { pids })
   }
 
-  /** Looks at every process, now. As long as it finds new ones there is a next sweep: they may have been forking. */
+  /**
+   * Checks every process of the machine. If it kills new ones the next period sweeps again, because they may have forked. A
+   * failure is logged, and the next period tries again.
+   */
   sweep(): void {
+    this.#guarded(() => this.#sweep())
+  }
+
+  #guarded(look: () => void): void {
+    try {
+      look()
+    } catch (error) {
+      this.#log.warn('could not look for processes that actions left behind', { reason: inWords(error) })
+    }
+  }
+
+  #sweep(): void {
     const ended = this.#ended
     const commands = this.#commands
     const killed = new Set(this.#orphans?.kill(commands))
@@ -186,7 +197,15 @@ export class Leftovers {
   }
 }
 
-const linkTarget = (path: string): string | undefined => unlessGone(() => readlinkSync(path))
+/** Undefined too for a directory that no path leads to: the kernel does not tell where it is. */
+const linkTarget = (path: string): string | undefined => {
+  try {
+    return unlessGone(() => readlinkSync(path))
+  } catch (error) {
+    if (errnoOf(error) === 'ENAMETOOLONG') return undefined
+    throw error
+  }
+}
 
 const kill = (pid: number): void => {
   unlessGone(() => process.kill(pid, 'SIGKILL'))

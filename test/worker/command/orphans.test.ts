@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
@@ -9,6 +9,7 @@ import { Launcher } from '../../../src/worker/command/launcher.js'
 import { Leftovers } from '../../../src/worker/command/leftovers.js'
 import { Orphans } from '../../../src/worker/command/orphans.js'
 import { PrintedFiles } from '../../../src/worker/disk/printed-files.js'
+import { deepest } from '../disk/deep.js'
 
 const launcher = new Launcher(silentLog)
 const orphans = Orphans.adopted(launcher.libc)
@@ -150,4 +151,21 @@ t.test('one that got away is told from a command that is being started', { skip 
   await other.ended
   leftovers.look()
   while (isAlive(pid)) await setImmediate()
+})
+
+t.test('a process whose directory no path leads to does not stop the search for others', async (t) => {
+  const { cwd, leftovers, start } = setUp(t)
+  const deep = deepest(cwd, 50, 'x'.repeat(100))
+  const stranger = spawn('sleep', ['1000'], { cwd: `${deep.at}/.`, stdio: 'ignore' })
+  await once(stranger, 'spawn')
+  deep.close()
+  try {
+    const pid = await start('setsid sleep 1000 & echo $!').ended
+    leftovers.sweep()
+    while (isAlive(pid)) await setImmediate()
+    t.pass('it was found and ended')
+  } finally {
+    stranger.kill('SIGKILL')
+    execFileSync('rm', ['-rf', `${cwd}/${'x'.repeat(100)}`])
+  }
 })
