@@ -307,7 +307,7 @@ const stamp = Buffer.from('8 bytes!')
 const recordSeed = (kind: 'bytes' | 'file' | 'removal', bytes?: Buffer): Buffer => {
   const into = Buffer.alloc(HEAD_BYTES_MAX + 1024)
   const checksum = bytes === undefined ? 0 : 0x1234
-  const head = { kind, digest, storedBytes: bytes?.length ?? 0, writtenMs: NOW_MS, checksum }
+  const head = { kind, digest, storedBytes: bytes?.length ?? 0, writtenMs: NOW_MS, checksum, sequence: 7 }
   return into.subarray(0, encodeRecord(into, 0, stamp, head, bytes))
 }
 
@@ -316,11 +316,14 @@ const records: FuzzTarget = {
   seeds: [recordSeed('bytes', Buffer.from('a blob')), recordSeed('file'), recordSeed('removal')],
   run: (bytes) => {
     const secret = createHash('md5').update('of another segment').digest().subarray(0, STAMP_BYTES)
-    if (contentOf(bytes, 0, secret) !== undefined)
-      throw new Error('a record of another segment is taken for one of its own')
-    for (const at of [0, 64]) {
-      const content = contentOf(bytes, at, stamp)
-      if (content !== undefined && content.bytes.length > bytes.length - at) throw new Error('bytes that are not there')
+    for (const format of [1, 2] as const) {
+      if (contentOf(bytes, 0, { stamp: secret, format }) !== undefined)
+        throw new Error('a record of another segment is taken for one of its own')
+      for (const at of [0, 64]) {
+        const content = contentOf(bytes, at, { stamp, format })
+        if (content !== undefined && content.bytes.length > bytes.length - at)
+          throw new Error('bytes that are not there')
+      }
     }
   },
 }

@@ -16,7 +16,7 @@ import { Unlinker } from './files/unlinker.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
-import { type RecordKind, recordBytes } from './records/record.js'
+import { type RecordKind, sizeOf } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
 
 /** A small blob in memory: a record never changes, so it is right for as long as the index says the same location. */
@@ -57,6 +57,8 @@ export class Shelf {
   readonly #clock: Clock
   readonly #log: Log
   #isClosed = false
+  /** Blobs were evicted without a record of it: the log may still hold a blob that the index lacks. */
+  #hasLeft = false
 
   constructor({ layout, index, records, recentBytes, syncs, clock, log }: ShelfParts) {
     this.layout = layout
@@ -142,11 +144,12 @@ export class Shelf {
     return this.commits.has(digest)
   }
 
-  /** Forgets a blob, and what is kept of it. Absent is fine. */
+  /** Forgets a blob, and what is kept of it, for good. Absent is fine. */
   async drop(digest: Digest): Promise<void> {
     while (this.isCommitting(digest)) await this.commits.settled(digest)
     const located = this.find(digest)
     if (located !== undefined) await this.remove(located)
+    else if (this.#hasLeft) await this.#append('removal', digest, { storedBytes: 0, checksum: 0 })
   }
 
   /** Settles when nothing is being committed or deleted. No commit begins from now on: what a checkpoint says then stays true. */
@@ -199,7 +202,7 @@ export class Shelf {
     if (replaced !== undefined) this.#forget(replaced, kind === 'file' && storedBytes === replaced.storedBytes)
     const slot = this.index.insert(digest, storedBytes, kind === 'bytes')
     this.index.setExtra(slot, location)
-    this.records.account(location, recordBytes({ kind, digest, storedBytes }))
+    this.records.need(location, sizeOf({ kind, digest, storedBytes }))
     this.leases.arrived(digest, slot)
   }
 
@@ -209,7 +212,7 @@ export class Shelf {
     keepsFile: boolean,
     after?: Promise<void>,
   ): void {
-    this.records.account(location, -recordBytes({ kind: isInline ? 'bytes' : 'file', digest, storedBytes }))
+    this.records.release(location, sizeOf({ kind: isInline ? 'bytes' : 'file', digest, storedBytes }))
     if (isInline) {
       this.recent.delete(digest.key)
       return
@@ -221,6 +224,7 @@ export class Shelf {
 
   /** Takes leave of a blob that is only in the log, without a word there: after a kill -9 it may be back. */
   leave(located: Located): void {
+    this.#hasLeft = true
     this.#forget(located, false)
     this.index.remove(located.slot)
   }

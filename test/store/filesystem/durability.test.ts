@@ -11,14 +11,36 @@ import { loader, programOf } from './program.js'
 
 const run = promisify(execFile)
 
-t.test('kill -9 amid uploads keeps what was said to be written, and nothing torn', async (t) => {
+/** Writers that are killed until their stores did in the background all that they do. */
+const KILLS_MAX = 12
+
+t.test('kill -9 amid uploads keeps what the store acknowledged, and nothing torn', async (t) => {
   for (const durability of ['process_exit', 'power_loss'] as const) {
-    for (const maxCount of [0, 400]) {
-      const options = { folder: t.testdir(), from: 0, durability, maxCount, blobs: 500, afterMs: 5 }
-      const written = await killWriter(options)
-      t.ok(written >= 500, `${written} were written`)
-      t.same(await inspect(options, written), { lost: 0, torn: 0, tempFiles: 0 })
+    const limits = { maxCount: 0, segmentBytes: 256 * 1024 }
+    const options = { folder: t.testdir(), from: 0, beganMs: Date.now(), durability, ...limits, blobs: 500, afterMs: 5 }
+    const { written } = await killWriter(options)
+    t.ok(written >= 500, `${written} were written`)
+    t.match(await inspect(options, written), { lost: 0, torn: 0, stale: 0, tempFiles: 0 })
+  }
+})
+
+t.test('kill -9 while blobs are evicted and segments emptied loses no recent blob and brings none back', async (t) => {
+  for (const durability of ['process_exit', 'power_loss'] as const) {
+    const limits = { maxCount: 600, segmentBytes: 256 * 1024 }
+    const folder = t.testdir()
+    const beganMs = Date.now()
+    const seen = { evicted: 0, emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0 }
+    let from = 0
+    for (let kill = 0; kill < 2 || (kill < KILLS_MAX && Object.values(seen).includes(0)); kill++) {
+      const options = { folder, from, beganMs, durability, ...limits, blobs: 1000, afterMs: 7 * kill }
+      const { written, ...report } = await killWriter(options)
+      const { replayedCopies, ...found } = await inspect(options, written)
+      t.same(found, { lost: 0, torn: 0, stale: 0, tempFiles: 0 }, `${durability}, kill ${kill}`)
+      const now = { ...report, replayedCopies }
+      for (const key of Object.keys(seen) as (keyof typeof seen)[]) seen[key] += now[key]
+      from = written
     }
+    for (const [what, count] of Object.entries(seen)) t.ok(count > 0, `${durability}: ${what} is ${count}`)
   }
 })
 

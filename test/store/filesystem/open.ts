@@ -4,7 +4,8 @@ import { type Clock, systemClock } from '../../../src/base/clock.js'
 import { type Log, silentLog } from '../../../src/base/log.js'
 import { Resources } from '../../../src/base/resources.js'
 import type { EvictionPolicy, FilesystemOptions } from '../../../src/config/config.js'
-import { filesystem } from '../../../src/store/kind/filesystem.js'
+import { openFileStore } from '../../../src/store/filesystem/open-file-store.js'
+import { segmentBytesFor } from '../../../src/store/filesystem/records/room.js'
 import type { StoreUsage } from '../../../src/store/meter.js'
 import type { BlobFiles, Store } from '../../../src/store/store.js'
 
@@ -22,11 +23,13 @@ export interface FilesystemParts extends Partial<Omit<FilesystemOptions, 'evicti
   readonly policy?: Partial<EvictionPolicy>
   readonly clock?: Clock
   readonly log?: Log
+  /** The size of a file of records; what `max_bytes` asks for unless given. */
+  readonly segmentBytes?: number
 }
 
 /** A filesystem store in `{folder}/content` and `{folder}/temp`. */
 export const openFilesystem = async (folder: string, parts: FilesystemParts = {}): Promise<OpenFilesystem> => {
-  const { policy, clock = systemClock, log = silentLog, ...options } = parts
+  const { policy, clock = systemClock, log = silentLog, segmentBytes, ...options } = parts
   const resources = new Resources(silentLog)
   const all: FilesystemOptions = {
     content_path: join(folder, 'content'),
@@ -48,7 +51,7 @@ export const openFilesystem = async (folder: string, parts: FilesystemParts = {}
   const holds = (told: () => StoreUsage): void => void usages.push(told)
   const around = { resources, clock, log, watch: () => {}, holds }
   const context = { path: 'TEST', child: unavailable, named: unavailable, ...around }
-  const store = await filesystem.build(all, context)
+  const store = await openFileStore(all, context, segmentBytes ?? segmentBytesFor(all.eviction_policy.max_bytes))
   if (store.files === undefined) throw new Error('a filesystem store has files')
   const [usage] = usages
   if (usage === undefined) throw new Error('a filesystem store says what it holds')

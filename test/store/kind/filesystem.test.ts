@@ -9,22 +9,24 @@ import { linkBlob } from '../../../src/store/local-file.js'
 import { putBytes } from '../../../src/store/store.js'
 import { WHOLE } from '../../../src/stream/path.js'
 import { bytesOf, call, digestOf, get, inTime, isPresent, put, putStream, until } from '../blobs.js'
+import { openChurned } from '../filesystem/churned.js'
 import { type FilesystemParts, type OpenFilesystem, openFilesystem } from '../filesystem/open.js'
 import { rejects, storeSuite } from '../suite.js'
 
-const kinds: Record<string, FilesystemParts> = {
-  'filesystem, small blobs as records': {},
-  'filesystem, every blob a file': { small_blob_size: 0 },
-  'filesystem, synced': { durability: 'power_loss' },
+const kinds: Record<string, (folder: string) => Promise<OpenFilesystem>> = {
+  'filesystem, small blobs as records': (folder) => openFilesystem(folder),
+  'filesystem, every blob a file': (folder) => openFilesystem(folder, { small_blob_size: 0 }),
+  'filesystem, synced': (folder) => openFilesystem(folder, { durability: 'power_loss' }),
+  'filesystem, full and being cleaned': openChurned,
 }
 
-for (const [name, parts] of Object.entries(kinds)) {
+for (const [name, open] of Object.entries(kinds)) {
   storeSuite(t, {
     name,
     isPersistent: true,
     open: async (t) => {
       const folder = t.testdir()
-      const first = await openFilesystem(folder, parts)
+      const first = await open(folder)
       let current = first
       return {
         store: first.store,
@@ -32,7 +34,7 @@ for (const [name, parts] of Object.entries(kinds)) {
         leftovers: () => first.tempFiles(),
         reopen: async () => {
           await first.close()
-          current = await openFilesystem(folder, parts)
+          current = await open(folder)
           return current
         },
       }

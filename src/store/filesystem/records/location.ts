@@ -18,6 +18,13 @@ export const locationOf = (segmentNumber: number, offset: number): number =>
 /** Of the segments there are at a time no two have the same place. */
 export const extentOf = (segmentNumber: number): number => segmentNumber % SEGMENTS_MAX
 
+/**
+ * The sequence number of a record that is first written here. Numbers grow with the log, because the numbers of segments do,
+ * and a start need not look for the latest one. Exact up to 2^31 segments.
+ */
+export const sequenceAt = (segmentNumber: number, offset: number): number =>
+  segmentNumber * 2 ** UNIT_BITS + offset / UNIT_BYTES
+
 export const placeIn = (location: number): number => location >>> UNIT_BITS
 
 export const offsetIn = (location: number): number => (location & ((1 << UNIT_BITS) - 1)) * UNIT_BYTES

@@ -5,8 +5,18 @@ import type { Log } from '../../../base/log.js'
 import { StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import { syncFolder } from '../files/folder-syncs.js'
-import { extentOf, locationOf, offsetIn, placeIn, SEGMENT_BYTES_MAX, SEGMENTS_MAX } from './location.js'
-import { type Content, contentOf, encodeRecord, headBytesOf, type RecordHead, recordBytes } from './record.js'
+import { extentOf, locationOf, offsetIn, placeIn, SEGMENT_BYTES_MAX, SEGMENTS_MAX, sequenceAt } from './location.js'
+import {
+  type Content,
+  CURRENT_FORMAT,
+  contentOf,
+  encodeRecord,
+  headBytesOf,
+  type RecordHead,
+  type RecordSize,
+  recordBytes,
+  sizeOf,
+} from './record.js'
 import { Segment, segmentNumber } from './segment.js'
 
 /** Most that is written, and synced, at a time. */
@@ -24,7 +34,9 @@ export interface RecordLogOptions {
 }
 
 /** A record to be written. */
-export interface LogEntry extends RecordHead {
+export interface LogEntry extends Omit<RecordHead, 'sequence'> {
+  /** Of a copy that of its original. Without it the record is newer than all that are in the log. */
+  readonly sequence?: number
   /** Of a record of that kind; they stay as they are until `append` has settled. */
   readonly bytes?: Buffer
   /** Heeded until the writing begins. */
@@ -99,8 +111,12 @@ export class RecordLog {
     return this.#options.segmentBytes
   }
 
-  /** Goes on behind the last record of an earlier run; what may lie there is no record. */
+  /**
+   * Goes on behind the last record of an earlier run; bytes that lie there are no record. A segment of an older format gets no
+   * more records.
+   */
   async resume(segment: Segment, endBytes: number): Promise<void> {
+    if (segment.format !== CURRENT_FORMAT) return
     segment.endBytes = endBytes
     await segment.cut()
     this.#active = segment
@@ -128,20 +144,26 @@ export class RecordLog {
 
   /** The bytes of a record; undefined when they are not there or damaged. */
   async read(location: number, digest: Digest, storedBytes: number): Promise<Buffer | undefined> {
-    const content = await this.#read(location, digest, headBytesOf(digest) + storedBytes)
+    const content = await this.#read(location, digest, storedBytes)
     const isWhole = content?.head.kind === 'bytes' && content.head.storedBytes === storedBytes && content.isWhole
     return isWhole ? content.bytes : undefined
   }
 
   /** What a record says; undefined when it is not there or damaged. */
   async readHead(location: number, digest: Digest): Promise<RecordHead | undefined> {
-    return (await this.#read(location, digest, headBytesOf(digest)))?.head
+    return (await this.#read(location, digest, 0))?.head
   }
 
-  /** The index needs a record of so many bytes, or no longer: then they are below 0. */
-  account(location: number, bytes: number): void {
+  /** The index needs the record at `location`. */
+  need(location: number, size: RecordSize): void {
     const segment = this.segmentAt(location)
-    if (segment !== undefined) segment.liveBytes += bytes
+    if (segment !== undefined) segment.liveBytes += recordBytes(size, segment.format)
+  }
+
+  /** The index needs the record at `location` no longer. */
+  release(location: number, size: RecordSize): void {
+    const segment = this.segmentAt(location)
+    if (segment !== undefined) segment.liveBytes -= recordBytes(size, segment.format)
   }
 
   /** Brings everything in front of `end` onto the disk. */
@@ -166,12 +188,13 @@ export class RecordLog {
     for (const segment of this.segments) await segment.close()
   }
 
-  async #read(location: number, digest: Digest, length: number): Promise<Content | undefined> {
+  async #read(location: number, digest: Digest, contentBytes: number): Promise<Content | undefined> {
     const segment = this.segmentAt(location)
     if (segment === undefined) return undefined
+    const length = headBytesOf(digest, segment.format) + contentBytes
     const buffer = Buffer.allocUnsafeSlow(length)
     if ((await segment.read(buffer, offsetIn(location))) < length) return undefined
-    const content = contentOf(buffer, 0, segment.stamp)
+    const content = contentOf(buffer, 0, segment)
     return content?.head.digest.key === digest.key && content.head.digest.function === digest.function
       ? content
       : undefined
@@ -202,7 +225,7 @@ export class RecordLog {
       if (entry.signal?.aborted) {
         reject(cancellation(entry.signal))
       } else {
-        bytes += recordBytes(entry)
+        bytes += recordBytes(sizeOf(entry))
         if (bytes > roomBytes && batch.length > 0) break
         batch.push(waiting)
       }
@@ -214,7 +237,10 @@ export class RecordLog {
 
   async #writeBatch(segment: Segment, batch: readonly Waiting[]): Promise<void> {
     let length = 0
-    for (const { entry } of batch) length += encodeRecord(this.#buffer, length, segment.stamp, entry, entry.bytes)
+    for (const { entry } of batch) {
+      const head = { ...entry, sequence: sequenceOf(entry, segment, segment.endBytes + length) }
+      length += encodeRecord(this.#buffer, length, segment.stamp, head, entry.bytes)
+    }
     try {
       await segment.write(this.#buffer.subarray(0, length), segment.endBytes)
       if (this.#options.isSynced) await segment.sync()
@@ -226,8 +252,10 @@ export class RecordLog {
     }
     for (const { entry, resolve } of batch) {
       const offset = segment.endBytes
-      segment.endBytes += recordBytes(entry)
-      this.#appendedBytes += recordBytes(entry)
+      const length = recordBytes(sizeOf(entry))
+      segment.endBytes += length
+      this.#appendedBytes += length
+      if (entry.kind === 'removal') segment.noteRemoval(sequenceOf(entry, segment, offset), length)
       entry.placed(locationOf(segment.number, offset))
       resolve()
     }
@@ -236,7 +264,7 @@ export class RecordLog {
   /** The active segment, or a new one when that is full. */
   async #segmentFor(entry: LogEntry): Promise<Segment> {
     const active = this.#active
-    if (active !== undefined && active.endBytes + recordBytes(entry) <= this.segmentBytes) return active
+    if (active !== undefined && active.endBytes + recordBytes(sizeOf(entry)) <= this.segmentBytes) return active
     // A checkpoint believes every record in front of the active segment, whatever happens to the power.
     await this.sync()
     this.#active = await this.#create()
@@ -258,3 +286,6 @@ export class RecordLog {
     return segment
   }
 }
+
+const sequenceOf = ({ sequence }: LogEntry, { number }: Segment, offset: number): number =>
+  sequence ?? sequenceAt(number, offset)

@@ -20,6 +20,30 @@ export interface RecordHead {
   readonly writtenMs: number
   /** CRC-32 of the kept bytes. */
   readonly checksum: number
+  /** Of two records about one digest the one with the higher number is newer, wherever they lie. Copies keep it. */
+  readonly sequence: number
+}
+
+/** What the length of a record depends on. */
+export interface RecordSize {
+  readonly kind: RecordKind
+  readonly hashBytes: number
+  readonly storedBytes: number
+}
+
+/**
+ * How a segment lays out its records. Those of format 1 have no sequence number and are only read: there the sequence
+ * number is the position, also that of a copy.
+ */
+export type RecordFormat = 1 | 2
+
+export const CURRENT_FORMAT: RecordFormat = 2
+
+/** What says how to read the records of a segment. */
+export interface RecordReading {
+  /** The secret with which each of its records begins. */
+  readonly stamp: Buffer
+  readonly format: RecordFormat
 }
 
 const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal']
@@ -33,28 +57,36 @@ const FUNCTION_AT = 20
 const SIZE_AT = 24
 const STORED_AT = 32
 const WRITTEN_AT = 40
-const HASH_AT = 48
-export const HEAD_BYTES_MAX = HASH_AT + 64
+const SEQUENCE_AT = 48
+const hashAt = (format: RecordFormat): number => (format === 1 ? 48 : 56)
+export const HEAD_BYTES_MAX = hashAt(CURRENT_FORMAT) + 64
 
-export const headBytesOf = (digest: Digest): number => HASH_AT + hashBytesOf(digest)
+export const headBytesOf = (digest: Digest, format: RecordFormat): number => hashAt(format) + hashBytesOf(digest)
 
 const hashBytesOf = ({ function: { hexLength } }: Digest): number => hexLength / 2
 
-/** How much of a segment the record takes. */
-export const recordBytes = ({
+export const sizeOf = ({
   kind,
   digest,
   storedBytes,
-}: Pick<RecordHead, 'kind' | 'digest' | 'storedBytes'>): number => recordBytesOf(kind, hashBytesOf(digest), storedBytes)
+}: Pick<RecordHead, 'kind' | 'digest' | 'storedBytes'>): RecordSize => ({
+  kind,
+  hashBytes: hashBytesOf(digest),
+  storedBytes,
+})
 
-export const recordBytesOf = (kind: RecordKind, hashBytes: number, storedBytes: number): number => {
-  const bytes = HASH_AT + hashBytes + (kind === 'bytes' ? storedBytes : 0)
+/** How much of a segment a record takes. */
+export const recordBytes = (
+  { kind, hashBytes, storedBytes }: RecordSize,
+  format: RecordFormat = CURRENT_FORMAT,
+): number => {
+  const bytes = hashAt(format) + hashBytes + (kind === 'bytes' ? storedBytes : 0)
   return Math.ceil(bytes / UNIT_BYTES) * UNIT_BYTES
 }
 
 /**
- * Writes a record at `at`, with the bytes behind the head where it has them. What lies between its end and the next unit is
- * zeroed. Answers how long it is.
+ * Writes a record of the current format at `at`, with the bytes behind the head where it has them. What lies between its end
+ * and the next unit is zeroed. Returns how long it is.
  */
 export const encodeRecord = (
   into: Buffer,
@@ -63,8 +95,8 @@ export const encodeRecord = (
   head: RecordHead,
   bytes: Buffer | undefined,
 ): number => {
-  const { kind, digest, storedBytes, writtenMs, checksum } = head
-  const headEnd = at + headBytesOf(digest)
+  const { kind, digest, storedBytes, writtenMs, checksum, sequence } = head
+  const headEnd = at + headBytesOf(digest, CURRENT_FORMAT)
   stamp.copy(into, at)
   into.writeUInt32LE(checksum, at + CHECKSUM_AT)
   into.writeUInt32LE(kinds.indexOf(kind), at + KIND_AT)
@@ -72,9 +104,10 @@ export const encodeRecord = (
   into.writeDoubleLE(digest.sizeBytes, at + SIZE_AT)
   into.writeDoubleLE(storedBytes, at + STORED_AT)
   into.writeDoubleLE(writtenMs, at + WRITTEN_AT)
-  into.write(digest.hash, at + HASH_AT, 'hex')
+  into.writeDoubleLE(sequence, at + SEQUENCE_AT)
+  into.write(digest.hash, at + hashAt(CURRENT_FORMAT), 'hex')
   into.writeUInt32LE(crc32(into.subarray(at + CHECKSUM_AT, headEnd)), at + HEAD_CHECKSUM_AT)
-  const length = recordBytes(head)
+  const length = recordBytes(sizeOf(head))
   const end = bytes === undefined ? headEnd : headEnd + bytes.copy(into, headEnd)
   into.fill(0, end, at + length)
   return length
@@ -82,23 +115,25 @@ export const encodeRecord = (
 
 /**
  * Reads a head; undefined where there is none, or a damaged one. The stamp is a secret of the segment: bytes of a client that
- * look like a record are none.
+ * look like a record are none. In format 1 the sequence number is 0.
  */
-export const decodeHead = (from: Buffer, at: number, stamp: Buffer): RecordHead | undefined => {
-  if (from.length < at + HASH_AT || from.compare(stamp, 0, STAMP_BYTES, at, at + STAMP_BYTES) !== 0) return undefined
+const decodeHead = (from: Buffer, at: number, { stamp, format }: RecordReading): RecordHead | undefined => {
+  const hashBegin = at + hashAt(format)
+  if (from.length < hashBegin || from.compare(stamp, 0, STAMP_BYTES, at, at + STAMP_BYTES) !== 0) return undefined
   const kind = kinds[from.readUInt32LE(at + KIND_AT)]
   const digestFunction = functionsByValue.get(from.readUInt32LE(at + FUNCTION_AT))
   if (kind === undefined || digestFunction === undefined) return undefined
-  const headEnd = at + HASH_AT + digestFunction.hexLength / 2
+  const headEnd = hashBegin + digestFunction.hexLength / 2
   if (from.length < headEnd) return undefined
   if (crc32(from.subarray(at + CHECKSUM_AT, headEnd)) !== from.readUInt32LE(at + HEAD_CHECKSUM_AT)) return undefined
-  const hash = from.toString('hex', at + HASH_AT, headEnd)
+  const hash = from.toString('hex', hashBegin, headEnd)
   return {
     kind,
     digest: Digest.parse({ hash, sizeBytes: from.readDoubleLE(at + SIZE_AT) }, digestFunction),
     storedBytes: from.readDoubleLE(at + STORED_AT),
     writtenMs: from.readDoubleLE(at + WRITTEN_AT),
     checksum: from.readUInt32LE(at + CHECKSUM_AT),
+    sequence: format === 1 ? 0 : from.readDoubleLE(at + SEQUENCE_AT),
   }
 }
 
@@ -111,10 +146,10 @@ export interface Content {
   readonly isWhole: boolean
 }
 
-export const contentOf = (from: Buffer, at: number, stamp: Buffer): Content | undefined => {
-  const head = decodeHead(from, at, stamp)
+export const contentOf = (from: Buffer, at: number, reading: RecordReading): Content | undefined => {
+  const head = decodeHead(from, at, reading)
   if (head === undefined) return undefined
-  const begin = at + headBytesOf(head.digest)
+  const begin = at + headBytesOf(head.digest, reading.format)
   const bytes = from.subarray(begin, begin + (head.kind === 'bytes' ? head.storedBytes : 0))
   return { head, bytes, isWhole: head.kind !== 'bytes' || crc32(bytes) === head.checksum }
 }

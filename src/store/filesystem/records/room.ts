@@ -1,12 +1,12 @@
 import { SEGMENT_BYTES_MAX } from './location.js'
-import { recordBytesOf } from './record.js'
+import { recordBytes } from './record.js'
 
 /** How much of the log may be records that nobody needs any more. */
 export const DEAD_SHARE_MAX = 1 / 4
 
 /** What a small blob takes of the limit of the store: its record, and the share of dead ones that goes with it. */
 export const inlineCharge = (storedBytes: number, hashBytes: number): number =>
-  Math.ceil(recordBytesOf('bytes', hashBytes, storedBytes) / (1 - DEAD_SHARE_MAX))
+  Math.ceil(recordBytes({ kind: 'bytes', hashBytes, storedBytes }) / (1 - DEAD_SHARE_MAX))
 
 const SEGMENTS_WANTED = 64
 const SEGMENT_BYTES_MIN = 1024 * 1024

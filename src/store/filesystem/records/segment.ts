@@ -2,32 +2,45 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readAt } from '../files/open-file.js'
-import { STAMP_BYTES, UNIT_BYTES } from './record.js'
+import { sequenceAt } from './location.js'
+import { CURRENT_FORMAT, type RecordFormat, type RecordReading, STAMP_BYTES, UNIT_BYTES } from './record.js'
 
-const MAGIC = 'remexec records 1'
+const FORMATS: readonly RecordFormat[] = [1, 2]
 const NUMBER_AT = 24
 const STAMP_AT = 32
 const CHECKSUM_AT = STAMP_AT + STAMP_BYTES
 const HEADER_BYTES = UNIT_BYTES
 
 /** One file of records. What was written to it never changes; it goes as a whole, once nothing in it is needed. */
-export class Segment {
+export class Segment implements RecordReading {
   /** Grows by one from segment to segment, and never comes twice. */
   readonly number: number
   readonly path: string
   readonly stamp: Buffer
+  readonly format: RecordFormat
   /** Behind the last record. */
   endBytes: number
   /** What its records take that the index still needs. */
   liveBytes = 0
+  /** What its removals take, as far as they were written or replayed in this run: a start replays no others. */
+  removalBytes = 0
+  /** The highest sequence number among these. */
+  newestRemoval = 0
   readonly #file: FileHandle
   #readCount = 0
   #isRetired = false
 
-  private constructor(number: number, path: string, stamp: Buffer, file: FileHandle, endBytes: number) {
+  private constructor(
+    number: number,
+    path: string,
+    { stamp, format }: RecordReading,
+    file: FileHandle,
+    endBytes: number,
+  ) {
     this.number = number
     this.path = path
     this.stamp = stamp
+    this.format = format
     this.endBytes = endBytes
     this.#file = file
   }
@@ -37,13 +50,13 @@ export class Segment {
     const stamp = randomBytes(STAMP_BYTES)
     const file = await open(path, 'wx+', 0o600)
     try {
-      await file.write(headerOf(number, stamp), 0, HEADER_BYTES, 0)
+      await file.write(headerOf(number, { stamp, format: CURRENT_FORMAT }), 0, HEADER_BYTES, 0)
     } catch (error) {
       await file.close()
       await unlink(path)
       throw error
     }
-    return new Segment(number, path, stamp, file, HEADER_BYTES)
+    return new Segment(number, path, { stamp, format: CURRENT_FORMAT }, file, HEADER_BYTES)
   }
 
   /** Undefined when the file is none of ours, or its beginning is damaged: then nothing in it can be believed. */
@@ -54,8 +67,9 @@ export class Segment {
       const header = Buffer.alloc(HEADER_BYTES)
       const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0)
       const stamp = header.subarray(STAMP_AT, CHECKSUM_AT)
-      if (bytesRead === HEADER_BYTES && headerOf(number, stamp).compare(header) === 0)
-        return new Segment(number, path, stamp, file, (await file.stat()).size)
+      const format = FORMATS.find((each) => headerOf(number, { stamp, format: each }).equals(header))
+      if (bytesRead === HEADER_BYTES && format !== undefined)
+        return new Segment(number, path, { stamp, format }, file, (await file.stat()).size)
     } catch (error) {
       await file.close()
       throw error
@@ -64,8 +78,14 @@ export class Segment {
     return undefined
   }
 
-  get deadBytes(): number {
-    return this.endBytes - HEADER_BYTES - this.liveBytes
+  /** All of its records that were no copies when they were written have this number or a higher one. */
+  get firstSequence(): number {
+    return sequenceAt(this.number, 0)
+  }
+
+  noteRemoval(sequence: number, bytes: number): void {
+    this.removalBytes += bytes
+    this.newestRemoval = Math.max(this.newestRemoval, sequence)
   }
 
   get firstOffset(): number {
@@ -127,9 +147,9 @@ export const segmentNumber = (name: string): number | undefined => {
 
 const pathOf = (folder: string, number: number): string => `${folder}/${segmentName(number)}`
 
-const headerOf = (number: number, stamp: Buffer): Buffer => {
+const headerOf = (number: number, { stamp, format }: RecordReading): Buffer => {
   const header = Buffer.alloc(HEADER_BYTES)
-  header.write(MAGIC, 0, 'latin1')
+  header.write(`remexec records ${format}`, 0, 'latin1')
   header.writeDoubleLE(number, NUMBER_AT)
   stamp.copy(header, STAMP_AT)
   header.writeUInt32LE(crc32(header.subarray(0, CHECKSUM_AT)), CHECKSUM_AT)

@@ -1,5 +1,5 @@
-import { locationOf } from './location.js'
-import { type Content, contentOf, HEAD_BYTES_MAX, recordBytes, UNIT_BYTES } from './record.js'
+import { locationOf, sequenceAt } from './location.js'
+import { type Content, contentOf, HEAD_BYTES_MAX, recordBytes, sizeOf, UNIT_BYTES } from './record.js'
 import { CONTENT_BYTES_MAX } from './record-log.js'
 import type { Segment } from './segment.js'
 
@@ -10,6 +10,8 @@ export interface WalkedRecord extends Content {
   readonly location: number
   /** What it takes of the segment. */
   readonly length: number
+  /** It was first written elsewhere. */
+  readonly isCopy: boolean
 }
 
 /**
@@ -33,8 +35,8 @@ export const walkRecords = async (
     const found: WalkedRecord[] = []
     let at = 0
     while (at < length) {
-      const content = contentOf(view, at, segment.stamp)
-      const recordLength = content === undefined ? HEAD_BYTES_MAX : recordBytes(content.head)
+      const content = contentOf(view, at, segment)
+      const recordLength = content === undefined ? HEAD_BYTES_MAX : recordBytes(sizeOf(content.head), segment.format)
       const isCut = at + recordLength > length
       // The rest of it comes with the next read.
       if (isCut && !isLast) break
@@ -42,7 +44,10 @@ export const walkRecords = async (
         at += UNIT_BYTES
         continue
       }
-      found.push({ ...content, location: locationOf(segment.number, from + at), length: recordLength })
+      const own = sequenceAt(segment.number, from + at)
+      const head = segment.format === 1 ? { ...content.head, sequence: own } : content.head
+      const location = locationOf(segment.number, from + at)
+      found.push({ ...content, head, location, length: recordLength, isCopy: head.sequence !== own })
       at += recordLength
       lastEnd = from + at
     }

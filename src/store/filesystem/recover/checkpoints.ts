@@ -8,8 +8,12 @@ import { writeCheckpoint } from './checkpoint.js'
 /** How much recency a kill -9 may cost. Blobs are found again without it. */
 const PERIOD_MS = 5 * 60_000
 
-/** What a start may have to read of the log: this, or as much as four times a checkpoint, which is then the cheaper part. */
+/**
+ * How much of the log a start may have to read: this, or four times as much as a checkpoint takes. A small store has small
+ * segments and less of a log, so that the removals that a start needs stay a small part of it.
+ */
 const LOG_BYTES_MAX = 512 * 1024 * 1024
+const LOG_SEGMENTS_MAX = 16
 const CHECKPOINT_BYTES_EACH = 64
 const LOG_TO_CHECKPOINT = 4
 
@@ -17,6 +21,8 @@ const LOOK_MS = 1000
 
 export interface CheckpointsParts {
   readonly index: BlobIndex
+  /** As the checkpoint of the former run has it. */
+  readonly firstReplayed: number
   readonly records: RecordLog
   readonly path: string
   readonly clock: Clock
@@ -30,20 +36,20 @@ export class Checkpoints extends Rounds {
   /** Of the index, as the checkpoint has it. */
   #changeCount: number
   #appendedBytes: number
-  /** Everything in front of this segment is in the checkpoint. */
-  #firstSegment = 0
+  #firstReplayed: number
 
   constructor(parts: CheckpointsParts) {
     super(parts, LOOK_MS, `could not write the checkpoint ${parts.path}`)
     this.#parts = parts
     this.#changeCount = parts.index.changeCount
     this.#appendedBytes = parts.records.appendedBytes
+    this.#firstReplayed = parts.firstReplayed
     this.#nextMs = parts.clock.now() + PERIOD_MS
   }
 
-  /** Whether a start after this may still come upon the records of a segment. */
-  mayReplay(segmentNumber: number): boolean {
-    return segmentNumber >= this.#firstSegment
+  /** A start replays this segment and those with a higher number. */
+  get firstReplayed(): number {
+    return this.#firstReplayed
   }
 
   /** Writes the last one. The index and the log stay as they are from now on. */
@@ -71,12 +77,13 @@ export class Checkpoints extends Rounds {
     await writeCheckpoint(index, path, { isOrdered, logEnd: end })
     this.#changeCount = changeCount
     this.#appendedBytes = appendedBytes
-    this.#firstSegment = end.number
+    this.#firstReplayed = end.number
   }
 
   #isLogLong(): boolean {
     const { index, records } = this.#parts
-    const allowed = Math.max(LOG_BYTES_MAX, LOG_TO_CHECKPOINT * CHECKPOINT_BYTES_EACH * index.count)
+    const leastBytes = Math.min(LOG_BYTES_MAX, LOG_SEGMENTS_MAX * records.segmentBytes)
+    const allowed = Math.max(leastBytes, LOG_TO_CHECKPOINT * CHECKPOINT_BYTES_EACH * index.count)
     return records.appendedBytes - this.#appendedBytes > allowed
   }
 }

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Log } from '../../../base/log.js'
-import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
-import { offsetIn } from '../records/location.js'
-import { recordBytesOf } from '../records/record.js'
+import type { BlobIndex } from '../../index/blob-index.js'
+import { offsetIn, sequenceAt } from '../records/location.js'
 import type { LogPosition, RecordLog } from '../records/record-log.js'
-import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
+import { walkRecords } from '../records/walk-records.js'
 import { readCheckpoint } from './checkpoint.js'
+import { Replay } from './replay.js'
 
 /** Slots between two breaths. */
 const SLICE = 1 << 14
@@ -19,45 +19,52 @@ export interface RecoverParts {
   readonly path: string
 }
 
-/**
- * Fills an empty index with what the store held when it stopped or was killed. Answers whether its files may be other than
- * they were then: the machine has lost its power since, or nobody can tell.
- */
-export const recover = async ({ index, records, checkpointPath, log, path }: RecoverParts): Promise<boolean> => {
+export interface RecoveredStore {
+  /** Files may be other than they were: the machine has lost its power since, or nobody can tell. */
+  readonly mayBeTorn: boolean
+  /** A start replays this segment and those with a higher number, until there is another checkpoint. */
+  readonly firstReplayed: number
+}
+
+/** Fills an empty index with what the store held when it stopped or was killed. */
+export const recover = async ({ index, records, checkpointPath, log, path }: RecoverParts): Promise<RecoveredStore> => {
   const { logEnd, isSameBoot, isRefused } = await readCheckpoint(index, checkpointPath)
   if (isRefused) log.warn('the checkpoint of a store is damaged: reading all of its records instead', { path })
   const isNew = logEnd === undefined && !isRefused && records.segments.length === 0
-  const replayed = await replay(index, records, logEnd)
+  const { count, copyCount } = await replayLog(index, records, logEnd)
   await accountAll(index, records)
-  if (!isNew) log.info('recovered the blobs of a store', { path, blobs: index.count, replayed })
-  return !isSameBoot
+  if (!isNew) {
+    log.info('recovered the blobs of a store', { path, blobs: index.count, replayed: count, copies: copyCount })
+  }
+  return { mayBeTorn: !isSameBoot, firstReplayed: logEnd?.number ?? 0 }
 }
 
 /**
- * Brings an index that a checkpoint filled up to date with the log: what lies behind `logEnd`, or all of it without a
- * checkpoint, is read in its order. How much that is depends on how much was written since, not on how much the store
- * holds. Goes on writing where the log ends. Answers how many records that were.
+ * Replays the log behind `logEnd`, or all of it without a checkpoint. How much that is depends on how much was written
+ * since, not on how much the store holds. Afterwards the log goes on where it ends.
  */
-const replay = async (
+const replayLog = async (
   index: BlobIndex,
   records: RecordLog,
   logEnd: LogPosition = { number: 0, offset: 0 },
-): Promise<number> => {
+): Promise<Replay> => {
   const stale = await staleSlots(index, records, logEnd)
+  const replay = new Replay(index, sequenceAt(logEnd.number, logEnd.offset), stale)
   const tail = records.segments.filter(({ number }) => number >= logEnd.number)
   let end = 0
-  let count = 0
   for (const segment of tail) {
     const from = segment.number === logEnd.number ? logEnd.offset : 0
     end = await walkRecords(segment, from, (found) => {
-      count += found.length
-      for (const record of found) stale.delete(apply(index, record))
+      for (const record of found) {
+        if (record.head.kind === 'removal') segment.noteRemoval(record.head.sequence, record.length)
+        replay.apply(record)
+      }
     })
   }
-  for (const slot of stale) index.remove(slot)
+  replay.finish()
   const last = tail.at(-1)
   if (last !== undefined) await records.resume(last, end)
-  return count
+  return replay
 }
 
 /** Tells the log which of its records are needed. */
@@ -65,13 +72,14 @@ const accountAll = async (index: BlobIndex, records: RecordLog): Promise<void> =
   for (const slot of index.slots()) {
     if (slot % SLICE === SLICE - 1) await setImmediate()
     const kind = index.isInline(slot) ? 'bytes' : 'file'
-    records.account(index.extraOf(slot), recordBytesOf(kind, index.hashBytesOf(slot), index.storedBytesOf(slot)))
+    const size = { kind, hashBytes: index.hashBytesOf(slot), storedBytes: index.storedBytesOf(slot) } as const
+    records.need(index.extraOf(slot), size)
   }
 }
 
 /**
- * A checkpoint is written while blobs come and go. What it has of the log behind its end comes with the log; a record whose
- * segment was deleted since was copied to behind the end, if it was needed. Blobs of neither are gone.
+ * A checkpoint is written while blobs come and go, so it may know records behind its end: these come with the log. A record
+ * whose segment was deleted since has a copy behind the end if it was needed. Blobs without either are gone.
  */
 const staleSlots = async (index: BlobIndex, records: RecordLog, logEnd: LogPosition): Promise<Set<number>> => {
   const stale = new Set<number>()
@@ -86,26 +94,4 @@ const isBefore = (location: number, records: RecordLog, { number, offset }: LogP
   const segment = records.segmentAt(location)
   if (segment === undefined || segment.number > number) return false
   return offsetIn(location) < (segment.number === number ? offset : segment.endBytes)
-}
-
-/** Answers the slot of the blob that the record is about. */
-const apply = (index: BlobIndex, { head, location, isWhole }: WalkedRecord): number => {
-  const { kind, digest, storedBytes, writtenMs } = head
-  const known = index.find(digest)
-  if (kind === 'removal' || !isWhole) {
-    if (known !== ABSENT) index.remove(known)
-    return known
-  }
-  const writtenS = Math.ceil(writtenMs / 1000)
-  if (known !== ABSENT && writtenS <= index.accessedOf(known) && index.storedBytesOf(known) === storedBytes) {
-    // The copy of a record whose segment had to go makes its blob no more recent.
-    if (index.isInline(known) === (kind === 'bytes')) {
-      index.setExtra(known, location)
-      return known
-    }
-  }
-  const slot = index.insert(digest, storedBytes, kind === 'bytes')
-  index.setExtra(slot, location)
-  index.touch(slot, writtenS)
-  return slot
 }

@@ -1,4 +1,5 @@
 import { ABSENT } from '../../index/blob-index.js'
+import { sizeOf } from '../records/record.js'
 import { DEAD_SHARE_MAX } from '../records/room.js'
 import type { Segment } from '../records/segment.js'
 import { type WalkedRecord, walkRecords } from '../records/walk-records.js'
@@ -7,18 +8,19 @@ import { Rounds, type UpkeepParts } from '../rounds.js'
 const LOOK_MS = 1000
 
 /**
- * Gives back the room of blobs that were evicted or replaced: what is needed of the segment that is needed least is written
- * again at the end of the log, then the segment goes as a whole.
+ * Gives back the room of blobs that were evicted or replaced. The cleaner copies the records that are still needed from the
+ * segment with the most dead bytes to the end of the log, then it deletes the segment. Copies keep their sequence number, so
+ * a start tells them from newer records.
  */
 export class Cleaner extends Rounds {
   readonly #parts: UpkeepParts
-  readonly #mayReplay: (segmentNumber: number) => boolean
+  readonly #firstReplayed: () => number
 
-  /** `mayReplay` says whether a start may still come upon the removals of a segment. */
-  constructor(parts: UpkeepParts, mayReplay: (segmentNumber: number) => boolean) {
+  /** `firstReplayed` returns the number of the first segment that a start replays. */
+  constructor(parts: UpkeepParts, firstReplayed: () => number) {
     super(parts, LOOK_MS, 'could not give back room of the store')
     this.#parts = parts
-    this.#mayReplay = mayReplay
+    this.#firstReplayed = firstReplayed
   }
 
   protected override async round(): Promise<void> {
@@ -27,53 +29,100 @@ export class Cleaner extends Rounds {
     }
   }
 
-  /** The segment whose cleaning brings most, when that is due. */
+  /** The segment whose cleaning frees most, when that is due. */
   #next(): Segment | undefined {
     const { records } = this.#parts.shelf
-    const full = records.segments.filter((segment) => segment !== records.active)
-    const empty = full.find(({ liveBytes }) => liveBytes === 0)
-    if (empty !== undefined) return empty
-    const sum = (of: (segment: Segment) => number): number => full.reduce((total, segment) => total + of(segment), 0)
-    if (sum(({ deadBytes }) => deadBytes) <= DEAD_SHARE_MAX * sum(({ endBytes }) => endBytes)) return undefined
-    return full.reduce((most, segment) => (segment.deadBytes > most.deadBytes ? segment : most))
+    const full = records.segments
+      .filter((segment) => segment !== records.active)
+      .map((segment) => ({ segment, deadBytes: this.#deadBytes(segment), bytes: segment.endBytes }))
+    const most = full.reduce((best, each) => (each.deadBytes > (best?.deadBytes ?? 0) ? each : best), full[0])
+    const empty = full.find(({ segment, deadBytes }) => deadBytes === segment.endBytes - segment.firstOffset)
+    if (empty !== undefined) return empty.segment
+    const sum = (of: 'deadBytes' | 'bytes'): number => full.reduce((total, each) => total + each[of], 0)
+    return sum('deadBytes') > DEAD_SHARE_MAX * sum('bytes') ? most?.segment : undefined
+  }
+
+  /** Bytes of records that cleaning would drop. Removals that are needed would only be copied. */
+  #deadBytes(segment: Segment): number {
+    const isRemovalNeeded = segment.newestRemoval >= this.#oldestReplayed(segment)
+    const neededBytes = segment.liveBytes + (isRemovalNeeded ? segment.removalBytes : 0)
+    return segment.endBytes - segment.firstOffset - neededBytes
+  }
+
+  /**
+   * The lowest sequence number that a start may find elsewhere in a record that is not a copy. A removal with a lower number
+   * has nothing left to remove: what it removed lay in older segments.
+   */
+  #oldestReplayed(except: Segment): number {
+    const first = this.#firstReplayed()
+    const oldest = this.#parts.shelf.records.segments.find((segment) => segment !== except && segment.number >= first)
+    return oldest?.firstSequence ?? Number.POSITIVE_INFINITY
   }
 
   /** False when it could not be done now. */
   async #empty(segment: Segment): Promise<boolean> {
-    const { records } = this.#parts.shelf
+    const { shelf, log } = this.#parts
+    const { records } = shelf
+    const oldestReplayed = this.#oldestReplayed(segment)
+    const copied = { blobs: 0, removals: 0 }
     let isDone = true
     await walkRecords(segment, 0, async (found) => {
       const copies: Promise<void>[] = []
-      for (const record of found) if (await this.#isNeeded(segment, record)) copies.push(this.#copy(record))
+      for (const record of found) {
+        if (!record.isWhole) await this.#dropDamaged(record)
+        // The index is asked in the step in which the copy joins the queue: what joins it later is newer.
+        if (this.#isLive(record)) {
+          copied.blobs++
+          copies.push(this.#copy(record))
+        } else if (this.#isRemovalNeeded(record, oldestReplayed)) {
+          copied.removals++
+          copies.push(this.#copyRemoval(record))
+        }
+      }
       for (const { status } of await Promise.allSettled(copies)) isDone &&= status === 'fulfilled'
     })
     if (!isDone) return false
     await records.sync()
     await records.retire(segment)
+    log.debug('emptied a file of records', { number: segment.number, ...copied })
     return true
   }
 
-  async #isNeeded({ number }: Segment, { head, location, isWhole }: WalkedRecord): Promise<boolean> {
-    const { index, commits } = this.#parts.shelf
-    if (head.kind === 'removal') return this.#mayReplay(number)
-    // A copy behind a record that is being written now would be taken for the newer one.
-    while (commits.has(head.digest)) await commits.settled(head.digest)
-    const slot = index.find(head.digest)
-    if (slot === ABSENT || index.extraOf(slot) !== location) return false
-    if (!isWhole) await this.#parts.inspection.damaged(this.#parts.shelf.at(slot))
-    return isWhole
+  async #dropDamaged({ head, location }: WalkedRecord): Promise<void> {
+    const { shelf, inspection } = this.#parts
+    const located = shelf.find(head.digest)
+    if (located?.location === location) await inspection.damaged(located)
   }
 
-  #copy({ head, bytes, location, length }: WalkedRecord): Promise<void> {
+  #isLive({ head, location, isWhole }: WalkedRecord): boolean {
+    const { index } = this.#parts.shelf
+    const slot = index.find(head.digest)
+    return isWhole && slot !== ABSENT && index.extraOf(slot) === location
+  }
+
+  /**
+   * Whether a start could otherwise bring back an older blob of the digest. A removal keeps it from that, and so does a small
+   * blob that was evicted: the log has no removal of it. While the index has the digest, its newer record does.
+   */
+  #isRemovalNeeded({ head }: WalkedRecord, oldestReplayed: number): boolean {
+    if (head.kind === 'file' || head.sequence < oldestReplayed) return false
+    return this.#parts.shelf.index.find(head.digest) === ABSENT
+  }
+
+  #copy({ head, bytes, location }: WalkedRecord): Promise<void> {
     const { index, records } = this.#parts.shelf
-    const { kind, digest } = head
     const placed = (copyLocation: number): void => {
-      const slot = index.find(digest)
-      if (kind === 'removal' || slot === ABSENT || index.extraOf(slot) !== location) return
-      records.account(location, -length)
-      records.account(copyLocation, length)
+      const slot = index.find(head.digest)
+      if (slot === ABSENT || index.extraOf(slot) !== location) return
+      records.release(location, sizeOf(head))
+      records.need(copyLocation, sizeOf(head))
       index.setExtra(slot, copyLocation)
     }
     return records.append({ ...head, bytes, placed })
+  }
+
+  #copyRemoval({ head: { digest, writtenMs, sequence } }: WalkedRecord): Promise<void> {
+    const removal = { kind: 'removal', digest, storedBytes: 0, checksum: 0, writtenMs, sequence } as const
+    return this.#parts.shelf.records.append({ ...removal, placed: () => {} })
   }
 }

@@ -1,0 +1,96 @@
+import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
+import type { RecordHead } from '../records/record.js'
+import type { WalkedRecord } from '../records/walk-records.js'
+
+/**
+ * Brings an index that a checkpoint filled up to date with the records of the log behind that checkpoint. The sequence
+ * numbers alone decide, so records may come in any order, and any number of times.
+ *
+ * The checkpoint knows every record with a number below `unknownFrom`. Such a record comes only as a copy that the cleaner
+ * made later. A copy of a blob was made because the index had that very blob, so its location is taken over. A copy of a
+ * removal says nothing that the checkpoint does not know.
+ */
+export class Replay {
+  readonly #index: BlobIndex
+  readonly #unknownFrom: number
+  /** Slots of the checkpoint whose record is gone or lies behind the checkpoint: a replayed record has to speak for them. */
+  readonly #stale: Set<number>
+  /** Slots that stand for removed blobs until the end. */
+  readonly #removed = new Set<number>()
+  /** By slot, the sequence number of the newest record that was replayed; NaN without one. */
+  #sequences = new Float64Array(0)
+  #count = 0
+  #copyCount = 0
+
+  constructor(index: BlobIndex, unknownFrom: number, stale: Set<number>) {
+    this.#index = index
+    this.#unknownFrom = unknownFrom
+    this.#stale = stale
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** How many records had been written elsewhere first. */
+  get copyCount(): number {
+    return this.#copyCount
+  }
+
+  apply(record: WalkedRecord): void {
+    const { head, location, isWhole, isCopy } = record
+    this.#count++
+    if (isCopy) this.#copyCount++
+    const known = this.#index.find(head.digest)
+    const isBlob = head.kind !== 'removal' && isWhole
+    if (known !== ABSENT && !this.#isNewer(known, head.sequence, isBlob)) return
+    const slot = isBlob ? this.#hold(head, known) : this.#remove(head, known)
+    if (isBlob) this.#index.setExtra(slot, location)
+    this.#note(slot, head.sequence)
+  }
+
+  /** Nothing more is replayed. */
+  finish(): void {
+    for (const slots of [this.#removed, this.#stale]) for (const slot of slots) this.#index.remove(slot)
+  }
+
+  #isNewer(slot: number, sequence: number, isBlob: boolean): boolean {
+    const known = this.#sequences[slot] ?? Number.NaN
+    if (Number.isNaN(known)) return isBlob || sequence >= this.#unknownFrom
+    return sequence > known || (sequence === known && isBlob)
+  }
+
+  /** Returns the slot, as the most recently used one unless the record is a copy of the one that the index has. */
+  #hold({ kind, digest, storedBytes, writtenMs }: RecordHead, known: number): number {
+    const index = this.#index
+    const writtenS = Math.ceil(writtenMs / 1000)
+    const isInline = kind === 'bytes'
+    const isKnown =
+      known !== ABSENT &&
+      !this.#removed.has(known) &&
+      writtenS <= index.accessedOf(known) &&
+      index.storedBytesOf(known) === storedBytes &&
+      index.isInline(known) === isInline
+    const slot = isKnown ? known : index.insert(digest, storedBytes, isInline)
+    if (!isKnown) index.touch(slot, writtenS)
+    this.#removed.delete(slot)
+    this.#stale.delete(slot)
+    return slot
+  }
+
+  #remove({ digest }: RecordHead, known: number): number {
+    const slot = known === ABSENT ? this.#index.insert(digest, 0, true) : known
+    this.#removed.add(slot)
+    this.#stale.delete(slot)
+    return slot
+  }
+
+  #note(slot: number, sequence: number): void {
+    if (slot >= this.#sequences.length) {
+      const larger = new Float64Array(2 * slot + 1024).fill(Number.NaN)
+      larger.set(this.#sequences)
+      this.#sequences = larger
+    }
+    this.#sequences[slot] = sequence
+  }
+}
