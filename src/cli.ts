@@ -14,6 +14,7 @@ import { ConfigError } from './config/problem.js'
 import { validateCommand } from './config/validate-command.js'
 import { tellOfCrashes, traceOf } from './crash.js'
 import { GatheredOutput } from './gathered-output.js'
+import { LogDescriptor } from './log-descriptor.js'
 import type { Running } from './main.js'
 import { type OtlpSettings, otlpSettings } from './otlp/settings.js'
 import { processLog } from './process-log.js'
@@ -112,7 +113,7 @@ const run = async (
   log.debug('starting')
   // Loaded here, because checking a configuration needs none of what serves one and should be quick.
   const { assemble } = await import('./main.js')
-  const starting = assemble(config, { clock: systemClock, log, otlp })
+  const starting = assemble(config, { clock: systemClock, log, otlp, logOutput: stderr })
   const early = await Promise.race([stopSignal, starting.then(() => undefined)])
   if (early !== undefined) return stopEarly(early, starting, config.global.drain_s * 1000, log)
   const server = await starting
@@ -155,8 +156,12 @@ const describeFailure = (error: unknown): string => {
 }
 
 const secrets = new KnownSecrets()
-const output = new GatheredOutput(process.stderr, (text) => secrets.hideKnown(text))
-process.once('exit', output.flush)
+const stderr = new LogDescriptor(process.stderr)
+const output = new GatheredOutput(stderr, (text) => secrets.hideKnown(text))
+process.once('exit', () => {
+  output.flush()
+  stderr.close()
+})
 tellOfCrashes({
   write: (text) => {
     output.write(text)

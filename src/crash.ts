@@ -14,8 +14,11 @@ export interface CrashParts {
 export const tellOfCrashes = ({ write, secrets = new KnownSecrets() }: CrashParts): void => {
   process.on('uncaughtException', (thrown, origin) => {
     const how = origin === 'unhandledRejection' ? 'a rejection that nobody handled' : 'an error that nobody handled'
-    write(secrets.hide(`remexec: ended by ${how}: ${traceOf(thrown)}\n`))
-    process.exit(1)
+    try {
+      write(secrets.hide(`remexec: ended by ${how}: ${traceOf(thrown)}\n`))
+    } finally {
+      process.exit(1)
+    }
   })
   // A report of Node's on a crash, where it is switched on, would list the variables of the environment.
   if (process.report !== undefined) Object.assign(process.report, { excludeEnv: true })

@@ -1,6 +1,8 @@
 export interface Output {
   readonly isTTY?: boolean
   write(text: string): unknown
+  /** Makes the line that stands for lines which could not be written. */
+  noticeOf?: (lines: number, reason: string) => string
 }
 
 /** Between two writes, while lines keep coming. */
@@ -24,6 +26,10 @@ export class GatheredOutput implements Output {
     this.#output = output
     this.#shown = shown
     this.isTTY = output.isTTY === true
+  }
+
+  set noticeOf(noticeOf: (lines: number, reason: string) => string) {
+    this.#output.noticeOf = noticeOf
   }
 
   write(text: string): void {

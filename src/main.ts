@@ -12,7 +12,7 @@ import { defaultNumber } from './config/schema/schema.js'
 import { DrainTime } from './drain-time.js'
 import { Instances } from './instances.js'
 import { limitsOf } from './listener-limits.js'
-import { Observation } from './observation.js'
+import { type LogOutput, Observation } from './observation.js'
 import type { OtlpSettings } from './otlp/settings.js'
 import { buildSchedulers } from './scheduler/kinds.js'
 import type { Scheduler } from './scheduler/scheduler.js'
@@ -66,6 +66,8 @@ export const assemble = async (config: Config, surroundings: Surroundings): Prom
 export interface Surroundings {
   readonly clock: Clock
   readonly log: Log
+  /** Where the log is written, if that may fail. */
+  readonly logOutput?: LogOutput
   /** Where metrics go; nowhere when absent. */
   readonly otlp?: OtlpSettings
   /** Workers of a server run in this process too: for tests that look into it. */
@@ -78,9 +80,10 @@ const start = async (
   drainTime: DrainTime,
   surroundings: Surroundings,
 ): Promise<Running['addresses']> => {
-  const { clock, otlp } = surroundings
+  const { clock, otlp, logOutput } = surroundings
   const isStopping = (): boolean => drainTime.hasBegun
-  const observation = await Observation.start({ config, resources, clock, log: surroundings.log, otlp, isStopping })
+  const observed = { config, resources, clock, log: surroundings.log, logOutput, otlp, isStopping }
+  const observation = await Observation.start(observed)
   const { health, meters, log } = observation
   const withoutZstd = zstdFailure()
   if (withoutZstd !== undefined) log.warn('clients are offered no zstd', { reason: withoutZstd })

@@ -1,4 +1,5 @@
 import type { Clock } from './base/clock.js'
+import type { HealthProbe } from './base/health.js'
 import type { Log } from './base/log.js'
 import type { Resources } from './base/resources.js'
 import type { Tracer } from './base/trace.js'
@@ -12,11 +13,20 @@ import type { HttpHandler } from './server/http.js'
 import { RecentLines } from './status-page/recent-lines.js'
 import { statusPage } from './status-page/status-page.js'
 
+/** Where the log is written: it loses lines while it cannot be written, and says how many. */
+export interface LogOutput {
+  readonly lostLines: number
+  readonly probe: HealthProbe
+  /** Called once, when the first line is lost. */
+  onFirstLoss: () => void
+}
+
 export interface ObservationParts {
   readonly config: Config
   readonly resources: Resources
   readonly clock: Clock
   readonly log: Log
+  readonly logOutput: LogOutput | undefined
   readonly otlp: OtlpSettings | undefined
   readonly isStopping: () => boolean
 }
@@ -36,13 +46,15 @@ export class Observation {
   #tracer: Tracer | undefined
 
   private constructor(parts: ObservationParts) {
-    const { config, clock } = parts
+    const { config, clock, logOutput } = parts
     this.#parts = parts
     this.#recent = new RecentLines(parts.log, clock)
     this.log = this.#recent
     this.health = new HealthRegistry(this.log)
     this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now())
     this.metrics.watchHealth(() => this.health.counts())
+    this.metrics.watchLog(() => logOutput?.lostLines ?? 0)
+    if (logOutput !== undefined) this.#watchLog(logOutput)
     this.#expectParts(config)
   }
 
@@ -86,6 +98,13 @@ export class Observation {
       ['/', people],
       ...healthPages(path, { registry: health, timeoutMs, isStopping }),
     ])
+  }
+
+  /** A log that has lost nothing is no component of the report. */
+  #watchLog(logOutput: LogOutput): void {
+    const register = (): void => this.health.register(logOutput.probe)
+    if (logOutput.lostLines > 0) register()
+    else logOutput.onFirstLoss = register
   }
 
   /** So that whoever asks while the process starts hears of every part of the configuration. */

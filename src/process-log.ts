@@ -15,8 +15,17 @@ const FORMATS = ['text', 'json'] as const
 export const processLog = (configured: LogLevel, env: NodeJS.ProcessEnv, output: GatheredOutput): Log => {
   const level = oneOf(env, 'REMEXEC_LOG_LEVEL', LEVELS) ?? configured
   const format = oneOf(env, 'REMEXEC_LOG_FORMAT', FORMATS) ?? (output.isTTY ? 'text' : 'json')
+  const logTo = format === 'text' ? textLog : jsonLog
+  output.noticeOf = (count, reason) => {
+    let notice = ''
+    const log = logTo('warn', (line) => {
+      notice = line
+    })
+    log.warn('lines of the log were lost', { count, reason })
+    return notice
+  }
   const write = (line: string): void => output.write(withoutSecrets(line))
-  return written(format === 'text' ? textLog(level, write) : jsonLog(level, write), output)
+  return written(logTo(level, write), output)
 }
 
 const written = (log: Log, { flush }: GatheredOutput): Log => ({

@@ -19,6 +19,7 @@ export class Metrics {
   readonly calls = new CallMetrics()
   readonly startedMs: number
   readonly #process = new ProcessMetrics()
+  #lostLines = (): number => 0
   #statuses: () => ReadonlyMap<string, number> = () => new Map()
 
   constructor(options: MetricsOptions, nowMs: number) {
@@ -31,6 +32,11 @@ export class Metrics {
     this.#statuses = statuses
   }
 
+  /** `lostLines` answers how many lines of the log could not be written since the start. */
+  watchLog(lostLines: () => number): void {
+    this.#lostLines = lostLines
+  }
+
   get instruments(): readonly Instrument[] {
     return [
       ...this.stores.instruments,
@@ -40,6 +46,7 @@ export class Metrics {
       observed('gauge', HEALTH, () =>
         [...this.#statuses()].map(([health_status, value]) => ({ labels: { health_status }, value })),
       ),
+      observed('counter', LOST_LINES, () => [{ labels: {}, value: this.#lostLines() }]),
     ]
   }
 
@@ -52,4 +59,10 @@ const HEALTH = {
   name: 'svc_health_components',
   description: 'Components of the health report, by status.',
   unit: '{component}',
+}
+
+const LOST_LINES = {
+  name: 'svc_log_lines_lost_total',
+  description: 'Lines of the log that could not be written.',
+  unit: '{line}',
 }

@@ -322,6 +322,7 @@ t.test('every instrument has exactly the numbers of what happened', async (t) =>
     ...expectedOfActions(gone),
     ...expectedOfCalls,
     // One action waits for what no worker has, and the temporary folder of a store is gone.
+    svc_log_lines_lost_total: {},
     svc_health_components: labelled('health_status', { ok: 3, warning: 1, failed: 1 }),
   })
   const durations = collector.metrics.get('svc_execution_stage_duration').histogram.dataPoints

@@ -1,0 +1,163 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { LogDescriptor } from '../../src/log-descriptor.js'
+import { program, root } from './program.js'
+
+// A server whose standard error takes nothing: a full disk, a reader that has gone, a reader that does not read.
+
+t.setTimeout(60_000)
+
+/** The server with its log in JSON to `stderr`. */
+const serveTo = async (t: Test, data: string, stderr: number) => {
+  const store = { filesystem: { content_path: `${data}/content`, temp_path: `${data}/temp` } }
+  const server = {
+    listener: { http: { socket_address: '127.0.0.1:0' } },
+    services: { cas: { '': { cas_store: 'CAS' } }, health: {} },
+  }
+  const config = { global: { log_level: 'debug' }, stores: { CAS: store }, servers: { one: server } }
+  writeFileSync(`${data}/config.json`, JSON.stringify(config))
+  const env = { PATH: process.env['PATH'], HOME: data, REMEXEC_LOG_FORMAT: 'json' }
+  const stdio = ['ignore', 'ignore', stderr] as const
+  const child = spawn(process.execPath, [program, `${data}/config.json`], { cwd: root, env, stdio: [...stdio] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let port: number | undefined
+  while (child.exitCode === null && port === undefined) {
+    await setTimeout(50)
+    port = listeningPort(child.pid as number)
+  }
+  const status = (below = '') => fetch(`http://127.0.0.1:${port}/status${below}`)
+  const isReady = async (): Promise<boolean> => (await status('/ready')).ok
+  while (child.exitCode === null && !(await isReady())) await setTimeout(50)
+  const logOf = async (): Promise<string> => {
+    const reports = (await (await status()).json()) as { component: string; status: object }[]
+    return JSON.stringify(reports.find(({ component }) => component === 'log')?.status)
+  }
+  /** Has the server write lines: a component that fails and works again is told as trouble. */
+  const cause = async (): Promise<void> => {
+    rmSync(`${data}/temp`, { recursive: true })
+    t.equal((await status()).status, 503)
+    mkdirSync(`${data}/temp`)
+    t.equal((await status()).status, 200)
+  }
+  return { child, cause, logOf }
+}
+
+/** The port that a process listens at, which it has no log to say in. */
+const listeningPort = (pid: number): number | undefined => {
+  const inodes = new Set<string>()
+  for (const descriptor of readdirSync(`/proc/${pid}/fd`)) {
+    const [, inode] = /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${descriptor}`)) ?? []
+    if (inode !== undefined) inodes.add(inode)
+  }
+  for (const line of readFileSync('/proc/net/tcp', 'utf8').split('\n')) {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/)
+    if (state === LISTEN && inodes.has(inode)) return Number.parseInt(local.split(':')[1] ?? '', 16)
+  }
+  return undefined
+}
+
+const LISTEN = '0A'
+
+const linkOf = (path: string): string => {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // A descriptor that was closed meanwhile.
+    return ''
+  }
+}
+
+const stops = async (t: Test, child: ChildProcess): Promise<void> => {
+  t.equal(child.exitCode, null, 'it serves on')
+  child.kill('SIGTERM')
+  t.same(await once(child, 'exit'), [143, null])
+}
+
+t.test('a server whose log is on a full disk serves on and tells it in its health', async (t) => {
+  const full = openSync('/dev/full', 'w')
+  const { child, cause, logOf } = await serveTo(t, t.testdir(), full)
+  closeSync(full)
+  await cause()
+  t.match(await logOf(), /"Warning".*the disk is full \(ENOSPC\).*lines lost since the start: [1-9]/)
+  await stops(t, child)
+})
+
+t.test(
+  'a server whose log has no reader any more serves on, and tells the next one how many lines were lost',
+  async (t) => {
+    const data = t.testdir()
+    const path = `${data}/log`
+    spawnSync('mkfifo', [path])
+    const first = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const writer = openSync(path, constants.O_WRONLY)
+    const { child, cause, logOf } = await serveTo(t, data, writer)
+    closeSync(writer)
+    closeSync(first)
+    await cause()
+    t.match(await logOf(), /"Warning".*EPIPE.*lines lost since the start: [1-9]/)
+    const second = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    t.teardown(() => closeSync(second))
+    const said = await readUntil(second, /lines of the log were lost/)
+    const [line = ''] = said.split('\n').filter((one) => one.includes('were lost'))
+    const { level, count, reason } = JSON.parse(line)
+    t.match({ level, reason }, { level: 'warn', reason: /EPIPE/ })
+    t.ok(count > 0, `${count} lines`)
+    t.match(await logOf(), /"Ok".*lines lost since the start: [1-9]/)
+    await stops(t, child)
+  },
+)
+
+/** What comes out of a pipe, until it has said this. */
+const readUntil = async (descriptor: number, pattern: RegExp): Promise<string> => {
+  const bytes = Buffer.alloc(65_536)
+  for (let said = ''; ; ) {
+    try {
+      said += bytes.toString('utf8', 0, readSync(descriptor, bytes))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
+    }
+    if (pattern.test(said)) return said
+    await setTimeout(10)
+  }
+}
+
+t.test('lines that a slow reader does not take are bounded, counted and told in their place', async (t) => {
+  const path = `${t.testdir()}/log`
+  spawnSync('mkfifo', [path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+  t.teardown(() => {
+    closeSync(reader)
+    closeSync(writer)
+  })
+  const output = new LogDescriptor({ fd: writer })
+  output.noticeOf = (lines) => `LOST ${lines}\n`
+  const padding = 'x'.repeat(1000)
+  const lines = 5000
+  for (let line = 0; line < lines; line++) output.write(`${line} ${padding}\n`)
+  const { lostLines } = output
+  t.ok(lostLines > lines / 2 && lostLines < lines, `${lostLines} of ${lines} are lost`)
+  const keepAlive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(keepAlive))
+  const said = await readUntil(reader, /LOST \d+\n/)
+  const words = said.split('\n').map((line) => line.split(' ')[0])
+  const kept = lines - lostLines
+  t.same(words, [...Array.from({ length: kept }, (_, line) => String(line)), 'LOST', ''])
+  t.match(said, `LOST ${lostLines}\n`)
+  output.write('and on\n')
+  t.equal(await readUntil(reader, /on\n/), 'and on\n')
+})
