@@ -1,5 +1,6 @@
 import type { Permission } from '../base/gate.js'
 import type { AccessRule } from '../config/config.js'
+import { MAX_INSTANCE_NAME_LENGTH } from '../reapi/instance-name.js'
 import type { Identity } from './identity/identity.js'
 import { anyOf, type Matches } from './pattern.js'
 
@@ -25,6 +26,7 @@ interface Rule {
 
 /** Instance names are the clients' own: of more than these nothing is kept. */
 const MAX_KEPT_INSTANCES = 1000
+const NO_PERMISSION: ReadonlySet<Permission> = new Set()
 
 /** The rules of a configuration. Each adds to what one may do. */
 export class AccessRules {
@@ -39,6 +41,8 @@ export class AccessRules {
     const rules = this.#rules.filter(({ fits }) => fits(identity))
     const kept = new Map<string, ReadonlySet<Permission>>()
     const permissionsIn = (instanceName: string): ReadonlySet<Permission> => {
+      // No instance has such a name; it is neither tried with patterns nor kept.
+      if (instanceName.length > MAX_INSTANCE_NAME_LENGTH) return NO_PERMISSION
       const known = kept.get(instanceName)
       if (known !== undefined) return known
       const grants = rules.map(({ inInstances }) => inInstances).filter(({ isFor }) => isFor(instanceName))

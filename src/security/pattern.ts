@@ -1,11 +1,24 @@
 export type Matches = (text: string) => boolean
 
-/** `*` stands for any text, of any length; all else for itself. */
+/**
+ * `*` stands for any text, of any length; all else for itself. Each part is looked for once, behind the part ahead of it: the
+ * time grows with the length of the text, whatever the number of stars.
+ */
 const matcherOf = (pattern: string): Matches => {
-  if (!pattern.includes('*')) return (text) => text === pattern
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-  const expression = new RegExp(`^${parts.join('[^]*')}$`)
-  return (text) => expression.test(text)
+  const [first = '', ...parts] = pattern.split('*')
+  const last = parts.pop()
+  if (last === undefined) return (text) => text === pattern
+  return (text) => {
+    const endAt = text.length - last.length
+    if (endAt < first.length || !text.startsWith(first) || !text.endsWith(last)) return false
+    let at = first.length
+    for (const part of parts) {
+      const foundAt = text.indexOf(part, at)
+      if (foundAt < 0) return false
+      at = foundAt + part.length
+    }
+    return at <= endAt
+  }
 }
 
 /** Whether a text fits one of these patterns. */

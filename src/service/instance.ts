@@ -3,6 +3,7 @@ import { CATCH_ALL } from '../base/catch-all.js'
 import { StatusError } from '../base/status-error.js'
 import type { Compressor } from '../reapi/compressor.js'
 import type { DigestFunction } from '../reapi/digest-function.js'
+import { MAX_INSTANCE_NAME_LENGTH } from '../reapi/instance-name.js'
 import { RESERVED_SEGMENTS } from '../reapi/resource-name.js'
 import type { Store } from '../store/store.js'
 import type { ChunkedBlobs } from './cas/chunked-blobs.js'
@@ -53,13 +54,10 @@ export const instanceOf = <T>(instances: Instances<T>, name: string): T => {
   throw new StatusError('INVALID_ARGUMENT', `instance name ${shown} is not configured, ${expected}`)
 }
 
-/** Names are kept with operations and told in logs, so they have a bound. */
-const MAX_NAME_LENGTH = 1024
-
 /** What makes a name one that no instance can have (REAPI, instance_name). */
 const faultOf = (name: string): string | undefined => {
   if (name === '') return undefined
-  if (name.length > MAX_NAME_LENGTH) return `it is longer than ${MAX_NAME_LENGTH} characters`
+  if (name.length > MAX_INSTANCE_NAME_LENGTH) return `it is longer than ${MAX_INSTANCE_NAME_LENGTH} characters`
   const segments = name.split('/')
   const reserved = segments.find((segment) => RESERVED_SEGMENTS.includes(segment))
   if (reserved !== undefined) return `${reserved} is reserved in REAPI`
