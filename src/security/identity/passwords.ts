@@ -7,13 +7,11 @@ import type { Answer, Question } from './bcrypt-process.js'
 import type { Credential } from './credential.js'
 import type { Htpasswd } from './htpasswd.js'
 import type { Identity } from './identity.js'
+import { type Trial, trials } from './stand-ins.js'
 
 /** Whoever sends wrong passwords keeps one process busy, and others waiting no longer than this many take. */
 const MAX_WAITING = 50
 const MAX_KNOWN = 1000
-
-/** Of no password: who asks for a name that there is not waits as long as for one that there is. */
-const NOBODY = '$2b$10$mQ8XGg2wHWvYKWg6pH/BRuNrUUIPHarxHpzZGj37eGFgB.yJHO3c6'
 
 /** Checks names and passwords; those that were right are known until the file changes. */
 export class Passwords {
@@ -22,13 +20,16 @@ export class Passwords {
   #checker: ChildProcess | undefined
   #lastId = 0
   #hashes: Htpasswd
+  #trialOf: (name: string) => Trial
 
   constructor(hashes: Htpasswd) {
     this.#hashes = hashes
+    this.#trialOf = trials(hashes)
   }
 
   renew(hashes: Htpasswd): void {
     this.#hashes = hashes
+    this.#trialOf = trials(hashes)
     this.#known.clear()
   }
 
@@ -46,20 +47,19 @@ export class Passwords {
     const at = text.indexOf(':')
     const name = text.slice(0, Math.max(0, at))
     const hashes = this.#hashes
-    const hash = hashes.get(name)
-    const isRight = await this.#ask(text.slice(at + 1), hash ?? NOBODY)
-    if (hash === undefined || !isRight) throw new StatusError('UNAUTHENTICATED', 'the name or the password is wrong')
+    const isRight = await this.#ask(text.slice(at + 1), this.#trialOf(name))
+    if (!isRight || !hashes.has(name)) throw new StatusError('UNAUTHENTICATED', 'the name or the password is wrong')
     const identity: Identity = { kind: 'basic', name, groups: [] }
     if (hashes === this.#hashes) this.#known.set(credential.hash, identity, 1)
     return identity
   }
 
-  #ask(password: string, hash: string): Promise<boolean> {
+  #ask(password: string, trial: Trial): Promise<boolean> {
     if (this.#waiting.size >= MAX_WAITING) {
       throw new StatusError('RESOURCE_EXHAUSTED', 'too many passwords wait to be checked: try again later')
     }
     this.#checker ??= this.#start()
-    const question: Question = { id: ++this.#lastId, password, hash }
+    const question: Question = { id: ++this.#lastId, password, ...trial }
     const checker = this.#checker
     return new Promise((resolve, reject) => {
       this.#waiting.set(question.id, { resolve, reject })
