@@ -7,6 +7,8 @@ export type Permission = 'read_cas' | 'write_cas' | 'read_ac' | 'write_ac' | 'ex
 export interface Caller {
   /** Names in lower case. */
   readonly metadata: ReadonlyMap<string, string | Buffer>
+  /** Whether the request has a header more than once: `metadata` has only the first. */
+  repeats(name: string): boolean
   /** `host:port`. */
   readonly peer: string
   /** Checked by TLS. */

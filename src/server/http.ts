@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Caller, Gate } from '../base/gate.js'
 import type { Log } from '../base/log.js'
 import { isStatus, StatusError } from '../base/status-error.js'
 import type { Activity } from './call/activity.js'
+import { type Client, clientOf } from './client.js'
 
 export interface HttpAnswer {
   readonly status: number
@@ -56,6 +58,7 @@ export class HttpPages {
     } catch (error) {
       if (isStatus(error, 'UNAUTHENTICATED')) return plain(401, `${error.message}\n`)
       if (isStatus(error, 'PERMISSION_DENIED')) return plain(403, `${error.message}\n`)
+      if (isStatus(error, 'RESOURCE_EXHAUSTED')) return plain(429, `${error.message}\n`)
       this.#log.error('could not answer an HTTP request', { path, error: StatusError.from(error) })
       return plain(500, 'internal error\n')
     }
@@ -83,7 +86,6 @@ export interface HttpRequest {
   readonly target: string
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
-  /** Over HTTP/1 only by what its headers say. */
   readonly caller: Caller
 }
 
@@ -91,12 +93,17 @@ const pathOf = (target: string): string => target.replace(/\?.*$/s, '')
 
 export const clientGone = (): StatusError => new StatusError('CANCELLED', 'the client is gone')
 
+/** A connection that may know its client, where it is no socket itself. */
+type Connection = Socket & { readonly client?: Client }
+
 /** The plain HTTP/1.1 side of a listener. It does not listen itself: connections are handed to it. */
 export const httpServer = (pages: HttpPages): Server => {
   const server = createServer((request, response) => {
     const gone = new AbortController()
     request.socket.once('close', () => gone.abort(clientGone()))
-    const caller = { metadata: textHeaders(request), peer: '', clientCertificate: undefined }
+    const { client = clientOf(request.socket) } = request.socket as Connection
+    const repeats = (name: string): boolean => isRepeated(request, name)
+    const caller = { ...client, metadata: textHeaders(request), repeats }
     const asked = { method: request.method, target: request.url ?? '/', signal: gone.signal, caller }
     pages.answer(asked, (found) => send(request, response, found))
   })
@@ -111,6 +118,9 @@ export const httpServer = (pages: HttpPages): Server => {
 
 const textHeaders = ({ headers }: IncomingMessage): ReadonlyMap<string, string> =>
   new Map(Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
+
+const isRepeated = ({ rawHeaders }: IncomingMessage, name: string): boolean =>
+  rawHeaders.filter((header, at) => at % 2 === 0 && header.toLowerCase() === name).length > 1
 
 const send = (request: IncomingMessage, response: ServerResponse, { status, contentType, body }: HttpAnswer): void => {
   const length = Buffer.byteLength(body)

@@ -272,7 +272,8 @@ const authorization: FuzzTarget = {
     opened ??= issuer()
     const { sources, token } = await opened
     const text = bytes.toString('latin1').replace('VALID', token)
-    const caller = { metadata: new Map([['authorization', text]]), peer: '127.0.0.1:1', clientCertificate: undefined }
+    const metadata = new Map([['authorization', text]])
+    const caller = { metadata, repeats: () => false, peer: '127.0.0.1:1', clientCertificate: undefined }
     try {
       const { name } = await sources.identify(caller)
       const isOwn = text.trimEnd().toLowerCase().startsWith('bearer ') && text.includes(token)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { credentials, type Metadata } from '@grpc/grpc-js'
 import { hashSync } from 'bcryptjs'
@@ -8,7 +9,10 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { Provider } from 'oidc-provider'
 import t, { type Test } from 'tap'
 import { RELOAD_PERIOD_MS } from '../../src/base/reloaded-files.js'
+import { codec } from '../../src/proto/codec.js'
+import { FrameType } from '../../src/server/http2/frame/frame.js'
 import { TestClient } from '../server/client.js'
+import { frame, message, RawClient, requestBlock } from '../server/http2/raw-client.js'
 import { CAPABILITIES, failure } from '../service/harness.js'
 import { Authority } from '../tls/authority.js'
 import { bearer, startGuarded, withHeaders } from './server.js'
@@ -311,4 +315,65 @@ t.test('what cannot be used is told at start by its key, and no secret with it',
     /jwks_file .* is no JSON Web Key Set/,
   )
   await fails({ identity_header: { name: 'x', trusted: ['10.0.0.0/99'] } }, /"10.0.0.0\/99" is no address/)
+})
+
+for (const transport of ['remexec', 'grpc-js']) {
+  t.test(
+    `${transport}: over HTTP/1 callers are known by certificate and proxy too, and guess by address`,
+    async (t) => {
+      const folder = t.testdir()
+      const authority = new Authority(`${folder}/authority`)
+      const server = authority.issue('server')
+      const ann = authority.issue('ann', { subject: '/CN=ann' })
+      const tls = { cert_file: server.certFile, key_file: server.keyFile, client_ca_file: authority.caFile }
+      const http = { transport, tls: { ...tls, client_certificates: 'optional' } }
+      const identity_header = { name: 'x-user', trusted: ['127.0.0.1'] }
+      const access = [{ names: ['ann'], may: ['administer'] }]
+      const request_limits = [{ anonymous: true, requests_per_s: 0.001, burst: 2 }]
+      const identity = { client_certificates: {}, identity_header }
+      const { port } = await startGuarded(t, { identity, access, request_limits }, http)
+      const page = (options: object) =>
+        new Promise<number | undefined>((resolve, reject) => {
+          const url = { port, host: 'localhost', path: '/', ca: authority.ca, family: 4, agent: false, ...options }
+          httpsRequest(url, (response) => resolve(response.resume().statusCode))
+            .on('error', reject)
+            .end()
+        })
+      t.equal(await page({ key: ann.key, cert: ann.cert }), 200, 'by certificate')
+      t.equal(await page({ headers: { 'x-user': 'ann' } }), 200, 'by a proxy')
+      t.equal(await page({ headers: { 'x-user': 'bob' } }), 403)
+      t.equal(await page({ headers: { 'x-user': ['ann', 'bob'] } }), 401, 'by one of two nobody is known')
+      const guess = (localAddress: string) => page({ localAddress, headers: { authorization: 'Bearer wrong' } })
+      // Two more than the burst: of the three tries of one address the last is not judged at all.
+      const answers = [await guess('127.0.0.2'), await guess('127.0.0.2'), await guess('127.0.0.2')]
+      t.same(answers, [401, 401, 429])
+      t.equal(await guess('127.0.0.3'), 401, 'another address has a bucket of its own')
+    },
+  )
+}
+
+t.test('two authorization headers, or two of the header of a proxy, are refused', async (t) => {
+  const tokens = [{ name: 'ci', sha256: sha256('a') }]
+  const identity_header = { name: 'x-user', groups_name: 'x-groups', trusted: ['127.0.0.1'] }
+  const { port } = await startGuarded(t, { identity: { tokens, identity_header } })
+  const request = Buffer.from(
+    codec('build.bazel.remote.execution.v2.GetCapabilitiesRequest').encode({ instanceName: 'main' }),
+  )
+  const ask = async (...headers: readonly (readonly [string, string])[]): Promise<string> => {
+    const raw = await RawClient.greeted(port)
+    raw.write(
+      frame(FrameType.HEADERS, 4, 1, requestBlock(`/${CAPABILITIES}/GetCapabilities`, headers)),
+      frame(FrameType.DATA, 1, 1, message(request)),
+    )
+    const heard = await raw.until(({ fields }) => 'grpc-status' in fields)
+    raw.destroy()
+    return `${heard?.fields['grpc-status']} ${decodeURIComponent(heard?.fields['grpc-message'] ?? '')}`.trim()
+  }
+  t.equal(await ask(['authorization', 'Bearer a']), '0')
+  t.equal(await ask(['x-user', 'ann']), '0')
+  const two = (name: string) => `16 the request has several ${name} headers, expected one`
+  t.equal(await ask(['authorization', 'Bearer a'], ['authorization', 'Bearer b']), two('authorization'))
+  t.equal(await ask(['authorization', 'Bearer a'], ['authorization', 'Bearer a']), two('authorization'))
+  t.equal(await ask(['x-user', 'ann'], ['x-user', 'bob']), two('x-user'))
+  t.equal(await ask(['x-user', 'ann'], ['x-groups', 'a'], ['x-groups', 'b']), two('x-groups'))
 })

@@ -19,5 +19,9 @@ export const readCredential = (authorization: string): Credential => {
   return { scheme: scheme.toLowerCase() === 'bearer' ? 'bearer' : 'basic', text, hash: hashOf(text) }
 }
 
+/** Which of them a proxy has put there nobody knows. */
+export const severalHeaders = (name: string): StatusError =>
+  new StatusError('UNAUTHENTICATED', `the request has several ${name} headers, expected one`)
+
 export const unknownKind = (): StatusError =>
   new StatusError('UNAUTHENTICATED', 'the authorization header is of no kind that is known here')

@@ -3,6 +3,7 @@ import type { Caller } from '../../base/gate.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { IdentityHeader } from '../../config/config.js'
+import { severalHeaders } from './credential.js'
 import type { Identity } from './identity.js'
 
 const MAX_KNOWN = 10_000
@@ -21,9 +22,11 @@ export class ProxyHeader {
   }
 
   /** Undefined where no proxy of ours says anything. */
-  identify({ metadata, peer }: Caller): Identity | undefined {
+  identify(caller: Caller): Identity | undefined {
+    const { metadata, peer } = caller
     const name = metadata.get(this.#name)
     if (typeof name !== 'string' || name === '' || !this.#trusts(peer)) return undefined
+    for (const one of [this.#name, this.#groupsName ?? '']) if (caller.repeats(one)) throw severalHeaders(one)
     const groups = this.#groupsName === undefined ? '' : String(metadata.get(this.#groupsName) ?? '')
     const key = JSON.stringify([name, groups])
     const known = this.#known.get(key)

@@ -2,7 +2,7 @@ import type { Caller } from '../../base/gate.js'
 import { LruCache } from '../../base/lru-cache.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Certificates } from './certificate.js'
-import { type Credential, readCredential, unknownKind } from './credential.js'
+import { type Credential, readCredential, severalHeaders, unknownKind } from './credential.js'
 import { ANONYMOUS, type Identity } from './identity.js'
 import type { JwtIssuers } from './jwt.js'
 import type { Passwords } from './passwords.js'
@@ -40,6 +40,7 @@ export class IdentitySources {
     const said = header?.identify(caller)
     if (said !== undefined) return said
     const authorization = caller.metadata.get('authorization')
+    if (authorization !== undefined && caller.repeats('authorization')) throw severalHeaders('authorization')
     if (typeof authorization === 'string') return this.#byAuthorization(authorization)
     const { clientCertificate } = caller
     if (certificates === undefined || clientCertificate === undefined) return ANONYMOUS

@@ -11,6 +11,8 @@ export interface Wire {
   lends: boolean
   /** Of the request. Of several values the first. */
   readonly metadata: Metadata
+  /** Whether the request has a header more than once. */
+  repeats(name: string): boolean
   /** `host:port` of the client. */
   readonly peer: string
   /** Of the connection, checked by TLS. */

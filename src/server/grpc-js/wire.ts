@@ -58,6 +58,11 @@ export class GrpcJsWire implements Wire {
     return new Map(Object.entries(this.#received.getMap()))
   }
 
+  /** Of some headers, `authorization` among them, Node drops all but the first. */
+  repeats(name: string): boolean {
+    return this.#received.get(name).length > 1
+  }
+
   setHeaders(metadata: Metadata): void {
     if (this.#hasResponded) throw new TypeError('headers were set behind the first response')
     this.#headers = grpcMetadata(metadata)

@@ -8,7 +8,7 @@ import type { Backlog } from './backlog.js'
 import type { Budget } from './budget.js'
 import { gzipped } from './encoding.js'
 import { type MessageLimits, type MessageSink, Messages, PREFIX_BYTES } from './messages.js'
-import { fieldOf, fieldsOf, metadataOf } from './metadata.js'
+import { fieldOf, fieldsOf, metadataOf, repeatsField } from './metadata.js'
 import type { ResponseBlocks } from './response-blocks.js'
 import { timeoutMs } from './timeout.js'
 
@@ -62,6 +62,10 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   get metadata(): Metadata {
     this.#metadata ??= metadataOf(this.#stream.head.lines)
     return this.#metadata
+  }
+
+  repeats(name: string): boolean {
+    return repeatsField(this.#stream.head.lines, name)
   }
 
   setHeaders(metadata: Metadata): void {

@@ -35,6 +35,13 @@ export const base64Of = (bytes: Buffer): string => bytes.toString('base64').repl
 /** The first of the values that may be joined by commas, in base64 with or without its padding. */
 const bytesOf = (value: string): Buffer => Buffer.from(value.split(',', 1)[0] ?? '', 'base64')
 
+/** Whether a field comes more than once. */
+export const repeatsField = (lines: FieldLines, name: string): boolean => {
+  let count = 0
+  for (let at = 0; at < lines.length; at += 2) if (lines[at] === name) count += 1
+  return count > 1
+}
+
 /** The first value of a field. */
 export const fieldOf = (lines: FieldLines, name: string): string | undefined => {
   for (let at = 0; at < lines.length; at += 2) if (lines[at] === name) return lines[at + 1]

@@ -1,4 +1,5 @@
 import { Socket } from 'node:net'
+import { type Client, clientOf } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
 /** Who takes what a channel reads. */
@@ -32,9 +33,8 @@ export class SocketChannel implements Channel {
     accepted.on('data', (chunk) => this.#reader.read(chunk)).resume()
   }
 
-  get peer(): string {
-    const { remoteAddress = '', remotePort = 0, remoteFamily } = this.#socket
-    return remoteFamily === 'IPv6' ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`
+  get client(): Client {
+    return clientOf(this.#socket)
   }
 
   write(parts: readonly Buffer[], written: (error?: Error | null) => void): void {

@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream'
+import type { Client } from '../client.js'
 import type { Channel } from '../http2/output.js'
 
 type Done = (error?: Error | null) => void
@@ -7,7 +8,10 @@ type Done = (error?: Error | null) => void
 export class Http1Stream extends Duplex {
   readonly #channel: Channel
 
-  constructor(channel: Channel) {
+  constructor(
+    channel: Channel,
+    readonly client: Client,
+  ) {
     super()
     this.#channel = channel
     this.on('error', () => {})

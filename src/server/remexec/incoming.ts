@@ -1,8 +1,7 @@
-import type { X509Certificate } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { TLSSocket } from 'node:tls'
 import type { Log } from '../../base/log.js'
+import type { Client } from '../client.js'
 import { Http2Connection } from '../http2/connection.js'
 import { PREFACE } from '../http2/frame/frame.js'
 import type { ConnectionLimits } from '../http2/limits.js'
@@ -11,14 +10,6 @@ import { type ChannelReader, SocketChannel } from './channel.js'
 import { Http1Stream } from './http1-stream.js'
 
 const NOTHING = Buffer.alloc(0)
-
-/** Who is at the other end of a connection. */
-export interface Client {
-  /** `host:port`. */
-  readonly peer: string
-  /** Checked by TLS. */
-  readonly clientCertificate: X509Certificate | undefined
-}
 
 export interface IncomingOptions {
   readonly limits: ConnectionLimits
@@ -53,8 +44,7 @@ export class Incoming implements ChannelReader {
     this.#begunMs = options.now()
     // Peers that reset their connection are everyday; both protocols report what it means for their calls.
     this.#channel = new SocketChannel(socket, this, (error) => options.log.debug('a connection broke', { error }))
-    const clientCertificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined
-    this.#client = { peer: this.#channel.peer, clientCertificate }
+    this.#client = this.#channel.client
   }
 
   read(chunk: Buffer): void {
@@ -112,7 +102,7 @@ export class Incoming implements ChannelReader {
   }
 
   #beginHttp1(head: Buffer): void {
-    this.#http1 = new Http1Stream(this.#channel)
+    this.#http1 = new Http1Stream(this.#channel, this.#client)
     this.#head = NOTHING
     this.#options.http.emit('connection', this.#http1)
     this.#http1.received(head)

@@ -1,8 +1,8 @@
-import { metadataOf } from '../grpc/metadata.js'
+import type { Client } from '../client.js'
+import { metadataOf, repeatsField } from '../grpc/metadata.js'
 import { CHALLENGE, clientGone, type HttpAnswer, type HttpPages } from '../http.js'
 import { encodeFields } from '../http2/hpack/encoder.js'
 import type { Http2Stream } from '../http2/stream.js'
-import type { Client } from './incoming.js'
 
 const NO_GRPC: HttpAnswer = {
   status: 415,
@@ -19,7 +19,8 @@ export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages, client: Clie
     ended: () => {},
     gone: () => gone.abort(clientGone()),
   }
-  const caller = { ...client, metadata: metadataOf(lines) }
+  const repeats = (name: string): boolean => repeatsField(lines, name)
+  const caller = { ...client, metadata: metadataOf(lines), repeats }
   if (pages.has(target)) pages.answer({ method, target, signal: gone.signal, caller }, (answer) => send(stream, answer))
   else send(stream, NO_GRPC)
 }

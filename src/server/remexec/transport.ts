@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { StatusError } from '../../base/status-error.js'
 import type { Handler } from '../call/handlers.js'
+import type { Client } from '../client.js'
 import { Connections } from '../connections.js'
 import { Backlog } from '../grpc/backlog.js'
 import { Budget } from '../grpc/budget.js'
@@ -11,7 +12,7 @@ import { ResponseBlocks } from '../grpc/response-blocks.js'
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../http2/limits.js'
 import type { Http2Stream } from '../http2/stream.js'
 import type { Transport, TransportParts } from '../transport.js'
-import { type Client, Incoming } from './incoming.js'
+import { Incoming } from './incoming.js'
 import { answerNoGrpc } from './pages.js'
 
 /** Bounds on what the connections of a listener cost together. */
