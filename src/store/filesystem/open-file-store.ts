@@ -15,6 +15,7 @@ import { inlineCharge } from './records/room.js'
 import { Checkpoints } from './recover/checkpoints.js'
 import { recover } from './recover/recover.js'
 import { Shelf } from './shelf.js'
+import { Touches } from './touches.js'
 import { Cleaner } from './upkeep/cleaner.js'
 import { Patrol } from './upkeep/patrol.js'
 import { Scrub } from './upkeep/scrub.js'
@@ -70,6 +71,7 @@ const start = async (
   const syncs = isSynced ? new FolderSyncs() : undefined
   const recentBytes = options.small_blob_cache_size
   const shelf = new Shelf({ layout, index, records, recentBytes, syncs, clock, log })
+  const touches = new Touches({ index, records, clock, log })
   const inspection = new Inspection(shelf, log)
   if (mayBeTorn) await inspection.lookAtAll()
   const checkpoints = new Checkpoints({ index, records, firstReplayed, path: checkpointPath, clock, log })
@@ -92,6 +94,7 @@ const start = async (
   const stopExpiry = policy.max_seconds > 0 ? clock.every(EXPIRY_PERIOD_MS, () => shelf.eviction.start()) : () => {}
   resources.add(`files of ${path}`, async () => {
     stopExpiry()
+    touches.stop()
     try {
       await Promise.all([cleaner.stop(), patrol.stop(), scrub?.stop(), shelf.close()])
       await checkpoints.close()

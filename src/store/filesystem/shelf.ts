@@ -186,7 +186,7 @@ export class Shelf {
   }
 
   #append(
-    kind: RecordKind,
+    kind: Exclude<RecordKind, 'touches'>,
     digest: Digest,
     content: { storedBytes: number; checksum: number; bytes?: Buffer; signal?: AbortSignal },
   ): Promise<void> {

@@ -9,7 +9,7 @@ import { Entries, INLINE, type InlineCharge, PINNED, TWIN } from './entries.js'
 import { Probe } from './probe.js'
 import { Recency } from './recency.js'
 import { EXTRA, NONE, Records } from './records.js'
-import { type IndexImage, restore } from './restore.js'
+import { byAccess, type IndexImage, restore } from './restore.js'
 import { SlotTable } from './slot-table.js'
 
 export interface BlobIndexOptions {
@@ -21,6 +21,9 @@ export interface BlobIndexOptions {
   /** What an inline blob occupies instead; its length unless given. */
   readonly inlineCharge?: InlineCharge
 }
+
+/** Uses are reported for periods of 2^4 seconds. */
+const USE_SHIFT = 4
 
 /** No such blob. */
 export const ABSENT = -1
@@ -42,6 +45,8 @@ export class BlobIndex {
   readonly #pinned = new Set<number>()
   readonly #probe = new Probe()
   readonly #lookup = new BatchLookup(this.#table)
+  /** Called for a blob that is used, once in 16 seconds at most: for an owner that remembers it. Not for uploads. */
+  onUse: ((slot: number) => void) | undefined
   #count = 0
   #bytes = 0
   #isDraining = false
@@ -118,8 +123,32 @@ export class BlobIndex {
   /** Counts as a use at `accessedS`, in whole seconds since the epoch. */
   touch(slot: number, accessedS: number): void {
     this.#changeCount++
-    this.#entries.setAccessed(slot, accessedS)
+    this.#setAccessed(slot, accessedS)
     if (!this.isPinned(slot)) this.#recency.moveToEnd(slot)
+  }
+
+  #setAccessed(slot: number, accessedS: number): void {
+    const isReported = accessedS >>> USE_SHIFT === this.#entries.accessedOf(slot) >>> USE_SHIFT
+    this.#entries.setAccessed(slot, accessedS)
+    if (!isReported) this.onUse?.(slot)
+  }
+
+  /** Brings the order of use in line with the times of use, to the second; within one the order stays. */
+  sortByAccess(): void {
+    const slots = [...this.#recency.slots()]
+    this.#recency.clear()
+    for (const slot of byAccess(slots, this.#entries)) this.#recency.append(slot)
+  }
+
+  /** The slot of a blob whose hash begins with these words, or ABSENT. */
+  findByWords(words: readonly [number, number, number]): number {
+    const slot = this.#table.findByWords(words)
+    return slot === NONE ? ABSENT : slot
+  }
+
+  /** Eight hex digits of the hash of a blob as a signed number, the first ones at 0. */
+  hashWordOf(slot: number, word: number): number {
+    return this.#records.hashWord(slot, word)
   }
 
   /**
@@ -139,6 +168,8 @@ export class BlobIndex {
     }
     this.#entries.begin(slot, storedBytes, isInline)
     this.#bytes += this.#entries.occupied(slot)
+    // The owner keeps a record of each upload: that is no use to be reported.
+    this.#entries.setAccessed(slot, this.#accessedNow())
     this.touch(slot, this.#accessedNow())
     return slot
   }
@@ -214,7 +245,7 @@ export class BlobIndex {
   unpin(slot: number): void {
     if (!this.#pinned.delete(slot)) return
     this.#entries.set(slot, PINNED, false)
-    this.#entries.setAccessed(slot, this.#accessedNow())
+    this.#setAccessed(slot, this.#accessedNow())
     this.#recency.append(slot)
   }
 

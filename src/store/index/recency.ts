@@ -30,6 +30,16 @@ export class Recency {
     this.#newest = newest
   }
 
+  clear(): void {
+    this.#oldest = NONE
+    this.#newest = NONE
+  }
+
+  /** From the one that was used least recently on. */
+  *slots(): Generator<number> {
+    for (let slot = this.#oldest; slot !== NONE; slot = this.#records.get(slot, NEWER)) yield slot
+  }
+
   append(slot: number): void {
     const records = this.#records
     records.set(slot, OLDER, this.#newest)

@@ -54,12 +54,15 @@ const isBlob = (records: Records, table: SlotTable, slot: number, probe: Probe):
 /** What was not used for longer counts as equally old. */
 const YEAR_S = 2 ** 25
 
-/** Slots from the one that was used least recently to the one used last; sorted as numbers of 53 bits. */
-const byAccess = (slots: readonly number[], entries: Entries): Float64Array => {
+/**
+ * Slots from the one that was used least recently to the one used last; those of one second in the order given. Sorted as
+ * numbers of 53 bits.
+ */
+export const byAccess = (slots: readonly number[], entries: Entries): Float64Array => {
   const newestS = slots.reduce((newest, slot) => Math.max(newest, entries.accessedOf(slot)), 0)
-  const keys = Float64Array.from(slots, (slot) => {
+  const keys = Float64Array.from(slots, (slot, at) => {
     const ageS = Math.min(YEAR_S - 1, newestS - entries.accessedOf(slot))
-    return (YEAR_S - 1 - ageS) * SLOTS_MAX + slot
+    return (YEAR_S - 1 - ageS) * SLOTS_MAX + at
   })
-  return keys.sort().map((key) => key % SLOTS_MAX)
+  return keys.sort().map((key) => slots[key % SLOTS_MAX] as number)
 }

@@ -40,6 +40,20 @@ export class SlotTable {
     }
   }
 
+  /** A slot whose hash begins with these words, or NONE. */
+  findByWords([first, second, third]: readonly [number, number, number]): number {
+    const code = this.codeOf(first, second)
+    const entries = this.#partitions[code >>> PARTITION_SHIFT] as Int32Array
+    const mask = entries.length - 1
+    for (let at = (code << 1) & mask; entries[at] !== 0; at = (at + 2) & mask) {
+      const slot = (entries[at] as number) - 1
+      const records = this.#records
+      if (records.get(slot, 0) === first && records.get(slot, 1) === second && records.get(slot, 2) === third)
+        return slot
+    }
+    return NONE
+  }
+
   /** The slot's record is filled and not in the table yet. */
   insert(slot: number): void {
     const code = this.#codeOf(slot)

@@ -35,7 +35,7 @@ t.test('kill -9 while blobs are evicted and segments emptied loses no recent blo
       const options = { folder, from, beganMs, durability, ...limits, blobs: 1000, afterMs: 7 * kill }
       const { written, ...report } = await killWriter(options)
       const { replayedCopies, ...found } = await inspect(options, written)
-      t.same(found, { lost: 0, torn: 0, stale: 0, tempFiles: 0 }, `${durability}, kill ${kill}`)
+      t.same(found, { lost: 0, torn: 0, stale: 0, forgotten: 0, tempFiles: 0 }, `${durability}, kill ${kill}`)
       const now = { ...report, replayedCopies }
       for (const key of Object.keys(seen) as (keyof typeof seen)[]) seen[key] += now[key]
       from = written

@@ -40,6 +40,8 @@ export interface Found {
   readonly torn: number
   /** Blobs that were replaced or removed and are back. */
   readonly stale: number
+  /** Blobs in use that were evicted all the same, in a store that takes seconds to evict all that it has. */
+  readonly forgotten: number
   readonly tempFiles: number
   /** Records that the start had to replay and that the cleaner had copied. */
   readonly replayedCopies: number
@@ -48,6 +50,9 @@ export interface Found {
 export const ROUND_BLOBS = 50
 
 const SPEED = 100
+
+/** So many blobs take longer to write than the 16 seconds to which a store knows when a blob was used. */
+const USE_COUNT_MIN = 2000
 
 /** What a store does once a second, or remembers to the second, is a matter of ten milliseconds. */
 export const fastClock = (beganMs: number): Clock => ({
@@ -122,9 +127,11 @@ export const inspect = async (options: WriterOptions, written: number): Promise<
       if (found !== undefined && !found.equals(bytes)) torn++
     }
   }
+  const hot = maxCount >= USE_COUNT_MIN ? hotAt(written - ROUND_BLOBS) : []
+  const forgotten = (await Promise.all(hot.map((bytes) => isPresent(files.store, digestOf(bytes))))).filter((is) => !is)
   const keys = await inspectKeys(files, firstRound, written)
   await files.close()
-  return { lost: lost + keys.lost, torn, stale: keys.stale, tempFiles, replayedCopies }
+  return { lost: lost + keys.lost, torn, stale: keys.stale, forgotten: forgotten.length, tempFiles, replayedCopies }
 }
 
 const inspectKeys = async (files: OpenFilesystem, firstRound: number, written: number) => {

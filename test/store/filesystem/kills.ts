@@ -14,12 +14,11 @@ const KILLS_EACH = 10
 
 const variants = [
   { durability: 'process_exit', maxCount: 600, segmentBytes: 256 * 1024 },
-  { durability: 'power_loss', maxCount: 600, segmentBytes: 128 * 1024 },
-  { durability: 'process_exit', maxCount: 1000, segmentBytes: 32 * 1024 },
-  { durability: 'process_exit', maxCount: 0, segmentBytes: 256 * 1024 },
+  { durability: 'power_loss', maxCount: 600, segmentBytes: 256 * 1024 },
+  { durability: 'process_exit', maxCount: 2000, segmentBytes: 512 * 1024 },
 ] as const
 
-const bad = { lost: 0, torn: 0, stale: 0, tempFiles: 0 }
+const bad = { lost: 0, torn: 0, stale: 0, forgotten: 0, tempFiles: 0 }
 const must = { acknowledged: 0, evicted: 0, emptied: 0, copiedBlobs: 0, copiedRemovals: 0, replayedCopies: 0 }
 let [kills, killsWithCopies, killsAmidCleaning] = [0, 0, 0]
 while (kills < count) {
@@ -33,7 +32,7 @@ while (kills < count) {
       from,
       beganMs,
       ...variant,
-      blobs: Math.floor(Math.random() * 2000),
+      blobs: 1000 + Math.floor(Math.random() * 1000),
       afterMs: Math.random() * 60,
     }
     const { written, emptied, copiedBlobs, copiedRemovals, evicted } = await killWriter(options)

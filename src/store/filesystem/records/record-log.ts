@@ -255,7 +255,7 @@ export class RecordLog {
       const length = recordBytes(sizeOf(entry))
       segment.endBytes += length
       this.#appendedBytes += length
-      if (entry.kind === 'removal') segment.noteRemoval(sequenceOf(entry, segment, offset), length)
+      segment.note({ kind: entry.kind, sequence: sequenceOf(entry, segment, offset) }, length)
       entry.placed(locationOf(segment.number, offset))
       resolve()
     }

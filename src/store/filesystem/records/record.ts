@@ -7,14 +7,17 @@ export const UNIT_BYTES = 64
 
 /**
  * `bytes` holds a blob, `file` says that a blob is a file and what its checksum is, `removal` ends what earlier records
- * say of the digest.
+ * say of the digest. `touches` says which blobs were used, and when (`touches.ts`); its digest has no meaning.
  */
-export type RecordKind = 'bytes' | 'file' | 'removal'
+export type RecordKind = 'bytes' | 'file' | 'removal' | 'touches'
+
+/** Whether records of that kind have bytes behind the head. */
+const hasBytes = (kind: RecordKind): boolean => kind === 'bytes' || kind === 'touches'
 
 export interface RecordHead {
   readonly kind: RecordKind
   readonly digest: Digest
-  /** What is kept of the blob: with a stage that encodes it is another length than the digest says. 0 of a removal. */
+  /** Length of the bytes that are kept: below a store that encodes it differs from that of the digest. 0 of a removal. */
   readonly storedBytes: number
   /** Since the epoch. */
   readonly writtenMs: number
@@ -46,7 +49,7 @@ export interface RecordReading {
   readonly format: RecordFormat
 }
 
-const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal']
+const kinds: readonly RecordKind[] = ['bytes', 'file', 'removal', 'touches']
 
 /** The segment's stamp, then the checksum of what follows up to the end of the head. */
 export const STAMP_BYTES = 8
@@ -80,7 +83,7 @@ export const recordBytes = (
   { kind, hashBytes, storedBytes }: RecordSize,
   format: RecordFormat = CURRENT_FORMAT,
 ): number => {
-  const bytes = hashAt(format) + hashBytes + (kind === 'bytes' ? storedBytes : 0)
+  const bytes = hashAt(format) + hashBytes + (hasBytes(kind) ? storedBytes : 0)
   return Math.ceil(bytes / UNIT_BYTES) * UNIT_BYTES
 }
 
@@ -150,6 +153,6 @@ export const contentOf = (from: Buffer, at: number, reading: RecordReading): Con
   const head = decodeHead(from, at, reading)
   if (head === undefined) return undefined
   const begin = at + headBytesOf(head.digest, reading.format)
-  const bytes = from.subarray(begin, begin + (head.kind === 'bytes' ? head.storedBytes : 0))
-  return { head, bytes, isWhole: head.kind !== 'bytes' || crc32(bytes) === head.checksum }
+  const bytes = from.subarray(begin, begin + (hasBytes(head.kind) ? head.storedBytes : 0))
+  return { head, bytes, isWhole: !hasBytes(head.kind) || crc32(bytes) === head.checksum }
 }

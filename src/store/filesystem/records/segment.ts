@@ -3,13 +3,36 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readAt } from '../files/open-file.js'
 import { sequenceAt } from './location.js'
-import { CURRENT_FORMAT, type RecordFormat, type RecordReading, STAMP_BYTES, UNIT_BYTES } from './record.js'
+import {
+  CURRENT_FORMAT,
+  type RecordFormat,
+  type RecordHead,
+  type RecordReading,
+  STAMP_BYTES,
+  UNIT_BYTES,
+} from './record.js'
 
 const FORMATS: readonly RecordFormat[] = [1, 2]
 const NUMBER_AT = 24
 const STAMP_AT = 32
 const CHECKSUM_AT = STAMP_AT + STAMP_BYTES
 const HEADER_BYTES = UNIT_BYTES
+
+/** Records of a segment that hold no blob. */
+class Notes {
+  #bytes = 0
+  #newest = 0
+
+  add(sequence: number, bytes: number): void {
+    this.#bytes += bytes
+    this.#newest = Math.max(this.#newest, sequence)
+  }
+
+  /** What they take, if any of them has this sequence number or a higher one. */
+  bytesSince(sequence: number): number {
+    return this.#newest >= sequence ? this.#bytes : 0
+  }
+}
 
 /** One file of records. What was written to it never changes; it goes as a whole, once nothing in it is needed. */
 export class Segment implements RecordReading {
@@ -22,10 +45,9 @@ export class Segment implements RecordReading {
   endBytes: number
   /** What its records take that the index still needs. */
   liveBytes = 0
-  /** What its removals take, as far as they were written or replayed in this run: a start replays no others. */
-  removalBytes = 0
-  /** The highest sequence number among these. */
-  newestRemoval = 0
+  /** Its removals and touches, as far as they were written or replayed in this run: a start replays no others. */
+  readonly removals = new Notes()
+  readonly touches = new Notes()
   readonly #file: FileHandle
   #readCount = 0
   #isRetired = false
@@ -83,9 +105,10 @@ export class Segment implements RecordReading {
     return sequenceAt(this.number, 0)
   }
 
-  noteRemoval(sequence: number, bytes: number): void {
-    this.removalBytes += bytes
-    this.newestRemoval = Math.max(this.newestRemoval, sequence)
+  /** A record was written or replayed. */
+  note({ kind, sequence }: Pick<RecordHead, 'kind' | 'sequence'>, bytes: number): void {
+    if (kind === 'removal') this.removals.add(sequence, bytes)
+    else if (kind === 'touches') this.touches.add(sequence, bytes)
   }
 
   get firstOffset(): number {

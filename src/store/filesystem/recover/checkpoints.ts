@@ -5,7 +5,7 @@ import type { RecordLog } from '../records/record-log.js'
 import { Rounds } from '../rounds.js'
 import { writeCheckpoint } from './checkpoint.js'
 
-/** How much recency a kill -9 may cost. Blobs are found again without it. */
+/** How long the log may be the only place that knows when blobs were used. */
 const PERIOD_MS = 5 * 60_000
 
 /**

@@ -56,7 +56,7 @@ const replayLog = async (
     const from = segment.number === logEnd.number ? logEnd.offset : 0
     end = await walkRecords(segment, from, (found) => {
       for (const record of found) {
-        if (record.head.kind === 'removal') segment.noteRemoval(record.head.sequence, record.length)
+        segment.note(record.head, record.length)
         replay.apply(record)
       }
     })

@@ -1,6 +1,7 @@
 import { ABSENT, type BlobIndex } from '../../index/blob-index.js'
 import type { RecordHead } from '../records/record.js'
 import type { WalkedRecord } from '../records/walk-records.js'
+import { applyTouches } from '../touches.js'
 
 /**
  * Brings an index that a checkpoint filled up to date with the records of the log behind that checkpoint. The sequence
@@ -19,6 +20,7 @@ export class Replay {
   readonly #removed = new Set<number>()
   /** By slot, the sequence number of the newest record that was replayed; NaN without one. */
   #sequences = new Float64Array(0)
+  readonly #touches: Buffer[] = []
   #count = 0
   #copyCount = 0
 
@@ -37,10 +39,16 @@ export class Replay {
     return this.#copyCount
   }
 
+  /** The bytes of the record may change as soon as this returns. */
   apply(record: WalkedRecord): void {
-    const { head, location, isWhole, isCopy } = record
+    const { head, location, bytes, isWhole, isCopy } = record
     this.#count++
     if (isCopy) this.#copyCount++
+    if (head.kind === 'touches') {
+      // Its blobs may come in copies behind it.
+      if (isWhole) this.#touches.push(Buffer.from(bytes))
+      return
+    }
     const known = this.#index.find(head.digest)
     const isBlob = head.kind !== 'removal' && isWhole
     if (known !== ABSENT && !this.#isNewer(known, head.sequence, isBlob)) return
@@ -52,6 +60,8 @@ export class Replay {
   /** Nothing more is replayed. */
   finish(): void {
     for (const slots of [this.#removed, this.#stale]) for (const slot of slots) this.#index.remove(slot)
+    for (const bytes of this.#touches) applyTouches(this.#index, bytes)
+    if (this.#touches.length > 0 || this.#copyCount > 0) this.#index.sortByAccess()
   }
 
   #isNewer(slot: number, sequence: number, isBlob: boolean): boolean {

@@ -1,4 +1,5 @@
 import { ABSENT } from '../../index/blob-index.js'
+import { sequenceAt } from '../records/location.js'
 import { sizeOf } from '../records/record.js'
 import { DEAD_SHARE_MAX } from '../records/room.js'
 import type { Segment } from '../records/segment.js'
@@ -42,11 +43,16 @@ export class Cleaner extends Rounds {
     return sum('deadBytes') > DEAD_SHARE_MAX * sum('bytes') ? most?.segment : undefined
   }
 
-  /** Bytes of records that cleaning would drop. Removals that are needed would only be copied. */
+  /** Bytes of records that cleaning would drop. Removals and touches that are needed would only be copied. */
   #deadBytes(segment: Segment): number {
-    const isRemovalNeeded = segment.newestRemoval >= this.#oldestReplayed(segment)
-    const neededBytes = segment.liveBytes + (isRemovalNeeded ? segment.removalBytes : 0)
-    return segment.endBytes - segment.firstOffset - neededBytes
+    const removalBytes = segment.removals.bytesSince(this.#oldestReplayed(segment))
+    const touchBytes = segment.touches.bytesSince(this.#oldestTouch)
+    return segment.endBytes - segment.firstOffset - segment.liveBytes - removalBytes - touchBytes
+  }
+
+  /** The checkpoint has what older records say of the use of blobs. */
+  get #oldestTouch(): number {
+    return sequenceAt(this.#firstReplayed(), 0)
   }
 
   /**
@@ -71,7 +77,9 @@ export class Cleaner extends Rounds {
       for (const record of found) {
         if (!record.isWhole) await this.#dropDamaged(record)
         // The index is asked in the step in which the copy joins the queue: what joins it later is newer.
-        if (this.#isLive(record)) {
+        if (record.head.kind === 'touches') {
+          if (record.isWhole && record.head.sequence >= this.#oldestTouch) copies.push(this.#copyAsIs(record))
+        } else if (this.#isLive(record)) {
           copied.blobs++
           copies.push(this.#copy(record))
         } else if (this.#isRemovalNeeded(record, oldestReplayed)) {
@@ -119,6 +127,10 @@ export class Cleaner extends Rounds {
       index.setExtra(slot, copyLocation)
     }
     return records.append({ ...head, bytes, placed })
+  }
+
+  #copyAsIs({ head, bytes }: WalkedRecord): Promise<void> {
+    return this.#parts.shelf.records.append({ ...head, bytes, placed: () => {} })
   }
 
   #copyRemoval({ head: { digest, writtenMs, sequence } }: WalkedRecord): Promise<void> {
