@@ -3,7 +3,8 @@ import { DEFAULT_LIMITS } from './server/http2/limits.js'
 import type { TransportLimits } from './server/remexec/transport.js'
 
 /** What the configuration of a listener says of HTTP/2, as bounds of our own transport; `validate` refuses it for the other one. */
-export const limitsOf = ({ advanced_http: http2 }: ListenerOptions): Partial<TransportLimits> => ({
+export const limitsOf = ({ advanced_http: http2, request_timeout_s }: ListenerOptions): Partial<TransportLimits> => ({
+  requestMs: msOrNever(request_timeout_s),
   keepAliveMs: msOrNever(http2.http2_keep_alive_interval),
   keepAliveTimeoutMs: http2.experimental_http2_keep_alive_timeout_s * 1000,
   resets: { ...DEFAULT_LIMITS.resets, burst: http2.experimental_http2_max_pending_accept_reset_streams },

@@ -3,6 +3,7 @@ import type { TlsOptions } from 'node:tls'
 import { Admin } from './admin/admin.js'
 import type { Clock } from './base/clock.js'
 import type { Gate } from './base/gate.js'
+import { Ledger } from './base/ledger/ledger.js'
 import type { Log } from './base/log.js'
 import type { ReloadedFiles } from './base/reloaded-files.js'
 import { Resources } from './base/resources.js'
@@ -82,7 +83,8 @@ const start = async (
 ): Promise<Running['addresses']> => {
   const { clock, otlp, logOutput } = surroundings
   const isStopping = (): boolean => drainTime.hasBegun
-  const observed = { config, resources, clock, log: surroundings.log, logOutput, otlp, isStopping }
+  const ledger = new Ledger()
+  const observed = { config, resources, clock, ledger, log: surroundings.log, logOutput, otlp, isStopping }
   const observation = await Observation.start(observed)
   const { health, meters, log } = observation
   const withoutZstd = zstdFailure()
@@ -92,7 +94,7 @@ const start = async (
   const admin = new Admin()
   for (const server of config.servers) {
     const gate = gateOf(server, security, [])
-    const surrounding = { gate, admin, resources, drainTime, clock, shownShare: config.global.log_call_share }
+    const surrounding = { gate, admin, resources, drainTime, ledger, clock, shownShare: config.global.log_call_share }
     listeners.set(server.name, await openListener(server, surrounding, observation))
   }
   const stores = await buildStores(config.stores, {
@@ -116,7 +118,7 @@ const start = async (
     ...{ uploads, clock, log },
   }
   const schedulers = await buildSchedulers(config.schedulers, {
-    ...{ resources, clock, log, newId: randomUUID, tracer: observation.tracer },
+    ...{ resources, clock, log, ledger, newId: randomUUID, tracer: observation.tracer },
     ...(meters && { meter: meters.executions }),
     results: resultsOf(config.servers, shared, observation.tracer),
     watch: (probe) => health.register(probe),
@@ -182,6 +184,7 @@ interface Surrounding {
   readonly admin: Admin
   readonly resources: Resources
   readonly drainTime: DrainTime
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly shownShare: number
 }
@@ -195,7 +198,7 @@ const OPERATOR_PATHS: ReadonlySet<string> = new Set(['/'])
  */
 const openListener = async (
   server: ServerConfig,
-  { gate, admin, resources, drainTime, clock, shownShare }: Surrounding,
+  { gate, admin, resources, drainTime, ledger, clock, shownShare }: Surrounding,
   observation: Observation,
 ): Promise<Listener> => {
   const { log, meters } = observation
@@ -217,6 +220,7 @@ const openListener = async (
     maxMessageBytes: max_decoding_message_size,
     connections: { maxConnections, maxConnectionsPerAddress },
     limits: limitsOf(server.listener),
+    ledger,
     compression: {
       sendsGzip: send_compression_algorithm === 'gzip',
       accepted: accepted_compression_algorithms.filter((name) => name !== 'none'),

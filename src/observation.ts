@@ -1,5 +1,6 @@
 import type { Clock } from './base/clock.js'
 import type { HealthProbe } from './base/health.js'
+import type { Ledger } from './base/ledger/ledger.js'
 import type { Log } from './base/log.js'
 import type { Resources } from './base/resources.js'
 import type { Tracer } from './base/trace.js'
@@ -25,6 +26,8 @@ export interface ObservationParts {
   readonly config: Config
   readonly resources: Resources
   readonly clock: Clock
+  /** What the process holds for clients. */
+  readonly ledger: Ledger
   readonly log: Log
   readonly logOutput: LogOutput | undefined
   readonly otlp: OtlpSettings | undefined
@@ -51,7 +54,7 @@ export class Observation {
     this.#recent = new RecentLines(parts.log, clock)
     this.log = this.#recent
     this.health = new HealthRegistry(this.log)
-    this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now())
+    this.metrics = new Metrics({ labelsActionDigests: config.global.metrics_action_digests }, clock.now(), parts.ledger)
     this.metrics.watchHealth(() => this.health.counts())
     this.metrics.watchLog(() => logOutput?.lostLines ?? 0)
     if (logOutput !== undefined) this.#watchLog(logOutput)

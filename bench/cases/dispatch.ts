@@ -25,7 +25,7 @@ const settings: SimpleSettings = {
   ...{ unacknowledgedKillTimeoutMs: 60_000, maxJobRetries: 3, retainCompletedForMs: 60_000 },
   ...{ allocationStrategy: 'least_recently_used', noWorkerTimeoutMs: undefined },
   ...{ workerMatchLoggingIntervalMs: undefined, fallbackMatchIntervalMs: undefined },
-  ...{ maxQueuedActions: 100_000, adoptForMs: 0, maxRetainedOperations: 10_000, holdWorkerAfterMs: undefined },
+  ...{ maxQueuedActions: 100_000, adoptForMs: 0, holdWorkerAfterMs: undefined },
   ...{ maxQueuedActionsPerInstance: 100_000, maxRunningPerInstance: 100_000, priorityAgeingMs: 60_000 },
 }
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import type { Holder } from './ledger/holder.js'
 import { type Log, silentLog } from './log.js'
 import { StatusError } from './status-error.js'
 import type { Span } from './trace.js'
@@ -13,6 +14,8 @@ export interface Call {
   readonly metadata?: ReadonlyMap<string, string | Buffer> | undefined
   /** What this is a piece of, where that is traced. */
   readonly span?: Span | undefined
+  /** Memory that is held for the call is counted for this. Absent for work of our own. */
+  readonly holder?: Holder | undefined
 }
 
 /** A call that nobody outside made: start-up, health probes, tests. */
@@ -53,6 +56,10 @@ class ChangedCall implements Call {
 
   get metadata(): Call['metadata'] {
     return this.#call.metadata
+  }
+
+  get holder(): Call['holder'] {
+    return this.#call.holder
   }
 }
 

@@ -49,6 +49,12 @@ export interface ServedCall extends RpcCall {
    * listener does so and the client understands it.
    */
   compressesResponses: boolean
+  /**
+   * To be awaited before an answer is made that is large and whose size is known before: resolves once its client has taken
+   * enough of the answers before it. Rejects with CANCELLED when the call is over, and with RESOURCE_EXHAUSTED when the process
+   * holds too many answers.
+   */
+  reserveAnswer(sizeBytes: number): Promise<void>
   /** Whether a message of the request came compressed, as far as the transport tells: grpc-js does not. */
   cameCompressed(request: object): boolean
 }

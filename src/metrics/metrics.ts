@@ -1,6 +1,8 @@
+import { Ledger } from '../base/ledger/ledger.js'
 import { CallMetrics } from './call-metrics.js'
 import { ExecutionMetrics } from './execution-metrics.js'
 import { type Instrument, observed } from './instrument.js'
+import { ledgerInstruments } from './ledger-metrics.js'
 import { ProcessMetrics } from './process-metrics.js'
 import { StoreMetrics } from './store-metrics.js'
 
@@ -20,9 +22,11 @@ export class Metrics {
   readonly startedMs: number
   readonly #process = new ProcessMetrics()
   #lostLines = (): number => 0
+  readonly #ledger: Ledger
   #statuses: () => ReadonlyMap<string, number> = () => new Map()
 
-  constructor(options: MetricsOptions, nowMs: number) {
+  constructor(options: MetricsOptions, nowMs: number, ledger = new Ledger()) {
+    this.#ledger = ledger
     this.executions = new ExecutionMetrics(options)
     this.startedMs = nowMs
   }
@@ -43,6 +47,7 @@ export class Metrics {
       ...this.executions.instruments,
       this.calls.instrument,
       ...this.#process.instruments,
+      ...ledgerInstruments(this.#ledger),
       observed('gauge', HEALTH, () =>
         [...this.#statuses()].map(([health_status, value]) => ({ labels: { health_status }, value })),
       ),

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js'
 import type { HealthProbe } from '../base/health.js'
+import type { Ledger } from '../base/ledger/ledger.js'
 import type { Log } from '../base/log.js'
 import type { Resources } from '../base/resources.js'
 import type { Tracer } from '../base/trace.js'
@@ -18,6 +19,8 @@ export interface SchedulerParts {
   readonly log: Log
   readonly resources: Resources
   readonly results: ActionResults
+  /** Counts the outcomes of finished operations. */
+  readonly ledger?: Ledger
   readonly meter?: SchedulerMeter
   readonly tracer?: Tracer | undefined
   /** Text that was never given before, without slashes: what makes the names of operations unguessable and unique. */

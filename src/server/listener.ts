@@ -3,6 +3,7 @@ import type { TlsOptions } from 'node:tls'
 import { type Clock, systemClock } from '../base/clock.js'
 import { advice, inWords } from '../base/errno.js'
 import type { Gate } from '../base/gate.js'
+import { Ledger } from '../base/ledger/ledger.js'
 import { type Log, silentLog } from '../base/log.js'
 import type { Service } from '../base/rpc.js'
 import { StatusError } from '../base/status-error.js'
@@ -49,6 +50,8 @@ export interface ListenOptions {
   readonly operatorPaths?: ReadonlySet<string>
   /** Bounds of our own transport. Of them grpc-js keeps how long nothing may come. */
   readonly limits?: Partial<TransportLimits>
+  /** Counts what connections hold; one for all listeners of a process. */
+  readonly ledger?: Ledger
   readonly clock?: Clock
   readonly log?: Log
   readonly meters?: CallMeters | undefined
@@ -99,6 +102,7 @@ export const listen = async (options: ListenOptions): Promise<Listener> => {
     maxMessageBytes: options.maxMessageBytes ?? MAX_MESSAGE_BYTES,
     firstBytesMs,
     readOffMs: options.readOffMs ?? READ_OFF_MS,
+    ledger: options.ledger ?? new Ledger(),
     compression: options.compression ?? { sendsGzip: false, accepted: ['gzip', 'deflate'] },
     clock,
     log,

@@ -1,6 +1,7 @@
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../base/clock.js'
+import type { Ledger } from '../base/ledger/ledger.js'
 import type { Log } from '../base/log.js'
 import type { Calls } from './call/calls.js'
 import type { Encoding } from './grpc/encoding.js'
@@ -28,6 +29,8 @@ export interface TransportParts {
   /** How long a client may go on sending once its call was answered. */
   readonly readOffMs: number
   readonly compression: MessageCompression
+  /** Counts what connections hold. */
+  readonly ledger: Ledger
   readonly clock: Clock
   readonly log: Log
 }

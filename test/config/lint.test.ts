@@ -239,10 +239,15 @@ t.test('settings of HTTP/2 that nothing here does are refused, and all of them o
   )
   const overGrpcJs = check({
     servers: listening(
-      `transport: 'grpc-js', advanced_http: { http2_keep_alive_interval: 30, experimental_http2_max_frame_size: 16384, experimental_http2_keep_alive_timeout: 7 }`,
+      `transport: 'grpc-js', request_timeout_s: 5, advanced_http: { http2_keep_alive_interval: 30, experimental_http2_max_frame_size: 16384, experimental_http2_keep_alive_timeout: 7 }`,
     ),
   })
   t.match(overGrpcJs.problems, [
+    {
+      path: 'servers[1].listener.http.request_timeout_s',
+      message: 'transport "grpc-js" waits for requests for ever',
+      expected: 'the key left out, or transport "remexec"',
+    },
     { path: /keep_alive_timeout/ },
     {
       path: 'servers[1].listener.http.advanced_http.http2_keep_alive_interval',

@@ -2,6 +2,7 @@
 import { closeSync, openSync, rmSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../src/base/clock.js'
+import { KINDS } from '../../src/base/ledger/kinds.js'
 import { silentLog } from '../../src/base/log.js'
 import { parseConfig } from '../../src/config/load.js'
 import { assemble } from '../../src/main.js'
@@ -315,6 +316,7 @@ t.test('every instrument has exactly the numbers of what happened', async (t) =>
     'svc_process_cpu_time_total',
     'svc_process_memory',
     'svc_process_open_descriptors',
+    'svc_held_memory',
   ]
   const names = [...collector.metrics.keys()].filter((name) => !ofProcess.includes(name))
   t.same(Object.fromEntries(names.map((name) => [name, collector.of(name)])), {
@@ -324,7 +326,13 @@ t.test('every instrument has exactly the numbers of what happened', async (t) =>
     // One action waits for what no worker has, and the temporary folder of a store is gone.
     svc_log_lines_lost_total: {},
     svc_health_components: labelled('health_status', { ok: 3, warning: 1, failed: 1 }),
+    svc_held_max_memory: labelled('held_kind', maxHeld),
+    svc_held_limited_count_total: {},
   })
+  const held = collector.of('svc_held_memory')
+  t.same(Object.keys(held), ['held_kind=outcomes'])
+  const outcomes = held['held_kind=outcomes'] ?? 0
+  t.ok(outcomes > 5 * 4096 && outcomes < 20 * 8192, `outcomes of some operations: ${outcomes}`)
   const durations = collector.metrics.get('svc_execution_stage_duration').histogram.dataPoints
   t.same(
     durations.map(({ attributes, sum }: Decoded) => [attributes[0].value.stringValue, sum]),
@@ -338,6 +346,8 @@ t.test('every instrument has exactly the numbers of what happened', async (t) =>
   t.same([...collector.metrics.keys()].sort(), [...names, ...ofProcess].sort())
   await ofThisProcess(t, collector)
 })
+
+const maxHeld = Object.fromEntries(Object.entries(KINDS).map(([name, { maxBytes }]) => [name, maxBytes]))
 
 const holdUp = (ms: number): void => {
   const from = performance.now()

@@ -1,3 +1,4 @@
+import type { Ledger } from '../../src/base/ledger/ledger.js'
 import { StatusError } from '../../src/base/status-error.js'
 import { codec } from '../../src/proto/codec.js'
 import { Digest } from '../../src/reapi/digest.js'
@@ -28,8 +29,9 @@ export class Bench {
   readonly commands: Command[] = []
   #operations = 0
 
-  constructor(settings: Partial<SimpleSettings> = {}) {
-    this.machine = new SimpleScheduler({ ...defaultSettings, supportedPlatformProperties: declared, ...settings })
+  constructor(settings: Partial<SimpleSettings> = {}, ledger?: Ledger) {
+    const all = { ...defaultSettings, supportedPlatformProperties: declared, ...settings }
+    this.machine = new SimpleScheduler(all, undefined, ledger)
   }
 
   do(commands: readonly Command[]): readonly Command[] {
@@ -78,10 +80,11 @@ export class Bench {
     this.do(this.machine.cancel(this.nowMs, name))
   }
 
-  finish(workerId: string, attemptId: string): void {
-    const settled = this.do(this.machine.report(this.nowMs, workerId, attemptId, response))
+  finish(workerId: string, attemptId: string, answer = response): void {
+    const settled = this.do(this.machine.report(this.nowMs, workerId, attemptId, answer))
     for (const command of settled) {
-      if (command.kind === 'settle') this.do(this.machine.settled(this.nowMs, command.executionId, { response }))
+      if (command.kind === 'settle')
+        this.do(this.machine.settled(this.nowMs, command.executionId, { response: answer }))
     }
   }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { Ledger } from '../../src/base/ledger/ledger.js'
 import { StatusError } from '../../src/base/status-error.js'
 import type { ExecuteResponse } from '../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../src/reapi/digest.js'
@@ -33,7 +34,6 @@ const settings: SimpleSettings = {
   retainCompletedForMs: 300,
   noWorkerTimeoutMs: 200,
   maxQueuedActions: 6,
-  maxRetainedOperations: 8,
   fallbackMatchIntervalMs: undefined,
   maxQueuedActionsPerInstance: 4,
   maxRunningPerInstance: 3,
@@ -99,7 +99,7 @@ class CountingMeter implements SchedulerMeter {
 /** What the world outside the machine knows: applies commands and refuses those that make no sense. */
 class World {
   readonly meter = new CountingMeter()
-  readonly machine = new SimpleScheduler(settings, this.meter)
+  readonly machine = new SimpleScheduler(settings, this.meter, new Ledger({ outcomes: 8 * 4500 }))
   nowMs = 1_000
   /** Attempts each connected worker holds, until acknowledged. */
   readonly connected = new Map<string, Set<string>>()

@@ -1,9 +1,13 @@
 import t from 'tap'
+import { Ledger } from '../../src/base/ledger/ledger.js'
 import { Code, StatusError } from '../../src/base/status-error.js'
+import { codec } from '../../src/proto/codec.js'
 import { overview } from '../../src/scheduler/simple/overview.js'
 import type { SimpleSettings } from '../../src/scheduler/simple/settings.js'
 import type { MatchKind } from '../../src/scheduler/simple/state/requirement.js'
 import { Bench, error, type Pairs, response } from './bench.js'
+
+const emptyResult = codec('build.bazel.remote.execution.v2.ActionResult').decode(Buffer.alloc(0))
 
 t.test('supported_platform_properties: who may run what', async (t) => {
   const cases: [string, Pairs, (readonly [string, ...string[]])[], boolean][] = [
@@ -422,7 +426,8 @@ t.test('client_action_timeout_s: an operation nobody listens to is cancelled', a
 })
 
 t.test('retain_completed_for_s, and no more than fit', async (t) => {
-  const bench = new Bench({ retainCompletedForMs: 2_000, maxRetainedOperations: 2 })
+  const ledger = new Ledger({ outcomes: 2 * 10_000 })
+  const bench = new Bench({ retainCompletedForMs: 2_000 }, ledger)
   bench.worker('w')
   const names = [bench.enqueue(), bench.enqueue(), bench.enqueue()]
   for (const [index] of names.entries()) bench.finish('w', `${index + 1}-1`)
@@ -434,6 +439,28 @@ t.test('retain_completed_for_s, and no more than fit', async (t) => {
   t.equal([...bench.machine.operations('')].length, 2)
   bench.pass(100, ['w'])
   t.equal([...bench.machine.operations('')].length, 0)
+  t.equal(ledger.kinds.outcomes.heldBytes, 0)
+})
+
+t.test('outcomes are kept by their bytes: one large one takes the room of many small ones', async (t) => {
+  const ledger = new Ledger({ outcomes: 200_000 })
+  const bench = new Bench({ retainCompletedForMs: 60_000, noWorkerTimeoutMs: 10 }, ledger)
+  bench.worker('w')
+  const small = [bench.enqueue(), bench.enqueue(), bench.enqueue()]
+  for (const [index] of small.entries()) bench.finish('w', `${index + 1}-1`)
+  const other = bench.enqueue([], { instance: 'other' })
+  bench.finish('w', '4-1')
+  const large = bench.enqueue()
+  const result = { ...emptyResult, stdoutRaw: Buffer.alloc(88_000) }
+  bench.finish('w', '5-1', { ...response, result })
+  t.same(
+    [...small, other, large].map((name) => bench.state(name)?.stage),
+    [undefined, undefined, 'COMPLETED', 'COMPLETED', 'COMPLETED'],
+  )
+  const endless = bench.enqueue()
+  bench.finish('w', '6-1', { ...response, result: { ...emptyResult, stdoutRaw: Buffer.alloc(100_000) } })
+  t.equal(bench.state(endless), undefined, 'more than an instance may have is given to those who wait, and not kept')
+  t.equal(bench.state(large)?.stage, 'COMPLETED')
 })
 
 t.test('no_worker_timeout_s and worker_match_logging_interval_s', async (t) => {

@@ -9,6 +9,7 @@ import { parseConfig } from '../../src/config/load.js'
 import { limitsOf } from '../../src/listener-limits.js'
 import { FrameType, PREFACE } from '../../src/server/http2/frame/frame.js'
 import { type ListenOptions, listen } from '../../src/server/listener.js'
+import { DEFAULT_TRANSPORT_LIMITS } from '../../src/server/remexec/transport.js'
 import { certificate } from './certificate.js'
 import { frame, RawClient, SETTINGS } from './http2/raw-client.js'
 
@@ -144,9 +145,8 @@ t.test(
   'a configuration that says nothing of HTTP/2 asks for the defaults, and 0 for no sign of life at all',
   async (t) => {
     const limits = configured('{}')
-    const { DEFAULT_LIMITS } = await import('../../src/server/http2/limits.js')
     for (const [key, value] of Object.entries(limits))
-      t.same(value, DEFAULT_LIMITS[key as keyof typeof DEFAULT_LIMITS], key)
+      t.same(value, DEFAULT_TRANSPORT_LIMITS[key as keyof typeof DEFAULT_TRANSPORT_LIMITS], key)
     t.equal(configured('{ http2_keep_alive_interval: 0 }').keepAliveMs, Number.POSITIVE_INFINITY)
   },
 )

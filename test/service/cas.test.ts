@@ -325,7 +325,11 @@ t.test('BatchReadBlobs lets the event loop turn while it compresses 4 MiB', asyn
   const limits = { maxBatchBytes: 4 * MIB, maxResponseBytes: 4 * MIB }
   const parts = { trees: new DirectoryTrees(), clock: new ManualClock() }
   const handler = batchReadBlobs({ instances: new Map([['', instance]]), ...limits, ...parts })
-  const rpc = Object.assign(internalCall(), { peer: 'test', metadata: new Map() })
+  const rpc = Object.assign(internalCall(), {
+    ...{ peer: 'test', metadata: new Map(), compressesResponses: false },
+    ...{ setHeaders: () => {}, setTrailers: () => {}, note: () => {}, cameCompressed: () => false },
+    reserveAnswer: async () => {},
+  })
   for (const { name, value } of compressors) {
     const request = { digests: [wire(blob.digest)], acceptableCompressors: [value] }
     let turnCount = 0

@@ -1414,6 +1414,10 @@ export interface ListenerOptions {
    */
   readonly max_connections_per_address: number
   /**
+   * How long a message of a request may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. Beyond it the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 waits for ever. Needs `transport: "remexec"`.
+   */
+  readonly request_timeout_s: number
+  /**
    * HTTP/2 settings of the listener, for `transport: "remexec"`. docs/transport.md tells what they bound.
    */
   readonly advanced_http: AdvancedHttp

@@ -9986,7 +9986,7 @@ return errors === 0;
 validate147.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/server.json","title":"Server","description":"A listener and the services on it.","type":"object","properties":{"name":{"description":"Name of the server in logs. Left out: its place in the list.","type":"string"},"listener":{"title":"ServerListener","description":"The listener; `http` is the only kind.","type":"object","properties":{"http":{"$ref":"https://remexec.invalid/schema/listener.json"}},"additionalProperties":false,"required":["http"]},"services":{"$ref":"https://remexec.invalid/schema/services.json"},"experimental_identity_header":{"title":"BaggageIdentity","x-lenient":"always","description":"Ask clients to say who they are in a header.","type":"object","properties":{"header_name":{"description":"No longer used.","deprecated":true,"x-ignored":true},"required":{"description":"Refuse calls without it.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false}},"additionalProperties":false,"default":{}}},"additionalProperties":false,"required":["listener","services"]};
-const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
+const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://remexec.invalid/schema/listener.json","title":"Listener","description":"The address of a server and its transport settings.","type":"object","properties":{"socket_address":{"description":"`host:port`. The host may be a name or left out for every address of the machine; port 0 takes any free one.","type":"string","x-address":true},"transport":{"description":"Who speaks gRPC on the connections: `remexec`, which is by far the cheaper one, or the library `grpc-js`, for whoever meets a fault in the first. docs/transport.md compares them.","type":"string","enum":["remexec","grpc-js"],"default":"remexec"},"freebind":{"description":"Bind to an address the machine does not have yet.","type":["boolean","string"],"x-value":"bool","default":false,"x-ignored":"Node has no way to ask for it"},"compression":{"title":"ListenerCompression","description":"Compression of gRPC messages, apart from the compressed blobs of the protocol.","type":"object","properties":{"send_compression_algorithm":{"description":"What responses are compressed with, for clients that say they understand it. It costs about 20 ms of CPU for a MiB; blobs that a client reads compressed are left as they are. `gzip` needs `transport: \"remexec\"`.","type":"string","enum":["none","gzip"],"default":"none"},"accepted_compression_algorithms":{"description":"What requests may be compressed with; others are refused with UNIMPLEMENTED. An empty list takes none. `transport: \"grpc-js\"` always takes gzip and deflate.","type":"array","items":{"type":"string","enum":["none","gzip","deflate"]},"default":["gzip","deflate"],"x-nativelink-default":"none"}},"additionalProperties":false,"default":{}},"max_connections":{"description":"Connections at a time; 0 is no bound. One more is closed at once, before it is asked what it wants, and said in the log.","type":["integer","string"],"x-value":"count","minimum":0,"default":10000},"max_connections_per_address":{"description":"Connections at a time from one address; 0 is no bound. Set it to 0, or higher, where many clients share an address: behind a proxy or NAT.","type":["integer","string"],"x-value":"count","minimum":0,"default":2000},"request_timeout_s":{"description":"How long a message of a request may stay incomplete while the server waits for it: the only message of most calls, each message of an upload. Beyond it the call ends with DEADLINE_EXCEEDED; an upload can be resumed. 0 waits for ever. Needs `transport: \"remexec\"`.","type":["integer","string"],"x-value":"duration","minimum":0,"maximum":86400,"default":120},"advanced_http":{"title":"AdvancedHttp","description":"HTTP/2 settings of the listener, for `transport: \"remexec\"`. docs/transport.md tells what they bound.","type":"object","properties":{"http2_keep_alive_interval":{"description":"Seconds without a byte from the client after which it is asked for a sign of life (PING); 0 never asks.","type":["integer","string"],"x-value":"count","minimum":0,"maximum":86400,"default":60},"experimental_http2_max_pending_accept_reset_streams":{"description":"Streams that a client may give up or get wrong at once, besides 200 a second and one for each that was answered; a connection that goes beyond is ended.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":2000},"experimental_http2_initial_stream_window_size":{"description":"Bytes that a client may send on a stream before they are read.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":2147483647,"default":262144},"experimental_http2_initial_connection_window_size":{"description":"Bytes that a client may send on all streams of a connection before they are read.","type":["integer","string"],"x-value":"count","minimum":65535,"maximum":2147483647,"default":4194304},"experimental_http2_adaptive_window":{"description":"Windows that grow by themselves: set their sizes instead.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_frame_size":{"description":"The largest frame that is taken: 16,384 bytes, nothing else. Larger ones save nothing.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16384,"default":16384},"experimental_http2_max_concurrent_streams":{"description":"Calls at a time on a connection, those included that the client gave up and that have not ended yet.","type":["integer","string"],"x-value":"count","minimum":1,"maximum":1000000,"default":1024},"experimental_http2_keep_alive_timeout_s":{"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20},"experimental_http2_keep_alive_timeout":{"description":"Older spelling of `experimental_http2_keep_alive_timeout_s`.","deprecated":true,"x-alias-of":"experimental_http2_keep_alive_timeout_s","$ref":"https://remexec.invalid/schema/listener.json#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s"},"experimental_http2_max_send_buf_size":{"description":"Bytes that wait for the socket of a connection before no more of an answer is made.","type":["integer","string"],"x-value":"count","minimum":16384,"maximum":16777216,"default":65536},"experimental_http2_enable_connect_protocol":{"description":"Extended CONNECT (RFC 8441), which nothing here speaks.","type":["boolean","string"],"x-value":"bool","default":false,"x-available":false},"experimental_http2_max_header_list_size":{"description":"Bytes of the fields of a request, as RFC 9113, 6.5.2, counts them; more is answered with 431.","type":["integer","string"],"x-value":"count","minimum":8192,"maximum":1048576,"default":32768}},"additionalProperties":false,"default":{}},"max_decoding_message_size":{"description":"Largest message a client may send.","type":["integer","string"],"x-value":"size","default":16777216,"x-zero-is-default":true,"maximum":2147483647,"x-nativelink-default":"4 MiB"},"tls":{"title":"ListenerTls","description":"Serve with TLS, on all of the port: gRPC and the pages of HTTP. Files that change are read again within 5 seconds, for connections that are made from then on; those that are open stay.","type":"object","properties":{"cert_file":{"description":"PEM certificate of this server, behind it those that lead to its authority.","type":"string","x-path":true},"key_file":{"description":"PEM key of the certificate, without a password. Only the user of this process should be able to read it.","type":"string","x-path":true},"client_ca_file":{"description":"PEM file with authorities; with it every client needs a certificate of one of them.","type":"string","x-path":true},"client_crl_file":{"description":"PEM file with the revocation lists of all authorities in `client_ca_file`, each still valid: clients whose certificate is in one are refused.","type":"string","x-path":true},"client_certificates":{"description":"Whether clients may come without a certificate where `client_ca_file` is given. One that is wrong is refused either way.","type":"string","enum":["required","optional"],"default":"required"},"min_version":{"description":"The oldest TLS that is spoken.","type":"string","enum":["1.2","1.3"],"default":"1.2"}},"additionalProperties":false,"required":["cert_file","key_file"]}},"additionalProperties":false,"required":["socket_address"]};
 const schema99 = {"description":"How long a sign of life may take before the connection is closed.","type":["integer","string"],"x-value":"duration","minimum":1,"default":20};
 
 function validate221(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -10293,12 +10293,10 @@ errors++;
 }
 }
 }
-if(data.advanced_http !== undefined){
-let data9 = data.advanced_http;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-for(const key2 in data9){
-if(!(func1.call(schema98.properties.advanced_http.properties, key2))){
-const err20 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.advanced_http,data:data9};
+if(data.request_timeout_s !== undefined){
+let data9 = data.request_timeout_s;
+if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (typeof data9 !== "string")){
+const err20 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/type",keyword:"type",params:{type: schema98.properties.request_timeout_s.type},message:"must be integer,string",schema:schema98.properties.request_timeout_s.type,parentSchema:schema98.properties.request_timeout_s,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -10307,11 +10305,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-if(data9.http2_keep_alive_interval !== undefined){
-let data10 = data9.http2_keep_alive_interval;
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (typeof data10 !== "string")){
-const err21 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+const reason3 = checkScalar.call(this, "duration", data9, schema98.properties.request_timeout_s, instancePath+"/request_timeout_s");
+if(reason3 !== undefined){
+const err21 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/x-value",keyword:"x-value",params:{},message:reason3,schema:"duration",parentSchema:schema98.properties.request_timeout_s,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -10320,9 +10316,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-const reason3 = checkScalar.call(this, "count", data10, schema98.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
-if(reason3 !== undefined){
-const err22 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason3,schema:"count",parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 86400 || isNaN(data9)){
+const err22 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema98.properties.request_timeout_s,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -10331,9 +10327,8 @@ vErrors.push(err22);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 86400 || isNaN(data10)){
-const err23 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+if(data9 < 0 || isNaN(data9)){
+const err23 = {instancePath:instancePath+"/request_timeout_s",schemaPath:"#/properties/request_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema98.properties.request_timeout_s,data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -10342,8 +10337,14 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data10 < 0 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data10};
+}
+}
+if(data.advanced_http !== undefined){
+let data10 = data.advanced_http;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+for(const key2 in data10){
+if(!(func1.call(schema98.properties.advanced_http.properties, key2))){
+const err24 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.advanced_http,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -10353,11 +10354,10 @@ vErrors.push(err24);
 errors++;
 }
 }
-}
-if(data9.experimental_http2_max_pending_accept_reset_streams !== undefined){
-let data11 = data9.experimental_http2_max_pending_accept_reset_streams;
+if(data10.http2_keep_alive_interval !== undefined){
+let data11 = data10.http2_keep_alive_interval;
 if((!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))) && (typeof data11 !== "string")){
-const err25 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err25 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.http2_keep_alive_interval.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.http2_keep_alive_interval.type,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -10366,9 +10366,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-const reason4 = checkScalar.call(this, "count", data11, schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
+const reason4 = checkScalar.call(this, "count", data11, schema98.properties.advanced_http.properties.http2_keep_alive_interval, instancePath+"/advanced_http/http2_keep_alive_interval");
 if(reason4 !== undefined){
-const err26 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+const err26 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/x-value",keyword:"x-value",params:{},message:reason4,schema:"count",parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -10378,8 +10378,8 @@ vErrors.push(err26);
 errors++;
 }
 if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 > 1000000 || isNaN(data11)){
-const err27 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+if(data11 > 86400 || isNaN(data11)){
+const err27 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400},message:"must be <= 86400",schema:86400,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -10388,8 +10388,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data11 < 1 || isNaN(data11)){
-const err28 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data11};
+if(data11 < 0 || isNaN(data11)){
+const err28 = {instancePath:instancePath+"/advanced_http/http2_keep_alive_interval",schemaPath:"#/properties/advanced_http/properties/http2_keep_alive_interval/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema98.properties.advanced_http.properties.http2_keep_alive_interval,data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -10400,10 +10400,10 @@ errors++;
 }
 }
 }
-if(data9.experimental_http2_initial_stream_window_size !== undefined){
-let data12 = data9.experimental_http2_initial_stream_window_size;
+if(data10.experimental_http2_max_pending_accept_reset_streams !== undefined){
+let data12 = data10.experimental_http2_max_pending_accept_reset_streams;
 if((!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))) && (typeof data12 !== "string")){
-const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err29 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -10412,9 +10412,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-const reason5 = checkScalar.call(this, "count", data12, schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
+const reason5 = checkScalar.call(this, "count", data12, schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams, instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams");
 if(reason5 !== undefined){
-const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+const err30 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/x-value",keyword:"x-value",params:{},message:reason5,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -10424,8 +10424,8 @@ vErrors.push(err30);
 errors++;
 }
 if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 > 2147483647 || isNaN(data12)){
-const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+if(data12 > 1000000 || isNaN(data12)){
+const err31 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -10434,8 +10434,8 @@ vErrors.push(err31);
 }
 errors++;
 }
-if(data12 < 16384 || isNaN(data12)){
-const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data12};
+if(data12 < 1 || isNaN(data12)){
+const err32 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_pending_accept_reset_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_pending_accept_reset_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_pending_accept_reset_streams,data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -10446,10 +10446,10 @@ errors++;
 }
 }
 }
-if(data9.experimental_http2_initial_connection_window_size !== undefined){
-let data13 = data9.experimental_http2_initial_connection_window_size;
+if(data10.experimental_http2_initial_stream_window_size !== undefined){
+let data13 = data10.experimental_http2_initial_stream_window_size;
 if((!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))) && (typeof data13 !== "string")){
-const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err33 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -10458,9 +10458,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-const reason6 = checkScalar.call(this, "count", data13, schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
+const reason6 = checkScalar.call(this, "count", data13, schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size, instancePath+"/advanced_http/experimental_http2_initial_stream_window_size");
 if(reason6 !== undefined){
-const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err34 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/x-value",keyword:"x-value",params:{},message:reason6,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -10471,7 +10471,7 @@ errors++;
 }
 if((typeof data13 == "number") && (isFinite(data13))){
 if(data13 > 2147483647 || isNaN(data13)){
-const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+const err35 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -10480,8 +10480,8 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(data13 < 65535 || isNaN(data13)){
-const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data13};
+if(data13 < 16384 || isNaN(data13)){
+const err36 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_stream_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_stream_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_stream_window_size,data:data13};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -10492,10 +10492,10 @@ errors++;
 }
 }
 }
-if(data9.experimental_http2_adaptive_window !== undefined){
-let data14 = data9.experimental_http2_adaptive_window;
-if((typeof data14 !== "boolean") && (typeof data14 !== "string")){
-const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
+if(data10.experimental_http2_initial_connection_window_size !== undefined){
+let data14 = data10.experimental_http2_initial_connection_window_size;
+if((!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))) && (typeof data14 !== "string")){
+const err37 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -10504,9 +10504,9 @@ vErrors.push(err37);
 }
 errors++;
 }
-const reason7 = checkScalar.call(this, "bool", data14, schema98.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+const reason7 = checkScalar.call(this, "count", data14, schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size, instancePath+"/advanced_http/experimental_http2_initial_connection_window_size");
 if(reason7 !== undefined){
-const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason7,schema:"bool",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data14};
+const err38 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/x-value",keyword:"x-value",params:{},message:reason7,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -10515,11 +10515,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-if(data9.experimental_http2_max_frame_size !== undefined){
-let data15 = data9.experimental_http2_max_frame_size;
-if((!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))) && (typeof data15 !== "string")){
-const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 > 2147483647 || isNaN(data14)){
+const err39 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -10528,9 +10526,8 @@ vErrors.push(err39);
 }
 errors++;
 }
-const reason8 = checkScalar.call(this, "count", data15, schema98.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
-if(reason8 !== undefined){
-const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason8,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+if(data14 < 65535 || isNaN(data14)){
+const err40 = {instancePath:instancePath+"/advanced_http/experimental_http2_initial_connection_window_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_initial_connection_window_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 65535},message:"must be >= 65535",schema:65535,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_initial_connection_window_size,data:data14};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -10539,9 +10536,12 @@ vErrors.push(err40);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 > 16384 || isNaN(data15)){
-const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+}
+}
+if(data10.experimental_http2_adaptive_window !== undefined){
+let data15 = data10.experimental_http2_adaptive_window;
+if((typeof data15 !== "boolean") && (typeof data15 !== "string")){
+const err41 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_adaptive_window.type},message:"must be boolean,string",schema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data15};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -10550,8 +10550,9 @@ vErrors.push(err41);
 }
 errors++;
 }
-if(data15 < 16384 || isNaN(data15)){
-const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data15};
+const reason8 = checkScalar.call(this, "bool", data15, schema98.properties.advanced_http.properties.experimental_http2_adaptive_window, instancePath+"/advanced_http/experimental_http2_adaptive_window");
+if(reason8 !== undefined){
+const err42 = {instancePath:instancePath+"/advanced_http/experimental_http2_adaptive_window",schemaPath:"#/properties/advanced_http/properties/experimental_http2_adaptive_window/x-value",keyword:"x-value",params:{},message:reason8,schema:"bool",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_adaptive_window,data:data15};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -10561,11 +10562,10 @@ vErrors.push(err42);
 errors++;
 }
 }
-}
-if(data9.experimental_http2_max_concurrent_streams !== undefined){
-let data16 = data9.experimental_http2_max_concurrent_streams;
+if(data10.experimental_http2_max_frame_size !== undefined){
+let data16 = data10.experimental_http2_max_frame_size;
 if((!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))) && (typeof data16 !== "string")){
-const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err43 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_frame_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -10574,9 +10574,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-const reason9 = checkScalar.call(this, "count", data16, schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
+const reason9 = checkScalar.call(this, "count", data16, schema98.properties.advanced_http.properties.experimental_http2_max_frame_size, instancePath+"/advanced_http/experimental_http2_max_frame_size");
 if(reason9 !== undefined){
-const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+const err44 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/x-value",keyword:"x-value",params:{},message:reason9,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -10586,8 +10586,8 @@ vErrors.push(err44);
 errors++;
 }
 if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 > 1000000 || isNaN(data16)){
-const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+if(data16 > 16384 || isNaN(data16)){
+const err45 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16384},message:"must be <= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -10596,8 +10596,8 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data16 < 1 || isNaN(data16)){
-const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data16};
+if(data16 < 16384 || isNaN(data16)){
+const err46 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_frame_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_frame_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_frame_size,data:data16};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -10608,10 +10608,10 @@ errors++;
 }
 }
 }
-if(data9.experimental_http2_keep_alive_timeout_s !== undefined){
-let data17 = data9.experimental_http2_keep_alive_timeout_s;
+if(data10.experimental_http2_max_concurrent_streams !== undefined){
+let data17 = data10.experimental_http2_max_concurrent_streams;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (typeof data17 !== "string")){
-const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err47 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -10620,9 +10620,9 @@ vErrors.push(err47);
 }
 errors++;
 }
-const reason10 = checkScalar.call(this, "duration", data17, schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+const reason10 = checkScalar.call(this, "count", data17, schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams, instancePath+"/advanced_http/experimental_http2_max_concurrent_streams");
 if(reason10 !== undefined){
-const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason10,schema:"duration",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+const err48 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/x-value",keyword:"x-value",params:{},message:reason10,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -10632,8 +10632,8 @@ vErrors.push(err48);
 errors++;
 }
 if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 1 || isNaN(data17)){
-const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data17};
+if(data17 > 1000000 || isNaN(data17)){
+const err49 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000",schema:1000000,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -10642,18 +10642,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-}
-if(data9.experimental_http2_keep_alive_timeout !== undefined){
-if(!(validate221.call(this, data9.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data9,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
-errors = vErrors.length;
-}
-}
-if(data9.experimental_http2_max_send_buf_size !== undefined){
-let data19 = data9.experimental_http2_max_send_buf_size;
-if((!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))) && (typeof data19 !== "string")){
-const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+if(data17 < 1 || isNaN(data17)){
+const err50 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_concurrent_streams",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_concurrent_streams/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_concurrent_streams,data:data17};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -10662,9 +10652,12 @@ vErrors.push(err50);
 }
 errors++;
 }
-const reason11 = checkScalar.call(this, "count", data19, schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
-if(reason11 !== undefined){
-const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason11,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+}
+}
+if(data10.experimental_http2_keep_alive_timeout_s !== undefined){
+let data18 = data10.experimental_http2_keep_alive_timeout_s;
+if((!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))) && (typeof data18 !== "string")){
+const err51 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data18};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -10673,9 +10666,9 @@ vErrors.push(err51);
 }
 errors++;
 }
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 > 16777216 || isNaN(data19)){
-const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+const reason11 = checkScalar.call(this, "duration", data18, schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s, instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s");
+if(reason11 !== undefined){
+const err52 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/x-value",keyword:"x-value",params:{},message:reason11,schema:"duration",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data18};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -10684,8 +10677,9 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(data19 < 16384 || isNaN(data19)){
-const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data19};
+if((typeof data18 == "number") && (isFinite(data18))){
+if(data18 < 1 || isNaN(data18)){
+const err53 = {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout_s",schemaPath:"#/properties/advanced_http/properties/experimental_http2_keep_alive_timeout_s/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_keep_alive_timeout_s,data:data18};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -10696,10 +10690,16 @@ errors++;
 }
 }
 }
-if(data9.experimental_http2_enable_connect_protocol !== undefined){
-let data20 = data9.experimental_http2_enable_connect_protocol;
-if((typeof data20 !== "boolean") && (typeof data20 !== "string")){
-const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
+if(data10.experimental_http2_keep_alive_timeout !== undefined){
+if(!(validate221.call(this, data10.experimental_http2_keep_alive_timeout, {instancePath:instancePath+"/advanced_http/experimental_http2_keep_alive_timeout",parentData:data10,parentDataProperty:"experimental_http2_keep_alive_timeout",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate221.errors : vErrors.concat(validate221.errors);
+errors = vErrors.length;
+}
+}
+if(data10.experimental_http2_max_send_buf_size !== undefined){
+let data20 = data10.experimental_http2_max_send_buf_size;
+if((!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))) && (typeof data20 !== "string")){
+const err54 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -10708,9 +10708,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-const reason12 = checkScalar.call(this, "bool", data20, schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+const reason12 = checkScalar.call(this, "count", data20, schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size, instancePath+"/advanced_http/experimental_http2_max_send_buf_size");
 if(reason12 !== undefined){
-const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason12,schema:"bool",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data20};
+const err55 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/x-value",keyword:"x-value",params:{},message:reason12,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -10719,11 +10719,9 @@ vErrors.push(err55);
 }
 errors++;
 }
-}
-if(data9.experimental_http2_max_header_list_size !== undefined){
-let data21 = data9.experimental_http2_max_header_list_size;
-if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (typeof data21 !== "string")){
-const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 > 16777216 || isNaN(data20)){
+const err56 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 16777216},message:"must be <= 16777216",schema:16777216,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -10732,9 +10730,8 @@ vErrors.push(err56);
 }
 errors++;
 }
-const reason13 = checkScalar.call(this, "count", data21, schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
-if(reason13 !== undefined){
-const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason13,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+if(data20 < 16384 || isNaN(data20)){
+const err57 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_send_buf_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_send_buf_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 16384},message:"must be >= 16384",schema:16384,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_send_buf_size,data:data20};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -10743,9 +10740,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 > 1048576 || isNaN(data21)){
-const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+}
+}
+if(data10.experimental_http2_enable_connect_protocol !== undefined){
+let data21 = data10.experimental_http2_enable_connect_protocol;
+if((typeof data21 !== "boolean") && (typeof data21 !== "string")){
+const err58 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type},message:"must be boolean,string",schema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data21};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -10754,8 +10754,9 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(data21 < 8192 || isNaN(data21)){
-const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data21};
+const reason13 = checkScalar.call(this, "bool", data21, schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol, instancePath+"/advanced_http/experimental_http2_enable_connect_protocol");
+if(reason13 !== undefined){
+const err59 = {instancePath:instancePath+"/advanced_http/experimental_http2_enable_connect_protocol",schemaPath:"#/properties/advanced_http/properties/experimental_http2_enable_connect_protocol/x-value",keyword:"x-value",params:{},message:reason13,schema:"bool",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_enable_connect_protocol,data:data21};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -10765,10 +10766,10 @@ vErrors.push(err59);
 errors++;
 }
 }
-}
-}
-else {
-const err60 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.advanced_http.type,parentSchema:schema98.properties.advanced_http,data:data9};
+if(data10.experimental_http2_max_header_list_size !== undefined){
+let data22 = data10.experimental_http2_max_header_list_size;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
+const err60 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/type",keyword:"type",params:{type: schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size.type},message:"must be integer,string",schema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size.type,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -10777,11 +10778,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-if(data.max_decoding_message_size !== undefined){
-let data22 = data.max_decoding_message_size;
-if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (typeof data22 !== "string")){
-const err61 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema98.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema98.properties.max_decoding_message_size.type,parentSchema:schema98.properties.max_decoding_message_size,data:data22};
+const reason14 = checkScalar.call(this, "count", data22, schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size, instancePath+"/advanced_http/experimental_http2_max_header_list_size");
+if(reason14 !== undefined){
+const err61 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"count",parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -10790,9 +10789,9 @@ vErrors.push(err61);
 }
 errors++;
 }
-const reason14 = checkScalar.call(this, "size", data22, schema98.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
-if(reason14 !== undefined){
-const err62 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason14,schema:"size",parentSchema:schema98.properties.max_decoding_message_size,data:data22};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 > 1048576 || isNaN(data22)){
+const err62 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1048576},message:"must be <= 1048576",schema:1048576,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -10801,9 +10800,8 @@ vErrors.push(err62);
 }
 errors++;
 }
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 > 2147483647 || isNaN(data22)){
-const err63 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.max_decoding_message_size,data:data22};
+if(data22 < 8192 || isNaN(data22)){
+const err63 = {instancePath:instancePath+"/advanced_http/experimental_http2_max_header_list_size",schemaPath:"#/properties/advanced_http/properties/experimental_http2_max_header_list_size/minimum",keyword:"minimum",params:{comparison: ">=", limit: 8192},message:"must be >= 8192",schema:8192,parentSchema:schema98.properties.advanced_http.properties.experimental_http2_max_header_list_size,data:data22};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -10814,11 +10812,9 @@ errors++;
 }
 }
 }
-if(data.tls !== undefined){
-let data23 = data.tls;
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.cert_file === undefined){
-const err64 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema98.properties.tls.required,parentSchema:schema98.properties.tls,data:data23};
+}
+else {
+const err64 = {instancePath:instancePath+"/advanced_http",schemaPath:"#/properties/advanced_http/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.advanced_http.type,parentSchema:schema98.properties.advanced_http,data:data10};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -10827,8 +10823,11 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(data23.key_file === undefined){
-const err65 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema98.properties.tls.required,parentSchema:schema98.properties.tls,data:data23};
+}
+if(data.max_decoding_message_size !== undefined){
+let data23 = data.max_decoding_message_size;
+if((!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))) && (typeof data23 !== "string")){
+const err65 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/type",keyword:"type",params:{type: schema98.properties.max_decoding_message_size.type},message:"must be integer,string",schema:schema98.properties.max_decoding_message_size.type,parentSchema:schema98.properties.max_decoding_message_size,data:data23};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -10837,9 +10836,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-for(const key3 in data23){
-if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
-const err66 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.tls,data:data23};
+const reason15 = checkScalar.call(this, "size", data23, schema98.properties.max_decoding_message_size, instancePath+"/max_decoding_message_size");
+if(reason15 !== undefined){
+const err66 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/x-value",keyword:"x-value",params:{},message:reason15,schema:"size",parentSchema:schema98.properties.max_decoding_message_size,data:data23};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -10848,11 +10847,9 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-if(data23.cert_file !== undefined){
-let data24 = data23.cert_file;
-if(typeof data24 !== "string"){
-const err67 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.cert_file.type,parentSchema:schema98.properties.tls.properties.cert_file,data:data24};
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 > 2147483647 || isNaN(data23)){
+const err67 = {instancePath:instancePath+"/max_decoding_message_size",schemaPath:"#/properties/max_decoding_message_size/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647",schema:2147483647,parentSchema:schema98.properties.max_decoding_message_size,data:data23};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -10862,10 +10859,12 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data23.key_file !== undefined){
-let data25 = data23.key_file;
-if(typeof data25 !== "string"){
-const err68 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.key_file.type,parentSchema:schema98.properties.tls.properties.key_file,data:data25};
+}
+if(data.tls !== undefined){
+let data24 = data.tls;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.cert_file === undefined){
+const err68 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "cert_file"},message:"must have required property '"+"cert_file"+"'",schema:schema98.properties.tls.required,parentSchema:schema98.properties.tls,data:data24};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -10874,11 +10873,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-if(data23.client_ca_file !== undefined){
-let data26 = data23.client_ca_file;
-if(typeof data26 !== "string"){
-const err69 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_ca_file.type,parentSchema:schema98.properties.tls.properties.client_ca_file,data:data26};
+if(data24.key_file === undefined){
+const err69 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/required",keyword:"required",params:{missingProperty: "key_file"},message:"must have required property '"+"key_file"+"'",schema:schema98.properties.tls.required,parentSchema:schema98.properties.tls,data:data24};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -10887,11 +10883,9 @@ vErrors.push(err69);
 }
 errors++;
 }
-}
-if(data23.client_crl_file !== undefined){
-let data27 = data23.client_crl_file;
-if(typeof data27 !== "string"){
-const err70 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_crl_file.type,parentSchema:schema98.properties.tls.properties.client_crl_file,data:data27};
+for(const key3 in data24){
+if(!((((((key3 === "cert_file") || (key3 === "key_file")) || (key3 === "client_ca_file")) || (key3 === "client_crl_file")) || (key3 === "client_certificates")) || (key3 === "min_version"))){
+const err70 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.tls,data:data24};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -10901,10 +10895,10 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data23.client_certificates !== undefined){
-let data28 = data23.client_certificates;
-if(typeof data28 !== "string"){
-const err71 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_certificates.type,parentSchema:schema98.properties.tls.properties.client_certificates,data:data28};
+if(data24.cert_file !== undefined){
+let data25 = data24.cert_file;
+if(typeof data25 !== "string"){
+const err71 = {instancePath:instancePath+"/tls/cert_file",schemaPath:"#/properties/tls/properties/cert_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.cert_file.type,parentSchema:schema98.properties.tls.properties.cert_file,data:data25};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -10913,8 +10907,11 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(!((data28 === "required") || (data28 === "optional"))){
-const err72 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema98.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.tls.properties.client_certificates.enum,parentSchema:schema98.properties.tls.properties.client_certificates,data:data28};
+}
+if(data24.key_file !== undefined){
+let data26 = data24.key_file;
+if(typeof data26 !== "string"){
+const err72 = {instancePath:instancePath+"/tls/key_file",schemaPath:"#/properties/tls/properties/key_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.key_file.type,parentSchema:schema98.properties.tls.properties.key_file,data:data26};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -10924,10 +10921,10 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data23.min_version !== undefined){
-let data29 = data23.min_version;
-if(typeof data29 !== "string"){
-const err73 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.min_version.type,parentSchema:schema98.properties.tls.properties.min_version,data:data29};
+if(data24.client_ca_file !== undefined){
+let data27 = data24.client_ca_file;
+if(typeof data27 !== "string"){
+const err73 = {instancePath:instancePath+"/tls/client_ca_file",schemaPath:"#/properties/tls/properties/client_ca_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_ca_file.type,parentSchema:schema98.properties.tls.properties.client_ca_file,data:data27};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -10936,8 +10933,11 @@ vErrors.push(err73);
 }
 errors++;
 }
-if(!((data29 === "1.2") || (data29 === "1.3"))){
-const err74 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema98.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.tls.properties.min_version.enum,parentSchema:schema98.properties.tls.properties.min_version,data:data29};
+}
+if(data24.client_crl_file !== undefined){
+let data28 = data24.client_crl_file;
+if(typeof data28 !== "string"){
+const err74 = {instancePath:instancePath+"/tls/client_crl_file",schemaPath:"#/properties/tls/properties/client_crl_file/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_crl_file.type,parentSchema:schema98.properties.tls.properties.client_crl_file,data:data28};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -10947,9 +10947,10 @@ vErrors.push(err74);
 errors++;
 }
 }
-}
-else {
-const err75 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.tls.type,parentSchema:schema98.properties.tls,data:data23};
+if(data24.client_certificates !== undefined){
+let data29 = data24.client_certificates;
+if(typeof data29 !== "string"){
+const err75 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.client_certificates.type,parentSchema:schema98.properties.tls.properties.client_certificates,data:data29};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -10958,15 +10959,60 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-}
-else {
-const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
+if(!((data29 === "required") || (data29 === "optional"))){
+const err76 = {instancePath:instancePath+"/tls/client_certificates",schemaPath:"#/properties/tls/properties/client_certificates/enum",keyword:"enum",params:{allowedValues: schema98.properties.tls.properties.client_certificates.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.tls.properties.client_certificates.enum,parentSchema:schema98.properties.tls.properties.client_certificates,data:data29};
 if(vErrors === null){
 vErrors = [err76];
 }
 else {
 vErrors.push(err76);
+}
+errors++;
+}
+}
+if(data24.min_version !== undefined){
+let data30 = data24.min_version;
+if(typeof data30 !== "string"){
+const err77 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.tls.properties.min_version.type,parentSchema:schema98.properties.tls.properties.min_version,data:data30};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+if(!((data30 === "1.2") || (data30 === "1.3"))){
+const err78 = {instancePath:instancePath+"/tls/min_version",schemaPath:"#/properties/tls/properties/min_version/enum",keyword:"enum",params:{allowedValues: schema98.properties.tls.properties.min_version.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.tls.properties.min_version.enum,parentSchema:schema98.properties.tls.properties.min_version,data:data30};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+}
+else {
+const err79 = {instancePath:instancePath+"/tls",schemaPath:"#/properties/tls/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.tls.type,parentSchema:schema98.properties.tls,data:data24};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+}
+}
+else {
+const err80 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
 }
 errors++;
 }

@@ -1,6 +1,6 @@
 import { CATCH_ALL, entryFor } from '../../base/catch-all.js'
 import type { ServerConfig } from '../config.js'
-import { defaultsOf, schemaFile } from '../schema/schema.js'
+import { defaultNumber, defaultsOf, schemaFile } from '../schema/schema.js'
 import { withNested } from '../store-path.js'
 import { clash } from '../value/address.js'
 import { type LintContext, storeBehind } from './context.js'
@@ -89,6 +89,13 @@ const lintCompression = ({ listener }: ServerConfig, { findings, originOf }: Lin
 /** grpc-js has HTTP/2's settings of its own, and none of our bounds. */
 const lintHttp2 = ({ listener }: ServerConfig, { findings, originOf }: LintContext): void => {
   if (listener.transport !== 'grpc-js') return
+  const { request_timeout_s: timeout } = listener
+  if (timeout !== defaultNumber('listener.json', 'request_timeout_s')) {
+    findings.error([...originOf(listener), 'request_timeout_s'], 'transport "grpc-js" waits for requests for ever', {
+      found: String(timeout),
+      expected: 'the key left out, or transport "remexec"',
+    })
+  }
   const defaults = defaultsOf(schemaFile('listener.json').properties?.['advanced_http'] ?? {})
   for (const [key, value] of Object.entries(listener.advanced_http)) {
     if (value === defaults[key]) continue

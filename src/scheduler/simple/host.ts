@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import type { HealthProbe, HealthStatus } from '../../base/health.js'
+import type { Ledger } from '../../base/ledger/ledger.js'
 import type { Log } from '../../base/log.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Tracer } from '../../base/trace.js'
@@ -41,6 +42,8 @@ export interface HostOptions {
   readonly meter?: SchedulerMeter
   readonly tracer?: Tracer | undefined
   readonly results: ActionResults
+  /** Counts the outcomes of finished operations. */
+  readonly ledger?: Ledger
   /** Text that was never given before, without slashes: the tail of the names of operations and of worker ids. */
   readonly newId: () => string
 }
@@ -79,7 +82,7 @@ export class SchedulerHost implements Scheduler, WorkerPool {
   constructor(options: HostOptions) {
     const { name, settings, clock } = options
     this.#options = options
-    this.#machine = new SimpleScheduler(settings, options.meter)
+    this.#machine = new SimpleScheduler(settings, options.meter, options.ledger)
     this.#links = new WorkerLinks({ ...options, isKnown: (workerId) => this.#machine.hasWorker(workerId) })
     this.keepAliveIntervalMs = Math.max(1, Math.floor(settings.workerTimeoutMs / 3))
     this.#stopTicking = clock.every(TICK_MS, () => this.#apply(this.#machine.tick(clock.now())))

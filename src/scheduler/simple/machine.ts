@@ -1,3 +1,4 @@
+import { Ledger } from '../../base/ledger/ledger.js'
 import { StatusError } from '../../base/status-error.js'
 import { retryInfo } from '../../proto/error-details.js'
 import type { ExecuteResponse } from '../../proto/generated/build.bazel.remote.execution.v2.js'
@@ -41,8 +42,9 @@ export class SimpleScheduler {
   #firstMs = Number.POSITIVE_INFINITY
   #sequence = 0
 
-  constructor(settings: SimpleSettings, meter?: SchedulerMeter) {
-    this.#context = new Context(settings, meter)
+  /** `ledger` counts the outcomes of finished operations. */
+  constructor(settings: SimpleSettings, meter?: SchedulerMeter, ledger = new Ledger()) {
+    this.#context = new Context(settings, ledger, meter)
     this.#operations = new Operations(this.#context, (operation, error) => this.#leave(operation, error))
     this.#dispatch = new Dispatch(
       this.#context,

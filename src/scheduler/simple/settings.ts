@@ -14,7 +14,7 @@ export interface SimpleSettings {
   readonly unacknowledgedKillTimeoutMs: number
   /** Failures beyond this many end an action with the last one; 0 is no retry. */
   readonly maxJobRetries: number
-  /** How long a finished operation can still be asked for. */
+  /** How long a finished operation can still be asked for, unless newer ones take its room. */
   readonly retainCompletedForMs: number
   readonly allocationStrategy: 'least_recently_used' | 'most_recently_used'
   /** How long an action that no connected worker could ever run waits for one; undefined: for ever. */
@@ -35,8 +35,6 @@ export interface SimpleSettings {
   readonly holdWorkerAfterMs: number | undefined
   /** How long after the first event workers may bring along what a scheduler before this one started; 0: never. */
   readonly adoptForMs: number
-  /** Finished operations beyond this many are forgotten, oldest first, before their time. */
-  readonly maxRetainedOperations: number
 }
 
 /** The settings a configuration asks for. Its zeros and negatives that mean "off" become undefined. */
@@ -58,11 +56,7 @@ export const simpleSettings = (options: SimpleSchedulerOptions): SimpleSettings 
   priorityAgeingMs: unlessOff(options.priority_ageing_s),
   holdWorkerAfterMs: unlessOff(options.hold_worker_after_s),
   adoptForMs: options.adopt_attempts_for_s * 1000,
-  maxRetainedOperations: MAX_RETAINED_OPERATIONS,
 })
-
-/** Each keeps its result message: some tens of MiB at the usual few KiB. */
-const MAX_RETAINED_OPERATIONS = 10_000
 
 const unlessOff = (seconds: number): number | undefined => (seconds > 0 ? seconds * 1000 : undefined)
 

@@ -1,4 +1,5 @@
 import type { Gate, Visitor } from '../../base/gate.js'
+import type { Holder } from '../../base/ledger/holder.js'
 import type { Log, LogFields } from '../../base/log.js'
 import type { Metadata, ServedCall } from '../../base/rpc.js'
 import { Code, codeName, StatusError } from '../../base/status-error.js'
@@ -67,6 +68,14 @@ export class ServerCall implements ServedCall, Receiver, UnderWay {
 
   get metadata(): Metadata {
     return this.#wire.metadata
+  }
+
+  get holder(): Holder | undefined {
+    return this.#wire.holder
+  }
+
+  reserveAnswer(sizeBytes: number): Promise<void> {
+    return this.#wire.reserveAnswer(sizeBytes)
   }
 
   setHeaders(metadata: Metadata): void {

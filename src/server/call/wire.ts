@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
+import type { Holder } from '../../base/ledger/holder.js'
 import type { Metadata } from '../../base/rpc.js'
 import type { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
@@ -23,6 +24,10 @@ export interface Wire {
   setHeaders(metadata: Metadata): void
   /** To be sent with the end. */
   setTrailers(metadata: Metadata): void
+  /** What is held for the call is counted for this; absent where a transport counts nothing. */
+  readonly holder: Holder | undefined
+  /** See `ServedCall.reserveAnswer`. */
+  reserveAnswer(sizeBytes: number): Promise<void>
   /** Asks for one more message, which comes as a call of `Receiver.message` or, at the end, of `Receiver.halfClosed`. */
   read(): void
   /**

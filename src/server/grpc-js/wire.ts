@@ -22,6 +22,8 @@ export class GrpcJsWire implements Wire {
   #sendingBytes = 0
   #onRoom: ((sizeBytes: number) => void) | undefined
   readonly peer: string
+  /** grpc-js buffers by itself: what it holds cannot be counted. */
+  readonly holder = undefined
   /** Without effect: grpc-js cannot compress what a server sends. */
   compresses = false
   #headers: GrpcMetadata | undefined
@@ -71,6 +73,8 @@ export class GrpcJsWire implements Wire {
   setTrailers(metadata: Metadata): void {
     this.#trailers = grpcMetadata(metadata)
   }
+
+  async reserveAnswer(): Promise<void> {}
 
   read(): void {
     this.#call.startRead()

@@ -1,15 +1,22 @@
 /** What a call that has not been answered yet counts for: most answers are smaller, and none is known before it is made. */
 const UNANSWERED_BYTES = 64 * 1024
 
+/** An answer that is to be made. */
+export interface Waiting {
+  readonly sizeBytes: number
+  /** Called once there is room for it: its bytes count from then on, and have to be told as `left`. */
+  readonly begin: () => void
+}
+
 /**
- * The answers of one connection that wait for its client, whom flow control lets ask without reading (RFC 9113, 5.2 and
- * 10.5). While they are many, requests that come wait too: a client that asks and does not read makes no more answers than
- * that. Answers in streams are not meant, which wait for themselves.
+ * The answers of one connection that wait for its client, which flow control lets ask without reading (RFC 9113, 5.2 and
+ * 10.5). While they are many, further requests of the connection wait: a client that asks and does not read gets no more
+ * answers made than that. Streams of answers are not counted, because each waits for its client by itself.
  */
 export class Backlog {
   readonly #maxBytes: number
   #waitingBytes = 0
-  #begins: (() => void)[] = []
+  readonly #waiting = new Set<Waiting>()
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -21,25 +28,40 @@ export class Backlog {
 
   left(sizeBytes: number): void {
     this.#waitingBytes -= sizeBytes
-    while (this.#waitingBytes <= this.#maxBytes) {
-      const begin = this.#begins.shift()
-      if (begin === undefined) return
-      this.#begin(begin)
+    for (const waiting of this.#waiting) {
+      if (!this.#hasRoomFor(waiting.sizeBytes)) return
+      this.#waiting.delete(waiting)
+      this.#begin(waiting)
     }
   }
 
   /** Calls back once another answer may be made. `answered` has to be called for it. */
   whenCalm(begin: () => void): void {
-    if (this.#waitingBytes <= this.#maxBytes) this.#begin(begin)
-    else this.#begins.push(begin)
+    this.whenRoom({ sizeBytes: UNANSWERED_BYTES, begin })
   }
 
   answered(): void {
     this.left(UNANSWERED_BYTES)
   }
 
-  #begin(begin: () => void): void {
-    this.#waitingBytes += UNANSWERED_BYTES
+  /** Begins it at once, or once the client has taken enough. */
+  whenRoom(waiting: Waiting): void {
+    if (this.#waiting.size === 0 && this.#hasRoomFor(waiting.sizeBytes)) this.#begin(waiting)
+    else this.#waiting.add(waiting)
+  }
+
+  /** One that waits is not wanted any more. */
+  forget(waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+  }
+
+  /** An answer above the bound is made alone. */
+  #hasRoomFor(sizeBytes: number): boolean {
+    return this.#waitingBytes <= Math.max(0, this.#maxBytes - sizeBytes)
+  }
+
+  #begin({ sizeBytes, begin }: Waiting): void {
+    this.#waitingBytes += sizeBytes
     begin()
   }
 }

@@ -11,6 +11,9 @@ const unpackers: Readonly<Record<Encoding, Unpack>> = { gzip: promisify(gunzip),
 
 const isEncoding = (name: string | undefined): name is Encoding => name !== undefined && name in unpackers
 
+/** DEFLATE never makes more of its bytes: 258 of a length and a distance of one bit each. */
+export const MAX_RATIO = 1032
+
 /** Shorter messages do not get smaller. */
 const MIN_GZIP_BYTES = 256
 

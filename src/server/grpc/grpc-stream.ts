@@ -1,11 +1,14 @@
 import type { X509Certificate } from 'node:crypto'
+import type { Holder } from '../../base/ledger/holder.js'
+import type { Kind } from '../../base/ledger/kind.js'
+import type { Reservation } from '../../base/ledger/reservation.js'
 import type { Metadata } from '../../base/rpc.js'
 import { StatusError } from '../../base/status-error.js'
 import type { Encoded } from '../../proto/codec.js'
 import type { Receiver, Wire } from '../call/wire.js'
+import type { Client } from '../client.js'
 import type { Consumer, Http2Stream } from '../http2/stream.js'
 import type { Backlog } from './backlog.js'
-import type { Budget } from './budget.js'
 import { gzipped } from './encoding.js'
 import { type MessageLimits, type MessageSink, Messages, PREFIX_BYTES } from './messages.js'
 import { fieldOf, fieldsOf, metadataOf, repeatsField } from './metadata.js'
@@ -14,14 +17,15 @@ import { timeoutMs } from './timeout.js'
 
 /** Below this a message is copied behind its head: one buffer costs less than two. */
 const COPIED_BYTES = 2048
-/** Answers below this wait for their client whatever the process holds. */
-const FREE_BYTES = 64 * 1024
+/** Answers below this do not count for the backlog of their connection: a call that is not answered yet counts for one. */
+const SMALL_BYTES = 64 * 1024
 
-export interface GrpcStreamOptions extends MessageLimits {
+/** What the calls of a connection share. */
+export interface GrpcConnection extends MessageLimits {
   readonly backlog: Backlog
+  /** Counts answers. */
+  readonly answersKind: Kind
   readonly blocks: ResponseBlocks
-  readonly peer: string
-  readonly clientCertificate: X509Certificate | undefined
   /** Compresses responses for clients that say they understand it. */
   readonly sendsGzip: boolean
 }
@@ -34,11 +38,11 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   readonly peer: string
   readonly clientCertificate: X509Certificate | undefined
   compresses = true
+  /** Whether a message that the handler waits for has to come in time. */
+  hasTimeout = true
   readonly #stream: Http2Stream
   readonly #messages: Messages
-  readonly #budget: Budget
-  readonly #backlog: Backlog
-  readonly #blocks: ResponseBlocks
+  readonly #connection: GrpcConnection
   readonly #isGzip: boolean
   #timer: NodeJS.Timeout | undefined
   #metadata: Metadata | undefined
@@ -46,17 +50,22 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
   #trailers: [name: string, value: string][] | undefined
   #hasResponded = false
   #isOver = false
+  /** Answers that are being made: what is reserved of them, and what of that counts for the backlog. */
+  #reserved: Reservation | undefined
+  #backlogBytes = 0
+  /** Gives up waiting for room to make an answer. */
+  #giveUpWaiting: (() => void) | undefined
+  /** The call has one answer and counts as unanswered. */
+  #isUnanswered = false
 
-  constructor(stream: Http2Stream, options: GrpcStreamOptions) {
+  constructor(stream: Http2Stream, connection: GrpcConnection, { peer, clientCertificate }: Client) {
     const { lines } = stream.head
     this.#stream = stream
-    this.peer = options.peer
-    this.clientCertificate = options.clientCertificate
-    this.#budget = options.budget
-    this.#backlog = options.backlog
-    this.#blocks = options.blocks
-    this.#messages = new Messages(this, fieldOf(lines, 'grpc-encoding'), options)
-    this.#isGzip = options.sendsGzip && /\bgzip\b/.test(fieldOf(lines, 'grpc-accept-encoding') ?? '')
+    this.#connection = connection
+    this.peer = peer
+    this.clientCertificate = clientCertificate
+    this.#messages = new Messages(this, fieldOf(lines, 'grpc-encoding'), connection)
+    this.#isGzip = connection.sendsGzip && /\bgzip\b/.test(fieldOf(lines, 'grpc-accept-encoding') ?? '')
   }
 
   get metadata(): Metadata {
@@ -93,8 +102,41 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     }, ms).unref()
   }
 
+  get holder(): Holder {
+    return this.#connection.held.holder
+  }
+
   read(): void {
     this.#messages.read()
+  }
+
+  /** Begins a call that has one answer, once the connection has room for that. Not at all when it was given up before. */
+  whenAnswerable(begin: () => void): void {
+    this.#connection.backlog.whenCalm(() => {
+      this.#isUnanswered = true
+      if (this.#isOver) this.handled()
+      else begin()
+    })
+  }
+
+  async reserveAnswer(sizeBytes: number): Promise<void> {
+    // A call that waits must not count as unanswered: when all wait there would be no room for the first of them.
+    this.#answered()
+    if (this.#isOver) throw notWanted()
+    await new Promise<void>((resolve, reject) => {
+      const begin = (): void => {
+        this.#giveUpWaiting = undefined
+        this.#backlogBytes = sizeBytes
+        resolve()
+      }
+      const waiting = { sizeBytes, begin }
+      this.#giveUpWaiting = () => {
+        this.#connection.backlog.forget(waiting)
+        reject(notWanted())
+      }
+      this.#connection.backlog.whenRoom(waiting)
+    })
+    this.#reserved = this.#connection.answersKind.reserveOrThrow(this.#connection.held.holder, sizeBytes)
   }
 
   send(message: Encoded, sent?: () => void): StatusError | undefined {
@@ -103,13 +145,15 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
       sent?.()
       return undefined
     }
-    const isLarge = byteLength > FREE_BYTES
-    if (isLarge && !this.#budget.take(byteLength)) {
+    this.#unreserve()
+    const isLarge = byteLength > SMALL_BYTES
+    if (!this.#stream.makeRoom(byteLength)) {
       return new StatusError('RESOURCE_EXHAUSTED', 'the server holds as many answers as it can: try again later')
     }
     this.#respond()
-    if (isLarge && sent === undefined) this.#backlog.add(byteLength)
-    const done = isLarge ? () => this.#left(byteLength, sent) : sent
+    const isInBacklog = isLarge && sent === undefined
+    if (isInBacklog) this.#connection.backlog.add(byteLength)
+    const done = isInBacklog ? () => this.#connection.backlog.left(byteLength) : sent
     const packed = this.#isGzip && this.compresses ? gzipped(joined(message)) : undefined
     if (packed !== undefined) this.#write(1, packed, done)
     else this.#write(0, message, done)
@@ -125,14 +169,17 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
+    this.#stopWaiting()
     if (this.#headers !== undefined) this.#respond()
-    if (this.#hasResponded) this.#stream.end(this.#blocks.trailers(failure, this.#trailers))
-    else this.#stream.respond(this.#blocks.alone(failure, this.#trailers), true)
+    if (this.#hasResponded) this.#stream.end(this.#connection.blocks.trailers(failure, this.#trailers))
+    else this.#stream.respond(this.#connection.blocks.alone(failure, this.#trailers), true)
     // What the client still sends is read off: some look for an answer only when they have sent all.
     this.#messages.close()
   }
 
   handled(): void {
+    this.#answered()
+    this.#unreserve()
     this.#stream.handled()
     this.onHandled?.()
   }
@@ -145,10 +192,15 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.#messages.end()
   }
 
+  sweep(nowMs: number): void {
+    if (this.hasTimeout) this.#messages.sweep(nowMs)
+  }
+
   gone(): void {
     const wasOver = this.#isOver
     this.#isOver = true
     clearTimeout(this.#timer)
+    this.#stopWaiting()
     this.#messages.close()
     if (!wasOver) this.receiver?.cancelled(false)
   }
@@ -177,16 +229,31 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     this.#stream.consumed(sizeBytes)
   }
 
-  #left(sizeBytes: number, sent: (() => void) | undefined): void {
-    this.#budget.release(sizeBytes)
-    if (sent === undefined) this.#backlog.left(sizeBytes)
-    else sent()
+  #answered(): void {
+    if (!this.#isUnanswered) return
+    this.#isUnanswered = false
+    this.#connection.backlog.answered()
+  }
+
+  /** The answer is made, or never will be. */
+  #unreserve(): void {
+    this.#reserved?.release()
+    this.#reserved = undefined
+    const sizeBytes = this.#backlogBytes
+    this.#backlogBytes = 0
+    if (sizeBytes > 0) this.#connection.backlog.left(sizeBytes)
+  }
+
+  #stopWaiting(): void {
+    const giveUp = this.#giveUpWaiting
+    this.#giveUpWaiting = undefined
+    giveUp?.()
   }
 
   #respond(): void {
     if (this.#hasResponded) return
     this.#hasResponded = true
-    this.#stream.respond(this.#blocks.head(this.#isGzip, this.#headers), false)
+    this.#stream.respond(this.#connection.blocks.head(this.#isGzip, this.#headers), false)
   }
 
   #write(flag: number, message: Encoded, sent: (() => void) | undefined): void {
@@ -202,6 +269,8 @@ export class GrpcStream implements Wire, Consumer, MessageSink {
     for (const [index, part] of rest.entries()) this.#stream.write(part, index === rest.length - 1 ? sent : undefined)
   }
 }
+
+const notWanted = (): StatusError => new StatusError('CANCELLED', 'the client no longer wants an answer')
 
 /** A message's head, with room for so many bytes behind it. */
 const prefixed = (flag: number, messageBytes: number, roomBytes: number): Buffer => {

@@ -1,13 +1,15 @@
+import type { Kind } from '../../base/ledger/kind.js'
+import type { Reservation } from '../../base/ledger/reservation.js'
 import { LARGE_BYTES, lendBuffer } from '../../base/lent-buffers.js'
 import { StatusError } from '../../base/status-error.js'
-import type { Budget } from './budget.js'
-import { tooLarge, unpacked } from './encoding.js'
+import type { Held } from '../held.js'
+import { MAX_RATIO, tooLarge, unpacked } from './encoding.js'
 
 /** A message's own head: a flag for compression, four bytes of length (gRPC over HTTP2, Length-Prefixed-Message). */
 export const PREFIX_BYTES = 5
 
-/** What a message may take before the process as a whole has to have room for it. */
-const FREE_BYTES = 128 * 1024
+/** Room that a message begins with, where it is to be that long. */
+const FIRST_ROOM_BYTES = 128 * 1024
 /** Messages that are put together before they are asked for; bytes behind them stay as they came. */
 const MAX_READY = 4
 
@@ -29,7 +31,12 @@ export interface MessageSink {
 
 export interface MessageLimits {
   readonly maxMessageBytes: number
-  readonly budget: Budget
+  /** What the connection holds. */
+  readonly held: Held
+  /** Counts messages that came compressed. */
+  readonly unpackedKind: Kind
+  /** How long a message may stay incomplete while the handler waits for it. */
+  readonly requestMs: number
 }
 
 interface Ready {
@@ -38,7 +45,7 @@ interface Ready {
   readonly isCompressed: boolean
   /** What it took of the client's window. */
   readonly owedBytes: number
-  /** What it took of the budget. */
+  /** What it takes of memory. */
   readonly takenBytes: number
 }
 
@@ -68,8 +75,13 @@ export class Messages {
   #filledBytes = 0
   #takenBytes = 0
   #owedBytes = 0
-  /** Of the budget: for the message that the handler got last, and holds until it asks for the next or has answered. */
+  /** Of the message that the handler got last, and holds until it asks for the next or has answered. */
   #passedBytes = 0
+  #unpacked: Reservation | undefined
+  /** Ends the wait for room to unpack. */
+  #closed: AbortController | undefined
+  /** When a sweep first saw the handler wait for the message that is asked for now. */
+  #wantedSinceMs: number | undefined
 
   constructor(sink: MessageSink, encoding: string | undefined, limits: MessageLimits) {
     this.#sink = sink
@@ -80,6 +92,7 @@ export class Messages {
   /** Asks for one more message. */
   read(): void {
     this.#isWanted = true
+    this.#wantedSinceMs = undefined
     this.#release()
     if (!this.#isBusy) this.#goOn()
   }
@@ -95,13 +108,24 @@ export class Messages {
     if (this.#held.length === 0) while (this.#hasRoom && at < bytes.length) at = this.#step(bytes, at, false)
     this.#isBusy = false
     if (at === bytes.length) return
-    if (this.#isOver) this.#sink.consumed(bytes.length - at)
+    if (this.#isOver || !this.#hold(bytes.length - at)) this.#sink.consumed(bytes.length - at)
     else this.#held.push(Buffer.from(bytes.subarray(at)))
   }
 
   end(): void {
     this.#isEnded = true
     if (!this.#isBusy) this.#goOn()
+  }
+
+  /** Fails the request when the message that the handler waits for takes too long; called about once a second. */
+  sweep(nowMs: number): void {
+    if (!this.#isWanted) return
+    this.#wantedSinceMs ??= nowMs
+    if (nowMs - this.#wantedSinceMs < this.#limits.requestMs) return
+    const seconds = this.#limits.requestMs / 1000
+    this.#fail(
+      new StatusError('DEADLINE_EXCEEDED', `the request was not complete within ${seconds} s (request_timeout_s)`),
+    )
   }
 
   /** Takes nothing more: what is held is given back, and what still comes goes nowhere. */
@@ -114,12 +138,16 @@ export class Messages {
       owedBytes += ready.owedBytes
       this.#takenBytes += ready.takenBytes
     }
-    for (const { length } of this.#held) owedBytes += length
+    for (const { length } of this.#held) {
+      owedBytes += length
+      this.#takenBytes += length
+    }
     this.#ready = []
     this.#held = []
     this.#bytes = NOTHING
-    this.#limits.budget.release(this.#takenBytes)
+    this.#limits.held.requests.give(this.#takenBytes)
     this.#takenBytes = 0
+    this.#closed?.abort()
     this.#release()
     if (owedBytes > 0) this.#sink.consumed(owedBytes)
   }
@@ -135,6 +163,7 @@ export class Messages {
       const chunk = this.#held.shift() as Buffer
       const at = this.#step(chunk, 0, true)
       if (at < chunk.length) this.#putBack(chunk.subarray(at))
+      this.#limits.held.requests.give(this.#isOver ? chunk.length : at)
     }
     this.#isBusy = false
     if (!this.#isWanted || !this.#isEnded) return
@@ -179,8 +208,12 @@ export class Messages {
     const next = this.#prefixBytes < PREFIX_BYTES ? this.#takePrefix(bytes, at) : at
     if (this.#isOver || this.#prefixBytes < PREFIX_BYTES) return next
     const wanted = Math.min(this.#length - this.#filledBytes, bytes.length - next)
-    if (wanted === this.#length && isOwn) this.#bytes = bytes.subarray(next, next + wanted)
-    else if (this.#makeRoom(this.#filledBytes + wanted)) bytes.copy(this.#bytes, this.#filledBytes, next, next + wanted)
+    if (wanted === this.#length && isOwn) {
+      if (!this.#hold(wanted)) return next
+      this.#takenBytes += wanted
+      this.#bytes = bytes.subarray(next, next + wanted)
+    } else if (this.#makeRoom(this.#filledBytes + wanted))
+      bytes.copy(this.#bytes, this.#filledBytes, next, next + wanted)
     else return next
     this.#filledBytes += wanted
     return next + wanted
@@ -198,21 +231,20 @@ export class Messages {
   /** Room for so many bytes of the message; not for all that were announced, which may never come. */
   #makeRoom(sizeBytes: number): boolean {
     if (this.#bytes.length >= sizeBytes) return true
-    const roomBytes = Math.min(this.#length, Math.max(sizeBytes, 2 * this.#bytes.length, FREE_BYTES))
-    const beyondBytes = Math.max(0, roomBytes - FREE_BYTES) - this.#takenBytes
-    if (beyondBytes > 0) {
-      if (!this.#limits.budget.take(beyondBytes)) {
-        this.#fail(
-          new StatusError('RESOURCE_EXHAUSTED', 'the server holds as many requests as it can: try again later'),
-        )
-        return false
-      }
-      this.#takenBytes += beyondBytes
-    }
+    const roomBytes = Math.min(this.#length, Math.max(sizeBytes, 2 * this.#bytes.length, FIRST_ROOM_BYTES))
+    if (!this.#hold(roomBytes - this.#takenBytes)) return false
+    this.#takenBytes = roomBytes
     const bytes = this.#allocate(roomBytes)
     this.#bytes.copy(bytes, 0, 0, this.#filledBytes)
     this.#bytes = bytes
     return true
+  }
+
+  /** False when the process holds too much: the request has failed then. */
+  #hold(sizeBytes: number): boolean {
+    if (this.#limits.held.requests.take(sizeBytes)) return true
+    this.#fail(new StatusError('RESOURCE_EXHAUSTED', 'the server holds as many requests as it can: try again later'))
+    return false
   }
 
   #allocate(sizeBytes: number): Buffer {
@@ -240,10 +272,28 @@ export class Messages {
       this.#sink.message(bytes, false, release)
       return
     }
-    unpacked(bytes, this.#encoding, this.#limits.maxMessageBytes).then(
+    this.#unpack(bytes).then(
       (plain) => this.#isOver || this.#sink.message(plain, true, nothingLent),
       (error: unknown) => this.#isOver || this.#fail(StatusError.from(error)),
     )
+  }
+
+  /** Reserves as much as the message could become, because its length is known only afterwards. */
+  async #unpack(bytes: Buffer): Promise<Buffer> {
+    const { unpackedKind: kind, held, maxMessageBytes } = this.#limits
+    this.#closed ??= new AbortController()
+    const roomBytes = Math.min(maxMessageBytes, bytes.length * MAX_RATIO, kind.boundOf(held.holder))
+    const reservation = await kind.whenRoom(held.holder, roomBytes, this.#closed.signal)
+    try {
+      const plain = await unpacked(bytes, this.#encoding, roomBytes)
+      reservation.shrinkTo(plain.length)
+      if (this.#isOver) reservation.release()
+      else this.#unpacked = reservation
+      return plain
+    } catch (error) {
+      reservation.release()
+      throw error
+    }
   }
 
   #fail(error: StatusError): void {
@@ -252,7 +302,9 @@ export class Messages {
   }
 
   #release(): void {
-    this.#limits.budget.release(this.#passedBytes)
+    this.#limits.held.requests.give(this.#passedBytes)
     this.#passedBytes = 0
+    this.#unpacked?.release()
+    this.#unpacked = undefined
   }
 }

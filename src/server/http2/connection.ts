@@ -1,3 +1,4 @@
+import type { Held } from '../held.js'
 import { Allowance } from './allowance.js'
 import { ControlFrames, checkPriority, expectBytes, expectNoStream, windowIncrement } from './frame/control.js'
 import {
@@ -26,6 +27,7 @@ import { Watch } from './watch.js'
 
 export interface ConnectionOptions {
   readonly limits: ConnectionLimits
+  readonly held: Held
   /** Milliseconds that only grow. */
   readonly now: () => number
   /** A request begins: whoever takes it sets `stream.consumer`, and calls `stream.handled` when done with it. */
@@ -56,7 +58,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   readonly #idleFrames: Allowance
   readonly #resets: Allowance
   readonly #control: ControlFrames
-  readonly #streams = new Streams()
+  readonly #streams: Streams
   readonly #receiving: Receiving
   #peer: PeerSettings = INITIAL_SETTINGS
   #tableBytes = DEFAULT_TABLE_BYTES
@@ -67,14 +69,15 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
   #isClosed = false
 
   constructor(channel: Channel, options: ConnectionOptions) {
-    const { limits, now } = options
+    const { limits, held, now } = options
     this.#channel = channel
     this.#options = options
     this.#limits = limits
     this.#blocks = new HeaderBlocks(limits.maxHeaderListBytes)
     this.#output = new Output(channel, () => this.#hasRoom())
     this.#control = new ControlFrames(this.#output)
-    this.sender = new Sender(this.#output, limits.outputBytes)
+    this.sender = new Sender(this.#output, limits.outputBytes, held.answers)
+    this.#streams = new Streams(held.requests)
     this.#idleFrames = new Allowance(limits.idleFrames, now)
     this.#resets = new Allowance(limits.resets, now)
     this.#watch = new Watch(limits, now())
@@ -93,7 +96,8 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     } catch (error) {
       this.#fail(error)
     }
-    if (this.#output.pendingBytes <= this.#limits.maxOutputBytes || this.#isPaused) return
+    const hasRoom = this.sender.settle() && this.#output.pendingBytes <= this.#limits.maxOutputBytes
+    if (hasRoom || this.#isPaused || this.#output.pendingBytes === 0) return
     this.#isPaused = true
     this.#channel.pause()
   }
@@ -105,6 +109,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
     this.#isClosing = true
     this.#dropStreams()
     this.#output.close()
+    this.sender.close()
   }
 
   /** Looks after what takes too long; called from time to time. */
@@ -124,6 +129,7 @@ export class Http2Connection implements FrameSink, StreamHost, OpeningHost, Rece
       return
     }
     for (const stream of this.#streams) {
+      stream.consumer?.sweep(nowMs)
       if (!stream.isLocalEnded || stream.isRemoteEnded) continue
       stream.readOffSinceMs ??= nowMs
       if (nowMs - stream.readOffSinceMs >= this.#limits.readOffMs) this.resetStream(stream, 'NO_ERROR')

@@ -60,7 +60,7 @@ export class Opening {
     this.#open(streamId, isEndOfStream, decoded)
   }
 
-  #open(streamId: number, isEndOfStream: boolean, { lines, isTooLarge }: DecodedBlock): void {
+  #open(streamId: number, isEndOfStream: boolean, { lines, listBytes, isTooLarge }: DecodedBlock): void {
     if (streamId > this.lastWelcomeId) throw new StreamError(streamId, 'REFUSED_STREAM', 'the server is leaving')
     if (this.#streams.count >= this.#limits.maxConcurrentStreams) {
       this.#host.countReset('streams beyond their number')
@@ -75,8 +75,11 @@ export class Opening {
     const head = requestHead(lines)
     if (typeof head === 'string') throw new StreamError(streamId, 'PROTOCOL_ERROR', head)
     const windows = { receiveBytes: this.#limits.streamWindowBytes, sendBytes: this.#host.sendWindowBytes }
-    const stream = new Http2Stream(streamId, head, isEndOfStream, windows, this.#host)
+    const stream = new Http2Stream(streamId, { head, fieldsBytes: listBytes }, isEndOfStream, windows, this.#host)
     if (isEndOfStream) stream.checkBodyComplete()
+    if (!this.#streams.makeRoom(listBytes)) {
+      throw new StreamError(streamId, 'REFUSED_STREAM', 'the server holds as many requests as it can')
+    }
     this.#streams.add(stream)
     this.#host.deliver(stream, () => this.#host.request(stream))
     if (isEndOfStream) this.#host.deliver(stream, () => stream.consumer?.ended())

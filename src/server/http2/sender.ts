@@ -1,3 +1,4 @@
+import type { Account } from '../../base/ledger/account.js'
 import { DEFAULT_FRAME_BYTES, DEFAULT_WINDOW_BYTES, Flag, FrameType } from './frame/frame.js'
 import type { Output } from './output.js'
 
@@ -63,15 +64,20 @@ export class Sender {
   nextBlockBegins: Buffer | undefined
   readonly #output: Output
   readonly #roomBytes: number
+  /** What waits for the client, in the ledger. */
+  readonly #held: Account
+  #heldBytes = 0
+  #isClosed = false
   #ready: Outbox[] = []
   /** Those to be asked for more, whose windows are open. */
   readonly #line: Outbox[] = []
   #sendableBytes = 0
   #promisedBytes = 0
 
-  constructor(output: Output, roomBytes: number) {
+  constructor(output: Output, roomBytes: number, held: Account) {
     this.#output = output
     this.#roomBytes = roomBytes
+    this.#held = held
   }
 
   /** HEADERS with a ready-made block, and as many CONTINUATION frames as it needs (RFC 9113, 6.2 and 6.10). */
@@ -90,6 +96,22 @@ export class Sender {
       type = FrameType.CONTINUATION
       flags = 0
     } while (at < block.length)
+  }
+
+  /** Whether so many bytes may wait here beside those that do: they are to be added at once. */
+  makeRoom(sizeBytes: number): boolean {
+    return this.#hold(this.queuedBytes + this.#output.pendingBytes + sizeBytes)
+  }
+
+  /** Counts what waits now. False when that is more than the process may hold. */
+  settle(): boolean {
+    return this.#hold(this.queuedBytes + this.#output.pendingBytes)
+  }
+
+  /** Nothing waits any more, and nothing is to be sent. */
+  close(): void {
+    this.#hold(0)
+    this.#isClosed = true
   }
 
   /** Adds bytes, which stay as they are until `written` is called: once they have left, or never will. */
@@ -157,6 +179,16 @@ export class Sender {
       if (next.isReady) this.#ready.push(next)
     }
     this.#ask()
+    this.settle()
+  }
+
+  #hold(sizeBytes: number): boolean {
+    if (this.#isClosed) return true
+    const byBytes = sizeBytes - this.#heldBytes
+    if (byBytes > 0 && !this.#held.take(byBytes)) return false
+    if (byBytes < 0) this.#held.give(-byBytes)
+    this.#heldBytes = sizeBytes
+    return true
   }
 
   #lineUp(outbox: Outbox): void {

@@ -11,6 +11,8 @@ export interface Consumer {
   data(bytes: Buffer): void
   /** The client has sent everything. */
   ended(): void
+  /** Called about once a second while the stream is open. */
+  sweep(nowMs: number): void
   /** The stream is gone before both sides were done with it: nothing that is sent on it arrives any more. */
   gone(): void
 }
@@ -32,6 +34,8 @@ export interface StreamHost {
 export class Http2Stream {
   readonly id: number
   readonly head: RequestHead
+  /** What the fields of the request count as. */
+  readonly fieldsBytes: number
   readonly outbox: Outbox
   consumer: Consumer | undefined
   /** Sides that are done: the client's by END_STREAM, ours by END_STREAM that has been put into the output. */
@@ -51,13 +55,14 @@ export class Http2Stream {
 
   constructor(
     id: number,
-    head: RequestHead,
+    { head, fieldsBytes }: { readonly head: RequestHead; readonly fieldsBytes: number },
     isRemoteEnded: boolean,
     windows: { readonly receiveBytes: number; readonly sendBytes: number },
     host: StreamHost,
   ) {
     this.id = id
     this.head = head
+    this.fieldsBytes = fieldsBytes
     this.isRemoteEnded = isRemoteEnded
     this.receiveWindowBytes = windows.receiveBytes
     this.#maxWindowBytes = windows.receiveBytes
@@ -68,6 +73,11 @@ export class Http2Stream {
   /** Whether something can still be sent. */
   get isWritable(): boolean {
     return !this.isGone && !this.isLocalEnded && this.outbox.ending === undefined
+  }
+
+  /** Whether so many bytes may be written, as far as the process has room for what waits for clients. */
+  makeRoom(sizeBytes: number): boolean {
+    return this.#host.sender.makeRoom(sizeBytes)
   }
 
   /** Sends a response head. With `isEnd` that is the whole response. */

@@ -1,8 +1,12 @@
+import type { Account } from '../../base/ledger/account.js'
 import { ConnectionError } from './frame/frame.js'
 import type { Http2Stream } from './stream.js'
 
 /** Streams of ours that a client may not know yet to be reset: what still comes for them is no error (RFC 9113, 5.4.2). */
 const REMEMBERED_RESETS = 128
+
+/** What an open stream takes beside its fields and messages. Measured: 2 to 3 KB. */
+const STREAM_BYTES = 3 * 1024
 
 /** The streams of a connection (RFC 9113, 5.1). */
 export class Streams implements Iterable<Http2Stream> {
@@ -10,7 +14,12 @@ export class Streams implements Iterable<Http2Stream> {
   lastId = 0
   readonly #open = new Map<number, Http2Stream>()
   readonly #resetIds: number[] = []
+  readonly #held: Account
   #count = 0
+
+  constructor(held: Account) {
+    this.#held = held
+  }
 
   /** Streams that are open, and those whose handler has not ended: giving up a stream makes no room for another at once. */
   get count(): number {
@@ -34,6 +43,11 @@ export class Streams implements Iterable<Http2Stream> {
     return this.#open.get(streamId)
   }
 
+  /** Whether the process has room for one more, which is to be added then. */
+  makeRoom(fieldsBytes: number): boolean {
+    return this.#held.take(STREAM_BYTES + fieldsBytes)
+  }
+
   add(stream: Http2Stream): void {
     this.#open.set(stream.id, stream)
     this.#count += 1
@@ -42,12 +56,12 @@ export class Streams implements Iterable<Http2Stream> {
   /** False when it was closed before. */
   close(stream: Http2Stream): boolean {
     if (!this.#open.delete(stream.id)) return false
-    if (stream.isHandled) this.#count -= 1
+    if (stream.isHandled) this.#leave(stream)
     return true
   }
 
   handled(stream: Http2Stream): void {
-    if (!this.#open.has(stream.id)) this.#count -= 1
+    if (!this.#open.has(stream.id)) this.#leave(stream)
   }
 
   rememberReset(streamId: number): void {
@@ -56,6 +70,11 @@ export class Streams implements Iterable<Http2Stream> {
 
   wasReset(streamId: number): boolean {
     return this.#resetIds.includes(streamId)
+  }
+
+  #leave({ fieldsBytes }: Http2Stream): void {
+    this.#count -= 1
+    this.#held.give(STREAM_BYTES + fieldsBytes)
   }
 
   /** Those of this moment, whatever comes or ends meanwhile. */

@@ -2,6 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../../base/log.js'
 import type { Client } from '../client.js'
+import type { Held } from '../held.js'
 import { Http2Connection } from '../http2/connection.js'
 import { PREFACE } from '../http2/frame/frame.js'
 import type { ConnectionLimits } from '../http2/limits.js'
@@ -14,6 +15,7 @@ const NOTHING = Buffer.alloc(0)
 export interface IncomingOptions {
   readonly limits: ConnectionLimits
   readonly now: () => number
+  readonly held: Held
   readonly http: HttpServer
   readonly onRequest: (stream: Http2Stream, client: Client) => void
   readonly onClose: () => void
@@ -88,9 +90,10 @@ export class Incoming implements ChannelReader {
   }
 
   #beginHttp2(head: Buffer): void {
-    const { limits, now, onRequest, log } = this.#options
+    const { limits, held, now, onRequest, log } = this.#options
     const connection = new Http2Connection(this.#channel, {
       limits,
+      held,
       now,
       onRequest: (stream) => onRequest(stream, this.#client),
       onError: (error) => log.debug('a connection was ended', { peer: this.#client.peer, error }),

@@ -17,6 +17,7 @@ export const answerNoGrpc = (stream: Http2Stream, pages: HttpPages, client: Clie
   stream.consumer = {
     data: ({ length }) => stream.consumed(length),
     ended: () => {},
+    sweep: () => {},
     gone: () => gone.abort(clientGone()),
   }
   const repeats = (name: string): boolean => repeatsField(lines, name)

@@ -1,5 +1,5 @@
 import { type Call, cancellation } from '../../base/call.js'
-import type { RpcCall } from '../../base/rpc.js'
+import type { ServedCall } from '../../base/rpc.js'
 import { codeName, isStatus, StatusError } from '../../base/status-error.js'
 import { boundedMap } from '../../base/work/bounded-map.js'
 import type {
@@ -24,19 +24,23 @@ type Entry = BatchReadBlobsResponseResponseInput
 /** One entry for each digest asked for, duplicates once, each with a status of its own, also when that is OK. */
 export const batchReadBlobs =
   ({ instances, maxBatchBytes, maxResponseBytes }: CasOptions) =>
-  async (request: BatchReadBlobsRequest, rpc: RpcCall): Promise<BatchReadBlobsResponseInput> => {
+  async (request: BatchReadBlobsRequest, rpc: ServedCall): Promise<BatchReadBlobsResponseInput> => {
     const { instance, call, functions } = openRequest(instances, request, rpc)
     const asked = requestDigests(request.digests, functions, 'digests')
     const digests = [...new Map(asked.map((digest) => [digest.key, digest])).values()]
-    checkTotal(digests, maxBatchBytes)
+    const totalBytes = totalOf(digests, maxBatchBytes)
+    if (totalBytes > SMALL_BYTES) await rpc.reserveAnswer(totalBytes)
     const compressor = instance.compressors.find(({ value }) => request.acceptableCompressors.includes(value))
     const entries = await boundedMap(digests, BLOB_LANES, (digest) => read(instance.cas, digest, compressor, call))
     return { responses: fitting(digests, entries, maxResponseBytes) }
   }
 
-const checkTotal = (digests: readonly Digest[], maxBatchBytes: number): void => {
+/** An answer below this needs no reservation before it is made. */
+const SMALL_BYTES = 64 * 1024
+
+const totalOf = (digests: readonly Digest[], maxBatchBytes: number): number => {
   const totalBytes = digests.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  if (totalBytes <= maxBatchBytes) return
+  if (totalBytes <= maxBatchBytes) return totalBytes
   const expected = `expected at most ${maxBatchBytes}: use ByteStream.Read`
   throw new StatusError('INVALID_ARGUMENT', `${totalBytes} bytes are too much for BatchReadBlobs, ${expected}`)
 }

@@ -1,5 +1,8 @@
+import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { ManualClock } from '../../../src/base/clock.js'
+import { type KindName, UPLOAD_BYTES } from '../../../src/base/ledger/kinds.js'
+import { Ledger } from '../../../src/base/ledger/ledger.js'
 import type { Service } from '../../../src/base/rpc.js'
 import { ErrorCode, FrameType, PREFACE } from '../../../src/server/http2/frame/frame.js'
 import { encodeFields } from '../../../src/server/http2/hpack/encoder.js'
@@ -17,7 +20,11 @@ const MAX_CPU_SECONDS = 5
 const LARGE_ANSWER = Buffer.alloc(MIB, 7)
 
 /** A server with a small call, one that answers a mebibyte, one that never ends and one that takes uploads. */
-const attacked = async (t: Test, limits: Partial<TransportLimits> = {}) => {
+const attacked = async (
+  t: Test,
+  limits: Partial<TransportLimits> = {},
+  bounds: Partial<Record<KindName, number>> = {},
+) => {
   const clock = new ManualClock()
   const begun = { answers: 0, reads: 0, hanging: 0 }
   const services: Service[] = [
@@ -54,7 +61,8 @@ const attacked = async (t: Test, limits: Partial<TransportLimits> = {}) => {
       },
     },
   ]
-  const listener = await listen({ address: '127.0.0.1:0', services, clock, limits })
+  const ledger = new Ledger(bounds)
+  const listener = await listen({ address: '127.0.0.1:0', services, clock, limits, ledger })
   const victim = new TestClient(listener.address)
   t.teardown(async () => {
     victim.close()
@@ -73,7 +81,8 @@ const attacked = async (t: Test, limits: Partial<TransportLimits> = {}) => {
     t.ok(cpuSeconds < MAX_CPU_SECONDS, `${cpuSeconds.toFixed(2)} s of CPU, for both ends`)
   }
   await victim.unary(GET, {}).response
-  return { port, clock, begun, unharmed, victim }
+  const held = (kind: KindName): number => ledger.kinds[kind].heldBytes
+  return { port, clock, begun, unharmed, victim, held }
 }
 
 /** Sends the same again and again until the server ends the connection or so many were sent. */
@@ -285,7 +294,7 @@ t.test('slow bodies: what has not come is not held, and a large message waits fo
 })
 
 t.test('requests that fill the process are refused, and others go on', async (t) => {
-  const { port, unharmed } = await attacked(t, { maxHeldBytes: 4 * MIB })
+  const { port, unharmed } = await attacked(t, {}, { requests: 4 * MIB })
   const attacker = await RawClient.greeted(port)
   const block = requestBlock(`/${GET}`)
   const head = message(Buffer.alloc(0))
@@ -304,7 +313,7 @@ t.test('requests that fill the process are refused, and others go on', async (t)
 })
 
 t.test('uploads beyond their number are RESOURCE_EXHAUSTED, and taken again once others have ended', async (t) => {
-  const { port, unharmed } = await attacked(t, { maxUploads: 10 })
+  const { port, unharmed } = await attacked(t, {}, { uploads: 20 * UPLOAD_BYTES })
   const attacker = await RawClient.greeted(port)
   const block = requestBlock(`/${BYTES}/Write`)
   for (let count = 0; count < 11; count++) attacker.write(frame(FrameType.HEADERS, 4, 2 * count + 1, block))
@@ -320,6 +329,61 @@ t.test('uploads beyond their number are RESOURCE_EXHAUSTED, and taken again once
   await unharmed(60)
   attacker.destroy()
 })
+
+t.test('requests that stay incomplete end after their time, and those that wait for nothing go on', async (t) => {
+  const { port, clock, begun, unharmed } = await attacked(t, { requestMs: 30_000 })
+  const attacker = await RawClient.greeted(port)
+  const head = message()
+  head.writeUInt32BE(1000, 1)
+  const incomplete = [
+    [frame(FrameType.HEADERS, 4, 1, requestBlock(`/${GET}`))],
+    [frame(FrameType.HEADERS, 4, 3, requestBlock(`/${GET}`)), frame(FrameType.DATA, 0, 3, head)],
+    [frame(FrameType.HEADERS, 4, 5, requestBlock(`/${GET}`)), frame(FrameType.DATA, 0, 5, message())],
+  ]
+  const hanging = [
+    frame(FrameType.HEADERS, 4, 7, requestBlock(`/${BYTES}/QueryWriteStatus`)),
+    frame(FrameType.DATA, 1, 7, message()),
+  ]
+  attacker.write(...incomplete.flat(), ...hanging, frame(FrameType.PING, 0, 0, Buffer.alloc(8, 1)))
+  await attacker.until(({ type, payload }) => type === FrameType.PING && payload[0] === 1)
+  clock.advance(29_000)
+  t.notOk(attacker.heard.some(({ type }) => type === FrameType.HEADERS))
+  clock.advance(3_000)
+  for (const id of [1, 3, 5]) {
+    const ended = await attacker.until(({ streamId, fields }) => streamId === id && 'grpc-status' in fields)
+    t.match(ended?.fields, { 'grpc-status': '4', 'grpc-message': /not complete within 30 s/ })
+  }
+  t.equal(begun.hanging, 1)
+  t.notOk(
+    attacker.heard.some(({ streamId }) => streamId === 7),
+    'a request that is complete',
+  )
+  await unharmed(60)
+  attacker.destroy()
+})
+
+t.test(
+  'compressed messages wait for room before they are unpacked, also of methods that need no identity',
+  async (t) => {
+    const { port, unharmed, held } = await attacked(t, {}, { unpacked: 32 * MIB })
+    const attacker = await RawClient.greeted(port)
+    const packed = message(gzipSync(Buffer.alloc(15 * MIB)))
+    packed[0] = 1
+    const block = requestBlock(`/${GET}`, [['grpc-encoding', 'gzip']])
+    for (let id = 1; id < 400; id += 2)
+      attacker.write(frame(FrameType.HEADERS, 4, id, block), frame(FrameType.DATA, 0, id, packed))
+    let most = 0
+    while (held('unpacked') === 0) await new Promise((resolve) => setImmediate(resolve))
+    for (let round = 0; round < 200; round++) {
+      most = Math.max(most, held('unpacked'))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    t.ok(most > 0 && most <= 16 * MIB, `a connection has half of the bound: ${most}`)
+    await unharmed(200)
+    attacker.destroy()
+    while (held('unpacked') > 0 || held('requests') > 0) await new Promise((resolve) => setImmediate(resolve))
+  },
+)
 
 t.test('a client that gives no sign of life is asked for one, and then let go', async (t) => {
   const { port, clock } = await attacked(t)

@@ -1,3 +1,4 @@
+import type { Ledger } from '../../../base/ledger/ledger.js'
 import { type SchedulerMeter, unmetered } from '../meter.js'
 import type { SimpleSettings } from '../settings.js'
 import { Deadlines } from './deadlines.js'
@@ -10,12 +11,14 @@ import type { Command } from './state.js'
 export class Context {
   readonly settings: SimpleSettings
   readonly meter: SchedulerMeter
+  readonly ledger: Ledger
   readonly deadlines = new Deadlines()
   nowMs = 0
   #commands: Command[] = []
 
-  constructor(settings: SimpleSettings, meter: SchedulerMeter = unmetered) {
+  constructor(settings: SimpleSettings, ledger: Ledger, meter: SchedulerMeter = unmetered) {
     this.settings = settings
+    this.ledger = ledger
     this.meter = meter
   }
 

@@ -1,15 +1,17 @@
+import type { Reservation } from '../../../base/ledger/reservation.js'
 import { Code, StatusError } from '../../../base/status-error.js'
 import type { Digest } from '../../../reapi/digest.js'
 import type { OperationState, Outcome, Stage } from '../../request.js'
 import type { ExecutionResult } from '../meter.js'
 import type { Context } from './context.js'
+import { outcomeBytes } from './outcome-size.js'
 import { Operation } from './state.js'
 
 /** The clients' half: operations by name, who listens to them, and how long they are kept. */
 export class Operations {
   readonly #byName = new Map<string, Operation>()
-  /** Finished ones, oldest first. */
-  readonly #retained = new Set<Operation>()
+  /** Finished ones and what the ledger has of them. */
+  readonly #retained = new Map<Operation, Reservation>()
   #opened = 0
   readonly #context: Context
   readonly #onUnattended: (operation: Operation, error: StatusError) => void
@@ -88,13 +90,12 @@ export class Operations {
       this.forget(operation)
       return
     }
-    this.#retained.add(operation)
+    if (!this.#retain(operation, outcome)) {
+      this.forget(operation)
+      return
+    }
     operation.deadline.onDue = () => this.forget(operation)
     deadlines.set(operation.deadline, nowMs + settings.retainCompletedForMs)
-    for (const oldest of this.#retained) {
-      if (this.#retained.size <= settings.maxRetainedOperations) break
-      this.forget(oldest)
-    }
   }
 
   /** Deleting does not cancel: an unfinished operation goes on, and is forgotten when it completes. */
@@ -105,8 +106,19 @@ export class Operations {
 
   forget(operation: Operation): void {
     this.#byName.delete(operation.name)
+    this.#retained.get(operation)?.release()
     this.#retained.delete(operation)
     this.#context.deadlines.clear(operation.deadline)
+  }
+
+  /** False when the outcome alone is more than may be kept. Older ones are forgotten to make room for it. */
+  #retain(operation: Operation, outcome: Outcome): boolean {
+    const { ledger } = this.#context
+    const holder = ledger.instance(operation.instanceName)
+    const reservation = ledger.kinds.outcomes.reserve(holder, outcomeBytes(outcome), () => this.forget(operation))
+    if (reservation === undefined) return false
+    this.#retained.set(operation, reservation)
+    return true
   }
 
   #awaitClient(operation: Operation): void {

@@ -9,6 +9,8 @@ export type FieldLines = readonly string[]
 
 export interface DecodedBlock {
   readonly lines: FieldLines
+  /** What the list counts as (RFC 9113, 6.5.2). */
+  readonly listBytes: number
   /** The list is larger than allowed: the fields from there on were understood, but not kept. */
   readonly isTooLarge: boolean
 }
@@ -48,7 +50,7 @@ export class HeaderDecoder {
       listBytes += field.sizeBytes
       if (listBytes <= this.#maxListBytes) lines.push(field.name, field.value)
     }
-    return { lines, isTooLarge: listBytes > this.#maxListBytes }
+    return { lines, listBytes, isTooLarge: listBytes > this.#maxListBytes }
   }
 
   /** The next field, undefined where the block changes the size of the table instead. */

@@ -1,0 +1,61 @@
+import type { Holder } from './holder.js'
+
+/** The kind of a reservation. */
+export interface Counter {
+  take(holder: Holder, sizeBytes: number): boolean
+  give(holder: Holder, sizeBytes: number): void
+  released(reservation: Reservation): void
+}
+
+/** Bytes that are held for somebody, until `release`. */
+export class Reservation {
+  readonly #kind: Counter
+  readonly #holder: Holder
+  #sizeBytes: number
+  #isReleased = false
+
+  /** Only a Kind makes them. */
+  constructor(kind: Counter, holder: Holder, sizeBytes: number) {
+    this.#kind = kind
+    this.#holder = holder
+    this.#sizeBytes = sizeBytes
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes
+  }
+
+  /** Whether the bytes count for a holder: its own, or those of a holder that it is the parent of. */
+  isOf(holder: Holder): boolean {
+    for (let at: Holder | undefined = this.#holder; at !== undefined; at = at.parent) if (at === holder) return true
+    return false
+  }
+
+  /** Reserves more; false, with nothing changed, beyond a bound. */
+  grow(byBytes: number): boolean {
+    if (this.#isReleased || !this.#kind.take(this.#holder, byBytes)) return false
+    // The kind may have dropped this very reservation to make room.
+    if (this.#isReleased) {
+      this.#kind.give(this.#holder, byBytes)
+      return false
+    }
+    this.#sizeBytes += byBytes
+    return true
+  }
+
+  /** Gives back all but `sizeBytes`. */
+  shrinkTo(sizeBytes: number): void {
+    if (this.#isReleased || sizeBytes >= this.#sizeBytes) return
+    const byBytes = this.#sizeBytes - sizeBytes
+    this.#sizeBytes = sizeBytes
+    this.#kind.give(this.#holder, byBytes)
+  }
+
+  /** A second time does nothing. */
+  release(): void {
+    if (this.#isReleased) return
+    this.#isReleased = true
+    this.#kind.released(this)
+    this.#kind.give(this.#holder, this.#sizeBytes)
+  }
+}

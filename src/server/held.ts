@@ -1,0 +1,26 @@
+import { Account } from '../base/ledger/account.js'
+import type { Holder } from '../base/ledger/holder.js'
+import type { Ledger } from '../base/ledger/ledger.js'
+
+/** What the process holds for one connection. */
+export class Held {
+  readonly holder: Holder
+  /** Open requests and the messages that come in. */
+  readonly requests: Account
+  /** Answers that wait for the client. */
+  readonly answers: Account
+  readonly #close: () => void
+
+  constructor(ledger: Ledger, address: string) {
+    const { holder, close } = ledger.connection(address)
+    this.holder = holder
+    this.requests = new Account(ledger.kinds.requests, holder)
+    this.answers = new Account(ledger.kinds.answers, holder)
+    this.#close = close
+  }
+
+  /** The connection is closed. What its calls hold counts until they have ended. */
+  close(): void {
+    this.#close()
+  }
+}
