@@ -136,7 +136,7 @@ const start = async (
   // The streams of workers and of clients that wait for an action never end by themselves: listeners would wait for them.
   resources.add('schedulers', () => closeAll(schedulers))
   const workerSurroundings: WorkerSurroundings = {
-    ...{ servers: config.servers, listeners, lending, parts, observation },
+    ...{ servers: config.servers, hidden: config.paths, listeners, lending, parts, observation },
     isAlone: config.workers.length === 1 && config.workers[0]?.server === undefined,
     token: security?.ownWorkerToken,
     workersAreHere: surroundings.workersAreHere ?? false,

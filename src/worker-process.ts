@@ -45,9 +45,9 @@ const told = ([name, value]: [string, unknown]): [string, unknown] => {
 }
 
 const start = async (request: StartWorker): Promise<LocalWorker> => {
-  const { name, options, address, token, storeKey, writesResults } = request
+  const { name, options, address, token, storeKey, writesResults, hidden } = request
   const stores = { key: storeKey, writesResults }
-  const about = { name, options, address, token, stores, isAlone: true }
+  const about = { name, options, address, token, stores, hidden, isAlone: true }
   return startLocalWorker({ ...about, clock: systemClock, log, tracer: await tracer() })
 }
 

@@ -26,6 +26,8 @@ export class Lending {
 export interface WorkerSurroundings {
   /** Of the configuration. */
   readonly servers: readonly ServerConfig[]
+  /** Absolute paths that confined actions do not see: `Config.paths`. */
+  readonly hidden: readonly string[]
   /** There is one worker in this process, and nothing else starts programs in it. */
   readonly isAlone: boolean
   readonly listeners: ReadonlyMap<string, Listener>
@@ -75,7 +77,7 @@ export const startWorker = async (placed: AttachedWorker, surroundings: WorkerSu
 
 const begin = async (
   { options, server }: AttachedWorker,
-  { servers, isAlone, listeners, token, lending, workersAreHere, parts, observation }: WorkerSurroundings,
+  { servers, hidden, isAlone, listeners, token, lending, workersAreHere, parts, observation }: WorkerSurroundings,
 ): Promise<LocalWorker> => {
   const { clock, log } = parts
   const { name, cas_fast_slow_store, upload_action_result } = options
@@ -90,12 +92,12 @@ const begin = async (
     const stores = { cas, results, history }
     const { tracer } = observation
     const { startLocalWorker } = await import('./worker/local-worker.js')
-    const about = { name, options, stores, address, token: address && token, isAlone }
+    const about = { name, options, stores, hidden, address, token: address && token, isAlone }
     return startLocalWorker({ ...about, clock, log, tracer })
   }
   const { WorkerProcess } = await import('./worker/process/worker-process.js')
   return WorkerProcess.start({
-    ...{ name, options, address, token, log },
+    ...{ name, options, address, token, hidden, log },
     writesResults: results !== undefined,
     program: fileURLToPath(new URL(`./worker-process${extname(import.meta.url)}`, import.meta.url)),
     lend: (key) => lending.lend(key, { cas, results, history, tracer: observation.tracer }),

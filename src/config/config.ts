@@ -35,6 +35,11 @@ export interface Config {
   readonly instances: ReadonlyMap<string, InstanceOptions>
   /** Absent where everybody may do everything. */
   readonly security?: SecurityOptions
+  /**
+   * Absolute paths of the configuration's own file and of the files and folders that it names: stores, work directories, keys,
+   * lists of tokens. Confined actions do not see them. Certificates of authorities are public and not among them.
+   */
+  readonly paths: readonly string[]
   readonly warnings: readonly Problem[]
 }
 

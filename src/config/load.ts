@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { errnoOf, inWords } from '../base/errno.js'
 import type { Config } from './config.js'
 import { Findings } from './findings.js'
@@ -82,7 +83,8 @@ export const parseConfig = (
   const secrets = secretsOf(document.root, {})
   const shown = masked(text, secrets)
   if (mode !== undefined) lintModes({ file, mode, holdsSecrets: holdsSecrets(text, secrets) }, findings)
-  const config = checkDocument(document, findings, env, learn)
+  const ownPaths = mode === undefined ? [] : [resolve(file)]
+  const config = checkDocument(document, findings, env, { learn, ownPaths })
   const all = findings.all()
   const warnings = all.filter(({ severity }) => severity === 'warning')
   const problems = all.filter(({ severity }) => severity === 'error')
@@ -94,7 +96,7 @@ const checkDocument = (
   document: Document,
   findings: Findings,
   env: Environment,
-  learn: LoadOptions['learn'],
+  { learn, ownPaths }: { readonly learn: LoadOptions['learn']; readonly ownPaths: readonly string[] },
 ): Omit<Config, 'warnings'> | undefined => {
   for (const path of document.repeatedKeys) {
     findings.error(path, `the key ${JSON.stringify(path.at(-1))} is written twice`, {
@@ -117,9 +119,16 @@ const checkDocument = (
   const schedulerNames = new Set(normaliser.declared.schedulers.keys())
   const completed: CompletedDocument = complete(normalised, schedulerNames, normaliser.origins, findings)
   const { global, schedulers, instances, security } = normalised
-  const config = { global, schedulers, instances, ...completed, ...(security && { security }) }
+  const paths = [...new Set([...ownPaths, ...normaliser.paths, ...rotatedPaths(security)])]
+  const config = { global, schedulers, instances, ...completed, ...(security && { security }), paths }
   lint(config, document, normaliser, findings)
   return config
+}
+
+/** The older files of the audit log. */
+const rotatedPaths = (security: Config['security']): readonly string[] => {
+  const { path, max_files: count } = security?.audit_log ?? { path: '', max_files: 0 }
+  return Array.from({ length: count }, (_, index) => resolve(`${path}.${index + 1}`))
 }
 
 const wholeFile = (file: string, message: string): Problem => ({

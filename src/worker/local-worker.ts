@@ -38,6 +38,8 @@ export interface LocalWorkerParts {
   readonly clock: Clock
   readonly log: Log
   readonly tracer?: Tracer | undefined
+  /** Absolute paths that confined actions do not see. */
+  readonly hidden?: readonly string[]
   /** Nothing else in this process starts programs that stay. */
   readonly isAlone?: boolean
   /** What starts the commands, of whoever gives it and may share it between workers. Absent: one of the worker's own. */
@@ -92,7 +94,7 @@ const start = async (parts: LocalWorkerParts, held: Resources): Promise<LocalWor
   const endpoint = await endpointOf(parts)
   const offered = () => offeredProperties(options.platform_properties, fixedVariables(options))
   await offered()
-  const sandbox = await sandboxOf(options)
+  const sandbox = await sandboxOf(options, parts.hidden ?? [])
   const workDirectory = WorkDirectory.open(options.work_directory, log)
   const unlock = await lockFolder(workDirectory.path, 'another worker').catch(async (error: unknown) => {
     await workDirectory.close()
@@ -246,7 +248,7 @@ const keptRootsOf = (options: LocalWorkerOptions, workDirectory: WorkDirectory):
   return new KeptRoots({ maxEntries, maxBytes, discard: (directory) => workDirectory.discard(directory) })
 }
 
-const sandboxOf = async (options: LocalWorkerOptions): Promise<Sandbox | undefined> => {
+const sandboxOf = async (options: LocalWorkerOptions, hidden: readonly string[]): Promise<Sandbox | undefined> => {
   if (!options.use_namespaces) return undefined
   return Sandbox.open({
     ownsMounts: options.use_mount_namespace,
@@ -254,6 +256,7 @@ const sandboxOf = async (options: LocalWorkerOptions): Promise<Sandbox | undefin
     protectsInputs: options.read_only_inputs,
     isRoot: options.input_root_is_root,
     ownBytes: options.action_limits.disk_bytes,
+    hidden,
   })
 }
 

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -49,8 +50,8 @@ interface Running {
   workerPid(): Promise<number>
 }
 
-const start = async (t: Test): Promise<Running> => {
-  const data = t.testdir({ 'c.json5': config, data: {} })
+const start = async (t: Test, text = config): Promise<Running> => {
+  const data = t.testdir({ 'c.json5': text, data: {} })
   const server = serve(t, `${data}/c.json5`, `${data}/data`)
   const [, address = ''] = await server.hears(/serving grpc:\/\/(\S+) server=all/)
   await server.hears(/connected to the scheduler/)
@@ -200,6 +201,26 @@ t.test('an output that is longer than the store is refused before it is hashed',
     code: 8,
     message: 'output "out": the file has 1099511627776 bytes, the store takes at most 1000000000',
   })
+})
+
+const noSandbox =
+  spawnSync('bwrap', ['--unshare-user', '--ro-bind', '/', '/', 'true']).status === 0
+    ? false
+    : 'bubblewrap does not work here'
+
+t.test('a confined action reads neither the configuration nor the store', { skip: noSandbox }, async (t) => {
+  const confining = "work_directory: '$REMEXEC_DATA/w', use_namespaces: true, use_mount_namespace: true,"
+  const running = await start(t, config.replace("work_directory: '$REMEXEC_DATA/w',", confining))
+  const { data } = running
+  const large = Buffer.alloc(300_000, 'large')
+  const script = `cat ${data}/../c.json5 && exit 1; grep -r large ${data}/c ${data}/t && exit 2; ls ${data}; ls -A ${data}/c >&2`
+  const { result } = await execute(running, {
+    script: `(${script}) > out 2> err; cat out err; test ! -s err`,
+    inputs: { large },
+    outputs: ['out'],
+  })
+  t.equal(result?.exitCode, 1, 'cat says that it may not')
+  t.equal(result?.outputFiles[0]?.digest?.hash, Digest.of(Buffer.from('c\nt\nw\n'), SHA256).hash)
 })
 
 t.test('a worker that dies is started again, and what it ran runs once more', async (t) => {

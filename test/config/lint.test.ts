@@ -296,6 +296,30 @@ t.test('an isolated instance shares no store with one that is not', async (t) =>
   t.match(warning?.message, /no service has an instance "absent"/)
 })
 
+t.test('isolated instances on a shared worker that does not confine them are warned of', async (t) => {
+  const parts = (isolated: readonly string[], worker: string, executing = true): Parts => ({
+    top: `instances: [${isolated.map((name) => `{ instance_name: '${name}', isolate: true }`).join(', ')}],`,
+    worker,
+    servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: {
+      cas: { a: { cas_store: 'CAS' } }, ac: { a: { ac_store: 'AC' } },
+      ${executing ? `execution: { a: { cas_store: 'CAS', scheduler: 'S' } },` : ''}
+    } },`,
+  })
+  const warningsOf = (given: Parts) => {
+    const { problems, warnings } = check(given)
+    t.same(problems, [])
+    return warnings.map(({ path, message }) => [path, message])
+  }
+  const warning = [
+    ['workers[0].local', 'actions of the instances "" and "a" can read each other\'s files on this worker'],
+  ]
+  t.same(warningsOf(parts(['', 'a'], '')), warning)
+  t.same(warningsOf(parts(['', 'a'], 'use_namespaces: true')), warning, 'namespaces alone hide no files')
+  t.same(warningsOf(parts(['', 'a'], 'use_namespaces: true, use_mount_namespace: true')), [])
+  t.same(warningsOf(parts([], '')), [], 'no instance is isolated')
+  t.same(warningsOf(parts(['', 'a'], '', false)), [], 'one instance executes')
+})
+
 t.test('a path of health that is another one, or that nobody could ask for, is refused', async (t) => {
   const at = (services: string): Parts => ({
     servers: `{ listener: { http: { socket_address: '127.0.0.1:3' } }, services: { ${services} } },`,

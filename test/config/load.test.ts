@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import JSON5 from 'json5'
 import t from 'tap'
 import type { Config } from '../../src/config/config.js'
@@ -289,4 +290,33 @@ t.test('a configuration that cannot be used rejects with everything that is wron
   t.ok(error instanceof ConfigError && error.problems.length === 9)
   await t.rejects(loadConfig('/nowhere/at-all.json5'), { message: /there is no such file/ })
   await t.rejects(loadConfig(new URL('.', fixtures).pathname), { message: /cannot be read: it is a directory/ })
+})
+
+t.test('a configuration tells which paths actions have no business to see', async (t) => {
+  const folder = t.testdir({})
+  const path = join(folder, 'c.json5')
+  writeFileSync(
+    path,
+    `{
+      stores: { CAS: { fast_slow: {
+        fast: { filesystem: { content_path: '/data/content', temp_path: 'temp' } },
+        slow: { grpc: { instance_name: '', endpoints: [{ address: 'grpcs://far:1', tls_config: { ca_file: '/etc/ca.pem', cert_file: '/k/c.pem', key_file: '/k/k.pem' } }], store_type: 'cas' } },
+      } } },
+      schedulers: { S: { simple: {} } },
+      workers: [{ local: { worker_api_endpoint: { uri: 'grpc://127.0.0.1:2' }, cas_fast_slow_store: 'CAS', work_directory: '/data/work' } }],
+      security: { identity: { tokens_file: '/etc/tokens', htpasswd_file: '/etc/htpasswd' }, audit_log: { path: '/log/audit', max_files: 2 } },
+      servers: [{ listener: { http: { socket_address: '127.0.0.1:1', tls: { cert_file: '/tls/c', key_file: '/tls/k', client_ca_file: '/tls/ca' } } },
+        services: { cas: { '': { cas_store: 'CAS' } }, execution: { '': { cas_store: 'CAS', scheduler: 'S' } } } }],
+    }`,
+  )
+  const { config, problems } = await checkConfig(path)
+  t.same(problems, [])
+  t.same(
+    [...(config?.paths ?? [])].sort(),
+    [
+      ...[path, '/data/content', join(process.cwd(), 'temp'), '/k/c.pem', '/k/k.pem', '/data/work', '/tls/c', '/tls/k'],
+      ...['/etc/tokens', '/etc/htpasswd', '/log/audit', '/log/audit.1', '/log/audit.2'],
+    ].sort(),
+    'all but certificates of authorities',
+  )
 })

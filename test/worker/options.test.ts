@@ -132,6 +132,7 @@ const noSandbox = await Sandbox.open({
   protectsInputs: true,
   isRoot: false,
   ownBytes: 0,
+  hidden: [],
 }).then(
   () => false as const,
   ({ message }: Error) => message,

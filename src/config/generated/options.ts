@@ -1098,7 +1098,7 @@ export interface LocalWorkerOptions {
    */
   readonly keep_network: boolean
   /**
-   * Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty, and of the other actions nothing is to be seen.
+   * Give each action its own mount namespace; needs `use_namespaces`. The machine is read-only but for the directory of the action, `/tmp` and `/var/tmp` are its own and empty. It sees nothing of the other actions, nothing that this configuration names (its own file, folders of stores, keys, lists of tokens), and no Unix socket of the machine: docs/security.md has the exact list.
    */
   readonly use_mount_namespace: boolean
   /**

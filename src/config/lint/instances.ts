@@ -1,5 +1,6 @@
 import { CATCH_ALL } from '../../base/catch-all.js'
 import type { ServicesConfig } from '../config.js'
+import { innermost } from '../innermost.js'
 import type { LintContext } from './context.js'
 import { reachableFrom } from './reach.js'
 
@@ -13,6 +14,7 @@ export const lintInstances = (context: LintContext): void => {
     })
   }
   lintIsolation(context)
+  lintConfinement(context)
 }
 
 const lintName = (name: string, options: object, { config, findings, originOf, isWhole }: LintContext): void => {
@@ -51,6 +53,34 @@ const lintIsolation = ({ config, findings, originOf }: LintContext): void => {
     findings.error([...originOf(config.instances.get(instance) ?? {}), 'isolate'], names, {
       expected: 'both isolated, or a store for each',
     })
+  }
+}
+
+/**
+ * Actions of isolated instances meet on a worker that several instances share. There they find what the others have left, and
+ * all blobs of the store, unless the worker confines them.
+ */
+const lintConfinement = ({ config, findings, originOf }: LintContext): void => {
+  for (const { options, server } of config.workers) {
+    if (options.use_mount_namespace) continue
+    const name = config.servers.find((one) => one.name === server)?.services.worker_api?.scheduler
+    const scheduler = innermost(config.schedulers.get(name ?? ''))
+    const instances = config.servers.flatMap(({ services }) =>
+      [...services.execution].flatMap(([instance, execution]) =>
+        innermost(config.schedulers.get(execution.scheduler)) === scheduler ? [instance] : [],
+      ),
+    )
+    const isolated = instances.find((instance) => config.instances.get(instance)?.isolate)
+    const other = instances.find((instance) => instance !== isolated)
+    if (scheduler === undefined || isolated === undefined || other === undefined) continue
+    const names = `${JSON.stringify(isolated)} and ${JSON.stringify(other)}`
+    findings.warning(
+      originOf(options),
+      `actions of the instances ${names} can read each other's files on this worker`,
+      {
+        expected: 'use_namespaces and use_mount_namespace, or a scheduler with workers of its own for each instance',
+      },
+    )
   }
 }
 

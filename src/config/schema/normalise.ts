@@ -1,3 +1,4 @@
+import { resolve as absolute } from 'node:path'
 import type { Findings } from '../findings.js'
 import type { JsonObject, JsonValue } from '../read/document.js'
 import { type Path, pathText } from '../read/path.js'
@@ -26,6 +27,8 @@ class Unusable extends Error {}
  */
 export class Normaliser {
   readonly references: Reference[] = []
+  /** Absolute paths that the document names, but for public ones. */
+  readonly paths = new Set<string>()
   /** Where each store and scheduler is defined, whether it can be used or not. */
   readonly declared = { stores: new Map<string, Path>(), schedulers: new Map<string, Path>() }
   readonly origins = new Origins()
@@ -71,6 +74,7 @@ export class Normaliser {
     const words = schema['x-words']
     if (schema['x-names']) this.references.push({ path, to: schema['x-names'], name: value })
     if (value === '' && schema['x-empty-is-default'] && typeof schema.default === 'string') return schema.default
+    if (schema['x-path'] && !schema['x-public'] && value !== '') this.paths.add(absolute(value))
     return (words && canonicalWord(words, value)) ?? value
   }
 

@@ -30,6 +30,9 @@ export interface Schema {
   /** Words a text may be, in any case; unlike `enum` the value may also be something else that is no text. */
   readonly 'x-words'?: readonly string[]
   readonly 'x-names'?: 'stores' | 'schedulers'
+  /** The value is the path of a file or folder. Confined actions do not see it, unless it is `x-public`. */
+  readonly 'x-path'?: boolean
+  readonly 'x-public'?: boolean
   /** The property that is the key in the object form; the container becomes a Map by it. */
   readonly 'x-key'?: 'name' | 'instance_name'
   /** Entries without the key get their place in the list. */

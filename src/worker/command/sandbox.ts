@@ -3,6 +3,7 @@ import { accessSync, constants, fstatSync, readSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { inWords } from '../../base/errno.js'
 import { StatusError } from '../../base/status-error.js'
+import { HiddenPlaces } from './hidden-places.js'
 import { STATUS_FD } from './starter.js'
 
 export interface SandboxSettings {
@@ -15,6 +16,8 @@ export interface SandboxSettings {
   readonly isRoot: boolean
   /** Most that each of the file systems in memory takes that a command has of its own; 0 for what the machine has by default. */
   readonly ownBytes: number
+  /** Absolute paths of files and folders that a command with mounts of its own does not see. */
+  readonly hidden: readonly string[]
 }
 
 export interface Confined {
@@ -36,15 +39,18 @@ const MAX_TOLD_BYTES = 16_384
 
 /**
  * Runs commands in Linux namespaces of their own by bubblewrap: no process of the machine can be seen, whatever a command
- * starts ends with it, and there is no network but a loopback. Without mounts of its own it sees the files of the machine.
+ * starts ends with it, and there is no network but a loopback. Without mounts of its own it sees all files of the machine;
+ * with them it sees none that the configuration names, and no socket.
  */
 export class Sandbox {
   readonly #program: string
   readonly #settings: SandboxSettings
+  readonly #hidden: HiddenPlaces
 
   private constructor(program: string, settings: SandboxSettings) {
     this.#program = program
     this.#settings = settings
+    this.#hidden = new HiddenPlaces(settings.hidden, settings)
   }
 
   /** FAILED_PRECONDITION where there is no bubblewrap, or the kernel does not let it work. */
@@ -55,7 +61,7 @@ export class Sandbox {
     }
     const sandbox = new Sandbox(program, settings)
     const { keepsNetwork, ownsMounts, ownBytes } = settings
-    const mounts = ownsMounts ? machine(ownBytes) : ['--dev-bind', '/', '/']
+    const mounts = ownsMounts ? [...machine(ownBytes), ...sandbox.#hidden.options()] : ['--dev-bind', '/', '/']
     const trial = [...namespaces(keepsNetwork), ...mounts, '/bin/true']
     try {
       await promisify(execFile)(program, trial, { env: {}, timeout: TRIAL_MS })
@@ -94,7 +100,7 @@ export class Sandbox {
     const inputs = readOnly.flatMap((path) => ['--ro-bind', `${root}/${path}`, `${isRoot ? '' : root}/${path}`])
     if (isRoot) return ['--bind', root, '/', ...inputs, ...own(ownBytes)]
     const place = ['--tmpfs', workDirectory, '--bind', directory, directory, '--remount-ro', workDirectory]
-    return [...machine(ownBytes), ...place, ...inputs]
+    return [...machine(ownBytes), ...this.#hidden.options(), ...place, ...inputs]
   }
 }
 

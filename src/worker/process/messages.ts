@@ -18,6 +18,8 @@ export interface StartWorker {
   /** Opens the stores of the server to this process alone. */
   readonly storeKey: string
   readonly writesResults: boolean
+  /** Paths that confined actions do not see. */
+  readonly hidden: readonly string[]
   /** What the log of the server writes: the rest is not sent to it. */
   readonly logLevel: LogLevel
 }

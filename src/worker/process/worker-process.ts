@@ -14,6 +14,8 @@ export interface WorkerProcessParts {
   readonly address: string
   readonly token: string | undefined
   readonly writesResults: boolean
+  /** Absolute paths that confined actions do not see. */
+  readonly hidden: readonly string[]
   /** What the process runs: it takes these messages. */
   readonly program: string
   /** Opens the stores of this process to who has the key, until the answer is called. */
@@ -82,7 +84,7 @@ export class WorkerProcess {
   }
 
   #begin(): Promise<void> {
-    const { name, options, address, token, writesResults, program, lend, log } = this.#parts
+    const { name, options, address, token, writesResults, hidden, program, lend, log } = this.#parts
     const storeKey = randomBytes(32).toString('hex')
     const takeBack = lend(storeKey)
     const child = forkWorker(program, options)
@@ -107,7 +109,8 @@ export class WorkerProcess {
       const {
         log: { level: logLevel = 'debug' },
       } = this.#parts
-      const start: StartWorker = { kind: 'start', name, options, address, token, storeKey, writesResults, logLevel }
+      const about = { name, options, address, token, storeKey, writesResults, hidden, logLevel }
+      const start: StartWorker = { kind: 'start', ...about }
       tell(child, start)
     })
   }

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { CommandInput, DirectoryInput } from '../../../src/proto/generated/build.bazel.remote.execution.v2.js'
 import { Digest } from '../../../src/reapi/digest.js'
 import { encodeDirectory } from '../../../src/reapi/directory.js'
@@ -12,7 +13,15 @@ import type { FileStore } from '../file-store.js'
 import { SHA256, setUp, sh } from './runner-set-up.js'
 
 const sandboxOf = (parts: Partial<SandboxSettings> = {}) =>
-  Sandbox.open({ ownsMounts: true, keepsNetwork: false, protectsInputs: true, isRoot: false, ownBytes: 0, ...parts })
+  Sandbox.open({
+    ownsMounts: true,
+    keepsNetwork: false,
+    protectsInputs: true,
+    isRoot: false,
+    ownBytes: 0,
+    hidden: [],
+    ...parts,
+  })
 const notKept = loadLibc() === undefined && 'without koffi no input root is kept'
 const noSandbox = await sandboxOf().then(
   () => false as const,
@@ -393,3 +402,61 @@ const librariesOf = (program: string): string[] =>
   execFileSync('ldd', [program], { encoding: 'utf8' })
     .split('\n')
     .flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? [])
+
+t.test('a confined action sees nothing that the configuration names', { skip: noSandbox }, async (t) => {
+  const named = t.testdir({
+    store: { content: { blob: 'secret' } },
+    'config.json5': 'secret',
+    // As a container is given secrets: the file is replaced by another folder behind a link.
+    tokens: { '..data': t.fixture('symlink', '1'), '1': { list: 'secret' }, list: t.fixture('symlink', '..data/list') },
+    open: 'seen',
+  })
+  const hidden = ['store', 'store/content', 'config.json5', 'tokens/list', 'missing'].map((name) => join(named, name))
+  const script = [
+    'ls -A /run',
+    `cat ${named}/config.json5 ${named}/tokens/list ${named}/tokens/1/list ${named}/store/content/blob`,
+    `ls -A ${named}/store`,
+    `echo > ${named}/store/new`,
+    `umount ${named}/store ${named}/config.json5`,
+    `rm -f ${named}/config.json5`,
+    `grep -rl secret ${named}`,
+    `cat ${named}/open`,
+  ]
+  const printed = async (t: Test, sandbox: Sandbox): Promise<string> => {
+    const { run, text } = await setUp(t, { sandbox })
+    const { result } = await run(sh(`{ ${script.join('; ')}; } 2>/dev/null; true`))
+    return text(result?.stdoutDigest as never)
+  }
+  await t.test('while they are hidden', async (t) => {
+    t.match(await printed(t, await sandboxOf({ hidden })), /^(current-system\n|wrappers\n|opengl-driver\n)*seen$/)
+  })
+  await t.test('it would see them otherwise', async (t) => {
+    t.match(await printed(t, await sandboxOf()), /(secret){4}content\n(.+\n)+seen/)
+  })
+})
+
+t.test('a confined action reaches no Unix socket of the machine but its own', { skip: noSandbox }, async (t) => {
+  // A socket's path may have 107 bytes, and what is in /tmp is hidden anyhow.
+  const folder = mkdtempSync(join(process.cwd(), '.tap', 's-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const place = join(folder, 'socket with a blank')
+  const server = createServer((socket) => socket.end('reached'))
+  await new Promise<void>((resolve) => server.listen(place, resolve))
+  t.teardown(() => server.close())
+  const connect = (path: string) =>
+    `require('net').connect(${JSON.stringify(path)}).on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))`
+  const own = `const s = require('net').createServer((c) => { c.end('own'); s.close() }).listen('own', () => { ${connect('own')} })`
+  const cases = [
+    ['unconfined', undefined, connect(place), 'reached'],
+    ['confined', await sandboxOf(), connect(place), 'ECONNREFUSED'],
+    ['with a network', await sandboxOf({ keepsNetwork: true }), connect(place), 'ECONNREFUSED'],
+    ['its own', await sandboxOf(), own, 'own'],
+  ] as const
+  for (const [name, sandbox, program, expected] of cases) {
+    await t.test(name, async (t) => {
+      const { run, text } = await setUp(t, { sandbox })
+      const { result } = await run({ arguments: [process.execPath, '-e', program] })
+      t.equal(text(result?.stdoutDigest as never).trim(), expected)
+    })
+  }
+})
