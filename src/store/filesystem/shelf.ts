@@ -16,8 +16,10 @@ import { Unlinker } from './files/unlinker.js'
 import type { Layout } from './layout.js'
 import { Leases } from './leases.js'
 import { type Located, notFound } from './located.js'
-import { type RecordKind, sizeOf } from './records/record.js'
+import { offsetIn } from './records/location.js'
+import { type RecordKind, recordBytes, sizeOf } from './records/record.js'
 import type { RecordLog } from './records/record-log.js'
+import type { Segment } from './records/segment.js'
 
 /** A small blob in memory: a record never changes, so it is right for as long as the index says the same location. */
 interface RecentRecord {
@@ -71,6 +73,7 @@ export class Shelf {
     this.leases = new Leases(this)
     this.unlinker = new Unlinker(log)
     this.recent = new LruCache(recentBytes)
+    records.onCut = (segment) => this.#dropCut(segment)
   }
 
   /** Where a blob is, which counts as a use; rejects with NOT_FOUND. */
@@ -220,6 +223,20 @@ export class Shelf {
     this.marks.clear(slot)
     if (this.index.hasTwin(slot)) void this.unlinker.unlink(this.layout.twinPath(digest, storedBytes), after)
     if (!keepsFile) void this.unlinker.unlink(path, after)
+  }
+
+  /** Forgets the blobs whose records a segment lost, so that clients upload them again. */
+  #dropCut(segment: Segment): void {
+    for (const slot of this.index.slots()) {
+      const location = this.index.extraOf(slot)
+      if (this.records.segmentAt(location) !== segment) continue
+      const located = this.at(slot)
+      const kind = located.isInline ? 'bytes' : 'file'
+      const bytes = recordBytes(sizeOf({ ...located, kind }), segment.format)
+      if (offsetIn(location) + bytes <= segment.endBytes) continue
+      this.#forget(located, false)
+      this.index.remove(slot)
+    }
   }
 
   /** Takes leave of a blob that is only in the log, without a word there: after a kill -9 it may be back. */

@@ -74,12 +74,14 @@ export class RecordLog {
   #writing: Promise<void> | undefined
   #isClosed = false
   #appendedBytes = 0
+  /** Called for a segment that lost the records behind `endBytes`. */
+  onCut: ((segment: Segment) => void) | undefined
 
   private constructor(options: RecordLogOptions) {
     this.#options = { ...options, segmentBytes: Math.min(options.segmentBytes, SEGMENT_BYTES_MAX) }
   }
 
-  /** With the segments of an earlier run. One whose beginning is damaged is left out, and told of. */
+  /** With the segments of an earlier run. A segment whose header and first record are damaged is left out, with a warning. */
   static async open(options: RecordLogOptions): Promise<RecordLog> {
     const { folder, log } = options
     const records = new RecordLog(options)
@@ -90,6 +92,7 @@ export class RecordLog {
       const segment = await Segment.open(folder, number)
       if (segment === undefined) log.warn('a file of records is damaged: its blobs are lost', { folder, number })
       else records.#segments[extentOf(number)] = segment
+      if (segment?.wasMended) log.warn('the header of a file of records was damaged: written again', { folder, number })
     }
     return records
   }
@@ -263,12 +266,25 @@ export class RecordLog {
 
   /** The active segment, or a new one when that is full. */
   async #segmentFor(entry: LogEntry): Promise<Segment> {
+    this.#expectWhole()
     const active = this.#active
     if (active !== undefined && active.endBytes + recordBytes(sizeOf(entry)) <= this.segmentBytes) return active
     // A checkpoint believes every record in front of the active segment, whatever happens to the power.
     await this.sync()
     this.#active = await this.#create()
     return this.#active
+  }
+
+  /** Gives up the active segment if somebody cut or deleted its file: a start would find no record behind the damage. */
+  #expectWhole(): void {
+    const active = this.#active
+    if (active === undefined) return
+    const { number, fileBytes } = active
+    if (fileBytes >= active.endBytes) return
+    this.#options.log.error('a file of records was cut or deleted behind the back of the store', { number, fileBytes })
+    active.endBytes = Math.max(active.firstOffset, fileBytes)
+    this.#active = undefined
+    this.onCut?.(active)
   }
 
   async #create(): Promise<Segment> {

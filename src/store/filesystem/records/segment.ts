@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import { fstatSync } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readAt } from '../files/open-file.js'
+import { isGone } from '../files/unlinker.js'
 import { sequenceAt } from './location.js'
 import {
   CURRENT_FORMAT,
+  contentOf,
+  HEAD_BYTES_MAX,
   type RecordFormat,
   type RecordHead,
   type RecordReading,
@@ -49,6 +53,7 @@ export class Segment implements RecordReading {
   readonly removals = new Notes()
   readonly touches = new Notes()
   readonly #file: FileHandle
+  #wasMended = false
   #readCount = 0
   #isRetired = false
 
@@ -81,23 +86,47 @@ export class Segment implements RecordReading {
     return new Segment(number, path, { stamp, format: CURRENT_FORMAT }, file, HEADER_BYTES)
   }
 
-  /** Undefined when the file is none of ours, or its beginning is damaged: then nothing in it can be believed. */
+  /**
+   * Undefined when the file is none of ours. A damaged header is written again if the first record is whole: that is always a
+   * record of the store, so its stamp is that of the segment. Where both are damaged no record can be believed.
+   */
   static async open(folder: string, number: number): Promise<Segment | undefined> {
     const path = pathOf(folder, number)
     const file = await open(path, 'r+')
     try {
-      const header = Buffer.alloc(HEADER_BYTES)
-      const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0)
+      const begin = Buffer.alloc(HEADER_BYTES + HEAD_BYTES_MAX)
+      await file.read(begin, 0, begin.length, 0)
+      const header = begin.subarray(0, HEADER_BYTES)
       const stamp = header.subarray(STAMP_AT, CHECKSUM_AT)
       const format = FORMATS.find((each) => headerOf(number, { stamp, format: each }).equals(header))
-      if (bytesRead === HEADER_BYTES && format !== undefined)
-        return new Segment(number, path, { stamp, format }, file, (await file.stat()).size)
+      const reading = format === undefined ? readingOf(begin) : { stamp, format }
+      if (reading !== undefined) {
+        const segment = new Segment(number, path, reading, file, (await file.stat()).size)
+        if (format === undefined) await segment.#mend()
+        return segment
+      }
     } catch (error) {
       await file.close()
       throw error
     }
     await file.close()
     return undefined
+  }
+
+  /** Whether its header was damaged, and written again. */
+  get wasMended(): boolean {
+    return this.#wasMended
+  }
+
+  async #mend(): Promise<void> {
+    await this.write(headerOf(this.number, this), 0)
+    this.#wasMended = true
+  }
+
+  /** How long the file is; 0 when somebody deleted it. Never waits for the disk. */
+  get fileBytes(): number {
+    const { size, nlink } = fstatSync(this.#file.fd)
+    return nlink === 0 ? 0 : size
   }
 
   /** All of its records that were no copies when they were written have this number or a higher one. */
@@ -150,7 +179,9 @@ export class Segment implements RecordReading {
 
   /** Deletes the file. Reads under way finish with what they came for. */
   async retire(): Promise<void> {
-    await unlink(this.path)
+    await unlink(this.path).catch((error: unknown) => {
+      if (!isGone(error)) throw error
+    })
     await this.close()
   }
 
@@ -169,6 +200,13 @@ export const segmentNumber = (name: string): number | undefined => {
 }
 
 const pathOf = (folder: string, number: number): string => `${folder}/${segmentName(number)}`
+
+/** Says how to read a segment by its first record; undefined where that is damaged, or there is none. */
+const readingOf = (begin: Buffer): RecordReading | undefined => {
+  const stamp = begin.subarray(HEADER_BYTES, HEADER_BYTES + STAMP_BYTES)
+  const format = FORMATS.find((each) => contentOf(begin, HEADER_BYTES, { stamp, format: each }) !== undefined)
+  return format && { stamp, format }
+}
 
 const headerOf = (number: number, { stamp, format }: RecordReading): Buffer => {
   const header = Buffer.alloc(HEADER_BYTES)
